@@ -1,1 +1,3 @@
-"""In preparation."""
+"""The contract both ends share: message shapes, error codes, JSON codec and framing. No I/O."""
+
+from __future__ import annotations

@@ -1,0 +1,120 @@
+"""JSON on the wire: exact numbers in, always-valid UTF-8 JSON out.
+
+Strategy. msgspec decodes, because it keeps integers of any size (orjson turns those of 2**64 and more
+into floats). orjson encodes, because it is the fastest, and msgspec takes over where orjson gives up: on
+integers beyond 64 bits. Both would write NaN and infinities as `null`, silently; here they are errors.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+import orjson
+
+_decode = msgspec.json.Decoder().decode
+
+MAX_DEPTH = 200
+"""How deep a value may be nested to be sent: orjson stops at 254 levels, and the envelope takes a few."""
+
+
+class DecodingError(ValueError):
+    """The text cannot be read as JSON. The sentence says why and, where it can be told, at which byte."""
+
+
+class EncodingError(ValueError):
+    """The value cannot be written as JSON. The sentence says which part, as a path from the root."""
+
+
+def decode(text: bytes | str) -> Any:
+    """Return the value of one JSON text, integers exact.
+
+    Raises:
+        DecodingError: for malformed JSON, invalid UTF-8, unpaired surrogates, NaN, numbers too large for a
+            double, integers of more than 4,300 digits, and nesting beyond 1,000 levels.
+    """
+    try:
+        return _decode(text)
+    except UnicodeDecodeError as error:
+        raise DecodingError(f"not UTF-8: {error.reason} (byte {error.start})") from None
+    except msgspec.DecodeError as error:
+        raise DecodingError(str(error)) from None
+    except RecursionError:
+        raise DecodingError("nested too deeply") from None
+
+
+def encode(value: Any) -> bytes:
+    """Return *value* as compact JSON in UTF-8. Unpaired surrogates become U+FFFD.
+
+    Raises:
+        EncodingError: for NaN and infinities, types JSON has no form for, and nesting beyond `MAX_DEPTH`.
+    """
+    try:
+        data = orjson.dumps(value)
+    except TypeError:  # orjson.JSONEncodeError is one
+        return _encode_the_unusual(value)
+    # orjson writes NaN as null. A walk over every value is dear, so it is done only if a null was written.
+    if b"null" in data:
+        _refuse_non_finite(value)
+    return data
+
+
+def _encode_the_unusual(value: Any) -> bytes:
+    """JSON of what orjson refuses: integers beyond 64 bits, unpaired surrogates, integers as keys."""
+    return msgspec.json.encode(_plain(value, "", 0))
+
+
+def _plain(value: Any, path: str, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise EncodingError(f"nested more than {MAX_DEPTH} levels deep")
+    match value:
+        case None | bool() | int():
+            return value
+        case str():
+            return _paired(value)
+        case float():
+            return _finite(value, path)
+        case dict():
+            return {_key(key, path): _plain(item, f"{path}.{key}", depth + 1) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
+    raise EncodingError(f"{_place(path)} is of type {type(value).__name__}, which JSON cannot express")
+
+
+def _paired(text: str) -> str:
+    """*text* with surrogate pairs joined and unpaired ones replaced: UTF-16 knows the difference."""
+    return (
+        text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    )
+
+
+def _finite(number: float, path: str) -> float:
+    if not math.isfinite(number):
+        raise EncodingError(f"{_place(path)} is {number}, which JSON cannot express")
+    return number
+
+
+def _key(key: object, path: str) -> str:
+    if isinstance(key, str):
+        return _paired(key)
+    if isinstance(key, int) and not isinstance(key, bool):
+        return str(key)
+    raise EncodingError(f"{_place(path)} has the key {key!r}, and JSON knows only text as keys")
+
+
+def _refuse_non_finite(value: Any, path: str = "") -> None:
+    if isinstance(value, float):
+        _finite(value, path)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(item, float | dict | list | tuple):
+                _refuse_non_finite(item, f"{path}.{key}")
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            if isinstance(item, float | dict | list | tuple):
+                _refuse_non_finite(item, f"{path}[{index}]")
+
+
+def _place(path: str) -> str:
+    return path.removeprefix(".") or "the value"

@@ -1,0 +1,105 @@
+"""The codec: exact both ways, or an error; never a silent null."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toolwire_schemas.codec import DecodingError, EncodingError, decode, encode
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_any_json_value_survives_both_ways(value: object) -> None:
+    assert decode(encode(value)) == value
+    assert json.loads(encode(value)) == value
+
+
+@given(st.integers(min_value=-(10**300), max_value=10**300))
+def test_integers_of_any_size_are_exact(number: int) -> None:
+    assert decode(encode([number])) == [number]
+    assert type(decode(encode(number))) is int
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("depth", [0, 1, 2])
+@pytest.mark.parametrize("beside", [None, 2**70])
+def test_what_is_no_json_number_is_refused_with_its_place(number: float, depth: int, beside: object) -> None:
+    value: object = number
+    path = ""
+    for _ in range(depth):
+        value, path = {"a": [beside, value]}, ".a[1]" + path
+
+    with pytest.raises(EncodingError) as refusal:
+        encode(value)
+
+    assert (
+        str(refusal.value)
+        == f"{path.removeprefix('.') or 'the value'} is {number}, which JSON cannot express"
+    )
+
+
+@given(st.text(st.characters(categories=None) | st.characters(categories=["Cs"])))
+def test_any_text_is_sent_as_valid_utf8(text: str) -> None:
+    sent = decode(encode({"text": text, text: 1}))
+
+    assert sent["text"] == text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def test_surrogates_are_replaced_and_pairs_of_them_joined() -> None:
+    assert decode(encode("a\ud800b")) == "a\ufffdb"
+    assert decode(encode("\ud83d\ude00")) == "\U0001f600"
+
+
+@pytest.mark.parametrize("value", [b"bytes", {1.5: 0}, object(), {"a": {1, 2}}])
+def test_what_json_has_no_form_for_is_refused(value: object) -> None:
+    with pytest.raises(EncodingError):
+        encode(value)
+
+
+def test_a_value_nested_too_deeply_is_refused_rather_than_overflowing_the_stack() -> None:
+    value: list[object] = []
+    for _ in range(100_000):
+        value = [value]
+
+    with pytest.raises(EncodingError):
+        encode(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"{",
+        b"NaN",
+        b"[Infinity]",
+        b"1e999",
+        b'"\\ud800"',
+        b'"\xff"',
+        b"{}\x00",
+        b"1 2",
+        b"'a'",
+        b"[" * 5000,
+        b"1" * 5000,
+    ],
+)
+def test_what_is_no_json_is_refused(text: bytes) -> None:
+    with pytest.raises(DecodingError):
+        decode(text)
+
+
+@given(st.binary())
+def test_arbitrary_bytes_decode_or_are_refused(data: bytes) -> None:
+    try:
+        value = decode(data)
+    except DecodingError:
+        return
+    assert decode(encode(value)) == value

@@ -1,0 +1,153 @@
+"""Framing: the same frames whatever the chunks, and the next message after every fault."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toolwire_schemas.framing import AutoFraming, Fault, Frame, wrap_line, wrap_with_header
+
+LIMIT = 2000
+
+
+def frames_of(data: bytes, cuts: list[int] | None = None) -> list[Frame]:
+    framing = AutoFraming(LIMIT)
+    frames: list[Frame] = []
+    edges = [0, *sorted(cuts or []), len(data)]
+    for start, end in itertools.pairwise(edges):
+        frames += framing.feed(data[start:end])
+    return frames + framing.close()
+
+
+def frames_byte_by_byte(data: bytes) -> list[Frame]:
+    return frames_of(data, list(range(len(data))))
+
+
+def header(length: int, body: bytes) -> bytes:
+    return b"Content-Length: %d\r\n\r\n%b" % (length, body)
+
+
+GOOD = b'{"id":2}'
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b'{"a":1}\n{"b":2}\n', [b'{"a":1}', b'{"b":2}']),
+        (b'{"a":1}\r\n', [b'{"a":1}\r']),
+        (b'\n \n\r\n{"a":1}\n\n', [b'{"a":1}']),
+        (b'\xef\xbb\xbf{"a":1}\n', [b'{"a":1}']),
+        (b'{"the last line needs":"no newline"}', [b'{"the last line needs":"no newline"}']),
+        (b"no json\n" + GOOD, [b"no json", GOOD]),
+        (b"", []),
+        (b"\n\n", []),
+    ],
+)
+def test_lines_are_told_apart(data: bytes, expected: list[Frame]) -> None:
+    assert frames_of(data) == frames_byte_by_byte(data) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (header(8, GOOD) + header(8, GOOD), [GOOD, GOOD]),
+        (b"content-length:8\n\n" + GOOD, [GOOD]),
+        (b"Content-Type: application/json\r\nContent-Length: 8\r\n\r\n" + GOOD, [GOOD]),
+        (b"\xef\xbb\xbf\r\n" + header(8, GOOD) + b"\r\n", [GOOD]),
+        (header(0, b"") + header(8, GOOD), [b"", GOOD]),
+        (header(29, b'{"a":"Content-Length: 5\\r\\n"}'), [b'{"a":"Content-Length: 5\\r\\n"}']),
+    ],
+)
+def test_headers_tell_messages_apart(data: bytes, expected: list[Frame]) -> None:
+    assert frames_of(data) == frames_byte_by_byte(data) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (header(5, GOOD) + header(8, GOOD), "out of frame: expected a Content-Length header"),
+        (header(9, GOOD) + header(8, GOOD), "announced 9 bytes, but the next header came after 8"),
+        (header(500, GOOD) + header(8, GOOD), "announced 500 bytes, but the next header came after 8"),
+        (header(10**17, GOOD) + header(8, GOOD), "but the next header came after 8"),
+        (b"Content-Type: x\r\n\r\n" + GOOD + header(8, GOOD), "without a Content-Length"),
+        (b"Content-Length: many\r\n\r\n" + GOOD + header(8, GOOD), "whole number of bytes"),
+        (b"Content-Length: -1\r\n\r\n" + GOOD + header(8, GOOD), "whole number of bytes"),
+        (header(8, GOOD) + b"noise\n" + header(8, GOOD), "out of frame"),
+        (b"Content-X: " + b"y" * 9000 + b"\r\n\r\n" + header(8, GOOD), "a header of more than"),
+        (header(3000, b"z" * 3000) + header(8, GOOD), "a message of 3000 bytes; the limit is 2000"),
+    ],
+)
+def test_after_a_fault_in_the_headers_the_next_message_is_served(data: bytes, told: str) -> None:
+    frames = frames_of(data)
+
+    assert any(isinstance(frame, Fault) and told in frame.message for frame in frames)
+    assert frames[-1] == GOOD
+    assert frames_byte_by_byte(data) == frames
+
+
+def test_a_message_cut_off_by_the_end_is_a_fault() -> None:
+    assert frames_of(header(9, GOOD)) == [
+        Fault("the stream ended after 8 of 9 bytes announced", head=GOOD, tail=GOOD)
+    ]
+
+
+@pytest.mark.parametrize("wrap", [wrap_line, wrap_with_header])
+def test_a_message_over_the_limit_is_refused_and_its_two_ends_are_kept(wrap: object) -> None:
+    assert callable(wrap)
+    large = b"<" + b"x" * 4000 + b">"
+    data = wrap(GOOD) + wrap(large) + wrap(GOOD)
+
+    first, fault, last = frames_of(data)
+
+    assert (first, last) == (GOOD, GOOD)
+    assert isinstance(fault, Fault)
+    assert fault == Fault(
+        "a message of 4002 bytes; the limit is 2000",
+        too_large=True,
+        head=b"<" + b"x" * 511,
+        tail=b"x" * 511 + b">",
+    )
+    assert frames_byte_by_byte(data) == [first, fault, last]
+
+
+def test_an_oversize_line_is_not_kept_in_memory() -> None:
+    framing = AutoFraming(LIMIT)
+    for _ in range(100):
+        framing.feed(b"x" * 1000)
+
+    kept = sum(len(part) for part in framing._chosen._parts)  # type: ignore[union-attr]
+    assert kept <= LIMIT + 1000
+
+
+PIECES = st.lists(
+    st.one_of(
+        st.sampled_from(
+            [GOOD, b'{"a":"Content-Length: 3"}', b"Content-Length: 3\r\n", b"\r\n\r\n", b"x" * 2500]
+        ),
+        st.sampled_from(
+            [header(8, GOOD), header(3, GOOD), header(12, GOOD), header(30, GOOD), header(4000, GOOD)]
+        ),
+        st.sampled_from([b"\n", b"\r\n", b"C", b"Content", b"\xef\xbb\xbf", b"content-length: 2\n\n{}"]),
+        st.binary(max_size=20),
+    ),
+    max_size=8,
+)
+
+
+@given(start=st.sampled_from([b"", b"{", header(8, GOOD)]), pieces=PIECES, cuts=st.data())
+def test_frames_do_not_depend_on_how_the_stream_is_cut(
+    start: bytes, pieces: list[bytes], cuts: st.DataObject
+) -> None:
+    data = start + b"".join(pieces)
+    chosen = cuts.draw(st.lists(st.integers(0, len(data)), max_size=10))
+
+    assert frames_of(data, chosen) == frames_of(data)
+    assert frames_byte_by_byte(data) == frames_of(data)
+
+
+@given(st.lists(st.binary().map(lambda data: b"{" + data.replace(b"\n", b" "))))
+def test_what_is_wrapped_comes_out_again(messages: list[bytes]) -> None:
+    assert frames_of(b"".join(map(wrap_line, messages))) == messages
+    assert frames_of(b"".join(map(wrap_with_header, messages))) == messages

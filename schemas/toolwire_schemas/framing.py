@@ -194,7 +194,7 @@ class Headers:
         self._length = 0  # of the body, as announced
         self._dropped = 0  # how much of a body beyond the limit is gone already
         self._head = b""  # and how that began
-        self._searched = 0  # up to where the body is known to hold no header
+        self._searched = 0  # up to where what is looked for is known not to be
 
     def feed(self, data: bytes) -> list[Frame]:
         """As `Framing.feed`."""
@@ -222,10 +222,11 @@ class Headers:
         del self._buffer[: len(self._buffer) - len(start)]
         if not _HEADER_START.startswith(self._buffer[: len(_HEADER_START)].lower()):
             return self._lose("expected a Content-Length header", frames)
-        end = _HEADER_END.search(self._buffer)
+        end = _HEADER_END.search(self._buffer, self._searched)
         if (len(self._buffer) if end is None else end.end()) > _MAX_HEADER_BYTES:
             return self._lose(f"a header of more than {_MAX_HEADER_BYTES} bytes", frames)
         if end is None:
+            self._searched = max(0, len(self._buffer) - 3)
             return False
         length = _LENGTH.search(bytes(self._buffer[: end.end()]))
         del self._buffer[: end.end()]
@@ -252,15 +253,16 @@ class Headers:
             frames.append(_oversize(self._length, self._max, self._head or part, part))
         else:
             frames.append(self._take(end))
-        self._step = self._header
-        return True
+        return self._expect_header()
 
     def _lost(self, frames: list[Frame]) -> bool:
         found = _NEXT_HEADER.search(self._buffer)
         del self._buffer[: max(0, len(self._buffer) - _KEPT) if found is None else found.start()]
-        if found is not None:
-            self._step = self._header
-        return found is not None
+        return found is not None and self._expect_header()
+
+    def _expect_header(self) -> bool:
+        self._step, self._searched = self._header, 0
+        return True
 
     def _lose(self, problem: str, frames: list[Frame]) -> bool:
         frames.append(Fault(f"out of frame: {problem}; skipped to the next one"))

@@ -147,7 +147,7 @@ def test_frames_do_not_depend_on_how_the_stream_is_cut(
     assert frames_byte_by_byte(data) == frames_of(data)
 
 
-@given(st.lists(st.binary().map(lambda data: b"{" + data.replace(b"\n", b" "))))
+@given(st.lists(st.binary().map(lambda data: b"{" + data.replace(b"\n", b" ") + b"}")))
 def test_what_is_wrapped_comes_out_again(messages: list[bytes]) -> None:
     assert frames_of(b"".join(map(wrap_line, messages))) == messages
     assert frames_of(b"".join(map(wrap_with_header, messages))) == messages

@@ -1,0 +1,257 @@
+"""What a tool returns to answer with more than plain data: text blocks, images, audio, files and links.
+
+Each becomes one MCP content block. A list of them (and of plain strings) becomes several blocks.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import msgspec
+from msgspec.structs import force_setattr
+
+from .media_types import is_media_type, is_textual, media_type_of, media_type_of_path
+
+if TYPE_CHECKING:
+    import os
+
+Audience = Literal["user", "assistant"]
+_AUDIENCES = ("user", "assistant")
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+", re.ASCII)
+
+
+class Content(msgspec.Struct, frozen=True, kw_only=True):
+    """One block of an answer.
+
+    *audience* says whom it is for; *priority* runs from 0 (may be left out) to 1 (must be seen).
+    """
+
+    audience: Audience | Sequence[Audience] | None = None
+    priority: float | None = None
+
+    def __post_init__(self) -> None:
+        _check_annotations(type(self).__name__, self.audience, self.priority)
+
+    def block(self) -> dict[str, Any]:
+        """The MCP content block."""
+        raise NotImplementedError
+
+    def _annotated(self, block: dict[str, Any]) -> dict[str, Any]:
+        annotations: dict[str, Any] = {}
+        if self.audience is not None:
+            annotations["audience"] = (
+                [self.audience] if isinstance(self.audience, str) else list(self.audience)
+            )
+        if self.priority is not None:
+            annotations["priority"] = self.priority
+        if annotations:
+            block["annotations"] = annotations
+        return block
+
+
+class Text(Content, frozen=True):
+    """Text for the model or the user, as its own block."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.text, str):
+            raise TypeError(f"Text: text must be a str, not {type(self.text).__name__}")
+
+    def block(self) -> dict[str, Any]:
+        return self._annotated({"type": "text", "text": self.text})
+
+
+class _Media(Content, frozen=True):
+    """Bytes with a media type, from memory or from a file, which is read at once."""
+
+    data: bytes | None = None
+    path: str | os.PathLike[str] | None = None
+    media_type: str | None = None
+
+    family: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name = type(self).__name__
+        data = _read(name, self.data, self.path)
+        media_type = self.media_type or media_type_of(data) or media_type_of_path(self.path)
+        if media_type is None:
+            raise ValueError(f'{name}: the format is not recognised; say media_type="{self.family}/..."')
+        if not media_type.startswith(f"{self.family}/") or not is_media_type(media_type):
+            raise ValueError(
+                f'{name}: {media_type!r} is no {self.family} type; give media_type="{self.family}/..."'
+            )
+        force_setattr(self, "data", data)
+        force_setattr(self, "media_type", media_type)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.media_type}, {len(self.data or b'')} bytes)"
+
+    def block(self) -> dict[str, Any]:
+        data = base64_of(self.data or b"")
+        return self._annotated({"type": self.family, "data": data, "mimeType": self.media_type})
+
+
+class Image(_Media, frozen=True):
+    """A picture: `Image(data)` or `Image(path="plot.png")`; its media type is seen from the bytes or given.
+
+    Raises:
+        ValueError: if the bytes are of no known image format and no media type is given.
+        OSError: if the file cannot be read.
+    """
+
+    family: ClassVar[str] = "image"
+
+
+class Audio(_Media, frozen=True):
+    """A sound: `Audio(data)` or `Audio(path="speech.wav")`; its media type is seen from the bytes or given.
+
+    Raises:
+        ValueError: if the bytes are of no known audio format and no media type is given.
+        OSError: if the file cannot be read.
+    """
+
+    family: ClassVar[str] = "audio"
+
+
+class File(Content, frozen=True):
+    """A file inside the answer: `File(path="report.pdf")` or `File(data, name="report.pdf")`.
+
+    A str travels as text, bytes as a blob; a file that is read travels as text when its media type is textual
+    and it is UTF-8. *uri* defaults to the path's, or to `attachment:///` and the name.
+
+    Raises:
+        OSError: if the file cannot be read.
+    """
+
+    data: bytes | str | None = None
+    path: str | os.PathLike[str] | None = None
+    name: str | None = None
+    uri: str | None = None
+    media_type: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        data: bytes | str = self.data if isinstance(self.data, str) else _read("File", self.data, self.path)
+        if isinstance(self.data, str) and self.path is not None:
+            raise TypeError("File: give data or path, not both")
+        media_type = self.media_type or media_type_of_path(self.name or self.path)
+        if isinstance(data, bytes):
+            media_type = media_type or media_type_of(data)
+            if self.path is not None and media_type is not None and is_textual(media_type):
+                data = _text_if_utf8(data)
+        if media_type is not None and not is_media_type(media_type):
+            raise ValueError(f'File: {media_type!r} is no media type; write it like "application/pdf"')
+        force_setattr(self, "data", data)
+        force_setattr(self, "media_type", media_type)
+        force_setattr(self, "uri", _checked_uri("File", self.uri or _uri_of(self.path, self.name)))
+
+    def __repr__(self) -> str:
+        unit = "characters" if isinstance(self.data, str) else "bytes"
+        return f"File({self.uri}, {len(self.data or b'')} {unit})"
+
+    def block(self) -> dict[str, Any]:
+        resource: dict[str, Any] = {"uri": self.uri}
+        if self.media_type is not None:
+            resource["mimeType"] = self.media_type
+        if isinstance(self.data, str):
+            resource["text"] = self.data
+        else:
+            resource["blob"] = base64_of(self.data or b"")
+        return self._annotated({"type": "resource", "resource": resource})
+
+
+class ResourceLink(Content, frozen=True):
+    """A link to something the host may fetch by itself.
+
+    *size* is in bytes; *name* defaults to the end of *uri*.
+    """
+
+    uri: str
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    media_type: str | None = None
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _checked_uri("ResourceLink", self.uri)
+        if self.media_type is not None and not is_media_type(self.media_type):
+            raise ValueError(
+                f'ResourceLink: {self.media_type!r} is no media type; write it like "application/pdf"'
+            )
+        if self.size is not None and (type(self.size) is not int or self.size < 0):
+            raise ValueError(f"ResourceLink: size must be a number of bytes, not {self.size!r}")
+
+    def block(self) -> dict[str, Any]:
+        name = self.name or self.uri.rstrip("/").rpartition("/")[2] or self.uri
+        block: dict[str, Any] = {"type": "resource_link", "uri": self.uri, "name": name}
+        members = {
+            "title": self.title,
+            "description": self.description,
+            "mimeType": self.media_type,
+            "size": self.size,
+        }
+        block.update((key, value) for key, value in members.items() if value is not None)
+        return self._annotated(block)
+
+
+def base64_of(data: bytes) -> str:
+    """Standard base64 with padding and without line breaks, the only kind every client accepts."""
+    return binascii.b2a_base64(data, newline=False).decode("ascii")
+
+
+def _text_if_utf8(data: bytes) -> bytes | str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data
+
+
+def _read(name: str, data: object, path: str | os.PathLike[str] | None) -> bytes:
+    """The bytes, or those of the file: read now, since the tool may delete it before the answer goes out."""
+    if (data is None) == (path is None):
+        raise TypeError(f"{name}: give data or path" + (", not both" if data is not None else ""))
+    if path is not None:
+        with open(path, "rb") as file:
+            return file.read()
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise TypeError(f"{name}: data must be bytes, not {type(data).__name__}; a file's name goes to path=")
+    return bytes(data)
+
+
+def _uri_of(path: str | os.PathLike[str] | None, name: str | None) -> str:
+    from urllib.parse import quote
+
+    if name is not None:
+        return f"attachment:///{quote(name)}"
+    if path is None:
+        return "attachment:///data"
+    from pathlib import Path
+
+    return Path(path).resolve().as_uri()
+
+
+def _checked_uri(name: str, uri: str) -> str:
+    if not isinstance(uri, str) or not _URI.fullmatch(uri):
+        raise ValueError(
+            f"{name}: {uri!r} is no URI; write it with its scheme, like https://... or file:///..."
+        )
+    return uri
+
+
+def _check_annotations(name: str, audience: object, priority: object) -> None:
+    if audience is not None:
+        listed = [audience] if isinstance(audience, str) else audience
+        if not isinstance(listed, Sequence) or not listed or any(one not in _AUDIENCES for one in listed):
+            raise ValueError(f'{name}: audience must be "user", "assistant" or both, not {audience!r}')
+    if priority is None:
+        return
+    if not isinstance(priority, int | float) or isinstance(priority, bool) or not 0 <= priority <= 1:
+        raise ValueError(f"{name}: priority must be between 0 and 1, not {priority!r}")

@@ -1,0 +1,105 @@
+"""What a running tool may say to the program that called it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+from .suggestions import unknown
+
+LEVELS = ("debug", "info", "warning", "error")
+
+
+class Cancelled(BaseException):
+    """The caller no longer wants the answer.
+
+    Raised by `Context.check`; let it pass, and clean up in `finally`.
+    """
+
+    # A BaseException, as KeyboardInterrupt and asyncio.CancelledError are: a tool's own `except Exception`,
+    # written to survive one bad item of many, must not swallow the order to stop.
+
+
+class Caller(Protocol):
+    """The far end of one call, as a server implements it. All members may be used from any thread."""
+
+    @property
+    def cancelled(self) -> bool:
+        """True once the answer is no longer wanted."""
+
+    def progress(self, done: float, total: float | None, message: str | None) -> None:
+        """Tell how far the call is; never blocks for long and never fails."""
+
+    def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
+        """Write one line to the server's log; *level* is one of `LEVELS`."""
+
+
+class Context:
+    """The call a tool is running for.
+
+    A parameter annotated `Context` receives it; callers do not see that parameter.
+
+    ```python
+    def index(folder: Path, context: Context) -> int:
+        for number, file in enumerate(files := list(folder.iterdir())):
+            context.check()
+            context.progress(number, len(files), file.name)
+    ```
+    """
+
+    __slots__ = ("_caller", "tool")
+
+    def __init__(self, caller: Caller, tool: str = "") -> None:
+        self._caller = caller
+        self.tool = tool
+        """The name under which the tool was called."""
+
+    def __repr__(self) -> str:
+        return f"<Context of {self.tool or 'a call'}>"
+
+    def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell the caller that *done* of *total* is finished, in any unit; without *total*, a growing count.
+
+        Hosts expect *done* to grow from one report to the next. Nothing is sent unless the caller asked for
+        progress, so report as often as is natural.
+        """
+        if message is not None and not isinstance(message, str):
+            raise TypeError(f"progress: message must be a str, not {type(message).__name__}")
+        self._caller.progress(
+            _number(done, "done"), None if total is None else _number(total, "total"), message
+        )
+
+    @property
+    def cancelled(self) -> bool:
+        """True once the answer is no longer wanted: stop soon, whatever is returned is dropped."""
+        return self._caller.cancelled
+
+    def check(self) -> None:
+        """Do nothing, or stop the tool if the call was cancelled.
+
+        Raises:
+            Cancelled: if the answer is no longer wanted.
+        """
+        if self._caller.cancelled:
+            raise Cancelled(f"the call of {self.tool or 'the tool'} was cancelled")
+
+    def log(self, message: str, /, *, level: str = "info", **fields: Any) -> None:
+        """Write *message* and *fields* to the server's log, which goes to its standard error.
+
+        *level* is `debug`, `info`, `warning` or `error`.
+        """
+        if level not in LEVELS:
+            raise ValueError(f"log: {unknown('level', level, LEVELS)}")
+        self._caller.log(level, str(message), fields)
+
+
+def _number(value: Any, what: str) -> float:
+    """*value* as an int or a finite float; numpy scalars, Decimals and Fractions count as numbers."""
+    if type(value) is int:
+        return value
+    if isinstance(value, str | bytes | bool) or not hasattr(value, "__float__"):
+        raise TypeError(f"progress: {what} must be a number, not {type(value).__name__}")
+    number: float = int(value) if hasattr(value, "__index__") else float(value)
+    if isinstance(number, float) and not math.isfinite(number):
+        raise ValueError(f"progress: {what} must be finite, not {number}")
+    return number

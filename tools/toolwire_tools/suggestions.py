@@ -1,0 +1,21 @@
+"""Words for a name that is not among the known ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def unknown(what: str, name: object, known: Iterable[str]) -> str:
+    """A clause that says *name* is unknown, proposes the closest known one, and lists them all.
+
+    It reads `no level 'warn', did you mean 'warning'? Known: debug, info, warning, error`.
+    """
+    import difflib  # only a mistake needs it
+
+    names = list(known)
+    close = difflib.get_close_matches(str(name), names, n=1)
+    question = f", did you mean {close[0]!r}?" if close else "."
+    return f"no {what} {name!r}{question} Known: {', '.join(names)}"

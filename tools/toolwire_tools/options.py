@@ -1,0 +1,151 @@
+"""What an author may say of a tool beside its code, checked where it is said."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from .media_types import is_media_type
+from .suggestions import unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ATTRIBUTE = "__tool_options__"
+"""Where a decorated function keeps its `Options`: the one mark the decorator leaves."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of `tool_api`; None stands for *not said*."""
+
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    open_world: bool | None = None
+    timeout_seconds: float | None = None
+    tags: frozenset[str] = frozenset()
+    icons: tuple[dict[str, Any], ...] = ()
+    input_schema: dict[str, Any] | None = None
+    output_schema: dict[str, Any] | None = None
+    meta: dict[str, Any] | None = None
+
+
+def checked(given: Mapping[str, Any]) -> Options:
+    """The options, each of its type and in its range.
+
+    Raises:
+        TypeError: for an option that does not exist, or a value of the wrong type.
+        ValueError: for a value out of range.
+    """
+    values = {}
+    for option, value in given.items():
+        check = _CHECKS.get(option)
+        if check is None:
+            raise TypeError(f"tool_api: {unknown('option', option, _CHECKS)}")
+        values[option] = None if value is None else check(option, value)
+    return Options(**{option: value for option, value in values.items() if value is not None})
+
+
+def options_of(thing: object) -> Options | None:
+    """The options that a decorated function, method or partial of one carries; None if not decorated."""
+    found = getattr(thing, ATTRIBUTE, None)
+    if found is None and isinstance(thing, partial):  # which hides the attributes of what it wraps
+        return options_of(thing.func)
+    return found if isinstance(found, Options) else None
+
+
+def _text(option: str, value: Any) -> str:
+    text: str = _instance(option, value, str, "a str")
+    return text
+
+
+def _name(option: str, value: Any) -> str:
+    text = _text(option, value)
+    if not text or not text.isprintable() or text != text.strip():
+        raise ValueError(f"tool_api: {option} must be visible text without space around it, not {text!r}")
+    return text
+
+
+def _flag(option: str, value: Any) -> bool:
+    flag: bool = _instance(option, value, bool, "True or False")
+    return flag
+
+
+def _seconds(option: str, value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"tool_api: {option} must be a number of seconds, not {value!r}")
+    if not value > 0 or math.isinf(value):
+        raise ValueError(f"tool_api: {option} must be above 0 and finite, not {value!r}; None means no limit")
+    return float(value)
+
+
+def _tags(option: str, value: Any) -> frozenset[str]:
+    if isinstance(value, str) or not isinstance(value, Collection):
+        raise TypeError(f'tool_api: {option} must be a list of words, like ["files"], not {value!r}')
+    return frozenset(_name("a tag", tag) for tag in value)
+
+
+def _mapping(option: str, value: Any) -> dict[str, Any]:
+    given: dict[Any, Any] = _instance(option, value, dict, "a dict")
+    if not all(isinstance(key, str) for key in given):
+        raise TypeError(f"tool_api: {option} must have strings as keys, not {given!r}")
+    return given
+
+
+def _icons(option: str, value: Any) -> tuple[dict[str, Any], ...]:
+    if not isinstance(value, list | tuple):
+        raise TypeError(f'tool_api: {option} must be a list like [{{"src": "https://..."}}], not {value!r}')
+    return tuple(_icon(f"{option}[{index}]", icon) for index, icon in enumerate(value))
+
+
+def _icon(option: str, value: Any) -> dict[str, Any]:
+    icon = _mapping(option, value)
+    for member in icon:
+        if member not in _ICON_MEMBERS:
+            raise TypeError(f"tool_api: {option} has {unknown('member', member, _ICON_MEMBERS)}")
+    source = _text(f"{option}.src", icon.get("src", ""))
+    if not source.startswith(("https:", "http:", "data:")):
+        raise ValueError(f"tool_api: {option}.src must be an https: or data: URI, not {source!r}")
+    media_type = _text(f"{option}.mimeType", icon.get("mimeType", "image/png"))
+    if not is_media_type(media_type):
+        raise ValueError(f'tool_api: {option}.mimeType must be a media type like "image/png", not {media_type!r}')
+    sizes = icon.get("sizes", [])
+    if not isinstance(sizes, list) or not all(isinstance(size, str) for size in sizes):
+        raise TypeError(f'tool_api: {option}.sizes must be a list like ["48x48"], not {sizes!r}')
+    if icon.get("theme", "light") not in ("light", "dark"):
+        raise ValueError(f'tool_api: {option}.theme must be "light" or "dark", not {icon["theme"]!r}')
+    return icon
+
+
+_ICON_MEMBERS = ("src", "mimeType", "sizes", "theme")
+
+
+def _instance(option: str, value: Any, wanted: type, words: str) -> Any:
+    if not isinstance(value, wanted):
+        raise TypeError(f"tool_api: {option} must be {words}, not {value!r}")
+    return value
+
+
+_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "name": _name,
+    "title": _text,
+    "description": _text,
+    "read_only": _flag,
+    "destructive": _flag,
+    "idempotent": _flag,
+    "open_world": _flag,
+    "timeout_seconds": _seconds,
+    "tags": _tags,
+    "icons": _icons,
+    "input_schema": _mapping,
+    "output_schema": _mapping,
+    "meta": _mapping,
+}
+"""Every option with its check; an option is added here, in `Options` and in the decorator's signature."""

@@ -1,0 +1,105 @@
+"""What is under way: a request as it was read, the call of a tool it may lead to, the batch it may belong to."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas import messages
+
+if TYPE_CHECKING:
+    from anyio import CancelScope
+    from toolwire_schemas.messages import Id
+    from toolwire_tools import Tool
+
+Report = Callable[["Call", float, float | None, str | None], None]
+Log = Callable[["Call", str, str, dict[str, Any]], None]
+
+
+class Request(msgspec.Struct, gc=False):
+    """One well-formed request or, with an `id` of `None`, notification. `size` is in bytes, as it was sent."""
+
+    id: Id | None
+    method: str
+    params: dict[str, Any]
+    size: int
+    batch: Batch | None = None
+    modern: bool = False
+
+
+class Call:
+    """One call of a tool, from the request to whatever ends it. A tool sees it as its `Caller`.
+
+    `ended` is set once, under the protocol's lock, by whoever ends the call: the tool's answer, a time limit or a
+    cancellation. `worker` is the thread that runs it, `scope` what cancels it on the event loop; `None`: neither.
+    """
+
+    __slots__ = (
+        "_log",
+        "_report",
+        "arguments",
+        "ended",
+        "last_progress",
+        "request",
+        "scope",
+        "token",
+        "tool",
+        "worker",
+    )
+
+    def __init__(
+        self,
+        request: Request,
+        tool: Tool,
+        arguments: Any,
+        token: Id | None,
+        report: Report,
+        log: Log,
+    ) -> None:
+        self.request = request
+        self.tool = tool
+        self.arguments = arguments
+        self.token = token
+        self.ended = False
+        self.worker: threading.Thread | None = None
+        self.scope: CancelScope | None = None
+        self.last_progress: float | None = None
+        self._report = report
+        self._log = log
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether nobody waits for this call any more: it was cancelled, ran out of time, or the server ends."""
+        return self.ended
+
+    def progress(self, done: float, total: float | None, message: str | None) -> None:
+        """Tell the host how far the call is; nothing happens if it did not ask or the call has ended."""
+        if self.token is not None and not self.ended:
+            self._report(self, done, total, message)
+
+    def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
+        """Write a line about this call to stderr."""
+        self._log(self, level, message, fields)
+
+
+class Batch:
+    """The answers of one batch: a single array, sent when its last member has ended."""
+
+    def __init__(self, members: int) -> None:
+        self._lock = threading.Lock()
+        self._open = members
+        self._answers: list[bytes] = []
+
+    def end(self, answer: bytes | None) -> bytes | None:
+        """Record how one member ended (`None`: without an answer) and return the array if it was the last.
+
+        A batch in which nothing is answered is answered by nothing at all (JSON-RPC 2.0, section 6).
+        """
+        with self._lock:
+            self._open -= 1
+            if answer is not None:
+                self._answers.append(answer)
+            complete = self._open == 0 and self._answers
+        return messages.batch(self._answers) if complete else None

@@ -1,0 +1,80 @@
+"""The tools that are served: found by name, described in pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.codes import INVALID_PARAMS
+
+from .errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from toolwire_tools import Tool
+
+
+class Catalogue:
+    """Tools in the order they were given.
+
+    *separator* stands between a toolkit's name and its method's in the names shown; calls may use the dot too.
+    A *page_size* of `None` puts all tools on one page, since some clients never ask for a second.
+
+    Raises:
+        ValueError: if two tools have the same name.
+    """
+
+    def __init__(self, tools: Iterable[Tool], *, separator: str = ".", page_size: int | None = None) -> None:
+        self._shown: dict[str, Tool] = {}
+        self._called: dict[str, Tool] = {}
+        self._page_size = page_size
+        for tool in tools:
+            self._add(tool, separator)
+        self._called |= self._shown  # a name shown wins over another tool's dotted one
+
+    @property
+    def tools(self) -> list[Tool]:
+        """All tools, under the names they are shown by."""
+        return list(self._shown.values())
+
+    def get(self, name: str) -> Tool | None:
+        """Return the tool that is called *name*, if there is one."""
+        return self._called.get(name)
+
+    def unknown(self, name: str) -> RequestError:
+        """Return the error for a name no tool has, with the closest ones that exist."""
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, self._shown, n=3)
+        hint = f"; did you mean {' or '.join(close)}?" if close else _and_known(list(self._shown))
+        return RequestError(INVALID_PARAMS, f"Unknown tool: {name[:200]}{hint}")
+
+    def page(self, cursor: str | None) -> dict[str, Any]:
+        """Return the `tools/list` result that *cursor* points to; `None` is the first page.
+
+        Raises:
+            RequestError: for a cursor that was never given out.
+        """
+        tools = self.tools
+        size = self._page_size or max(len(tools), 1)
+        start = 0 if cursor is None else int(cursor) if cursor.isascii() and cursor.isdecimal() else -1
+        if start < 0 or start % size or (start and start >= len(tools)):
+            raise RequestError(INVALID_PARAMS, f"Unknown cursor: {cursor!r}; use the nextCursor of the page before")
+        page: dict[str, Any] = {"tools": [tool.describe() for tool in tools[start : start + size]]}
+        if start + size < len(tools):
+            page["nextCursor"] = str(start + size)
+        return page
+
+    def _add(self, tool: Tool, separator: str) -> None:
+        shown = tool.name if separator == "." else tool.name.replace(".", separator)
+        if shown in self._shown:
+            raise ValueError(f"two tools are called {shown}; give one of them another name")
+        self._shown[shown] = tool if shown == tool.name else tool.renamed(shown)
+        self._called[tool.name] = self._shown[shown]
+
+
+def _and_known(names: list[str]) -> str:
+    if not names:
+        return "; this server has no tools"
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return f"; there are {', '.join(names[:10])}{more}"

@@ -1,0 +1,105 @@
+"""What the server says on stderr: one line an event, never anything on the wire.
+
+The standard library's `logging` would take a tenth of the start-up time, so this is the little that is needed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .calls import Call
+
+LEVELS = ("debug", "info", "warning", "error", "off")
+
+_threshold = LEVELS.index("info")
+_as_json = False
+
+
+def configure(*, level: str = "info", as_json: bool = False) -> None:
+    """Write what is at least as grave as *level*, as text or as one JSON object a line.
+
+    Raises:
+        ValueError: if *level* is none of `LEVELS`.
+    """
+    global _threshold, _as_json  # one process, one stderr
+    if level not in LEVELS:
+        raise ValueError(f"the log level {level!r} is none of {', '.join(LEVELS)}")
+    _threshold, _as_json = LEVELS.index(level), as_json
+
+
+def debug(message: str, **fields: Any) -> None:
+    """Write *message* if the level is debug."""
+    _write("debug", message, fields)
+
+
+def info(message: str, **fields: Any) -> None:
+    """Write *message* unless only warnings and errors are wanted."""
+    _write("info", message, fields)
+
+
+def warning(message: str, **fields: Any) -> None:
+    """Write *message*: something is not as its author will have meant it."""
+    _write("warning", message, fields)
+
+
+def error(message: str, **fields: Any) -> None:
+    """Write *message*: something failed."""
+    _write("error", message, fields)
+
+
+def traceback(message: str, exception: BaseException, **fields: Any) -> None:
+    """Write *message* as an error, and where *exception* came from, for the author of the code that raised it."""
+    if _threshold > LEVELS.index("error"):
+        return
+    from traceback import format_exception
+
+    try:
+        trace = "".join(format_exception(exception))
+    except Exception as unprintable:  # an exception's own __str__ may raise
+        trace = f"{type(exception).__name__} (no traceback: {type(unprintable).__name__})\n"
+    if _as_json:
+        _write("error", message, {**fields, "traceback": trace})
+    else:
+        _write("error", message, fields, trace)
+
+
+def from_tool(call: Call, level: str, message: str, fields: dict[str, Any]) -> None:
+    """Write what a tool logs through its context."""
+    _write(level, message, {"tool": call.tool.name, "id": call.request.id, **fields})
+
+
+def _write(level: str, message: str, fields: dict[str, Any], more: str = "") -> None:
+    if LEVELS.index(level) < _threshold:
+        return
+    line = _json_line(level, message, fields) if _as_json else _text_line(level, message, fields)
+    # One write for the whole line, so that lines of several threads do not mix. Nobody reads stderr after the
+    # host has gone; that is no reason to fail.
+    with contextlib.suppress(OSError):
+        os.write(2, (line + "\n" + more).encode("utf-8", "backslashreplace"))
+
+
+def _text_line(level: str, message: str, fields: dict[str, Any]) -> str:
+    shown = " ".join(f"{name}={value}" for name, value in fields.items() if value is not None)
+    return f"toolwire: {'' if level == 'info' else level + ': '}{message}" + (f" ({shown})" if shown else "")
+
+
+def _json_line(level: str, message: str, fields: dict[str, Any]) -> str:
+    import json
+
+    now = time.time()
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"
+    present = {name: value for name, value in fields.items() if value is not None}
+    return json.dumps({"time": stamp, "level": level, "message": message, **present}, default=str)
+
+
+def take_over_stderr() -> None:
+    """Make Python's own stderr take any text: a host's filtered environment may leave it only ASCII."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)

@@ -1,0 +1,98 @@
+"""The event loop that runs `async def` tools: one thread, started for the first of them.
+
+anyio and asyncio take longer to import than a server takes to start, so they come in here, on that thread, and a
+call that arrives meanwhile waits without holding anybody up.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+
+    from .calls import Call
+
+Outcome = dict[str, Any] | BaseException
+Deliver = Callable[["Call", Outcome], None]
+
+
+class Loop:
+    """Runs calls side by side as tasks; hands each outcome to *deliver*, which must not wait."""
+
+    def __init__(self, deliver: Deliver, *, coerce: bool = False) -> None:
+        self._deliver = deliver
+        self._coerce = coerce
+        self._lock = threading.Lock()
+        self._waiting: list[Call] = []
+        self._portal: BlockingPortal | None = None
+        self._thread: threading.Thread | None = None
+
+    def put(self, call: Call) -> None:
+        """Have *call* run. Never waits."""
+        with self._lock:
+            if self._portal is None:
+                self._waiting.append(call)
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._main, name="toolwire-loop", daemon=True)
+                    self._thread.start()
+                return
+        self._portal.start_task_soon(self._run, call)
+
+    def cancel(self, call: Call) -> None:
+        """Cancel *call*, which has ended, at its next wait."""
+        with self._lock:
+            portal = self._portal
+        # Without a portal nothing runs yet, and `_run` sees for itself that the call has ended.
+        if portal is not None:
+            with suppress(RuntimeError):  # the loop has just ended, and every task with it
+                portal.start_task_soon(_cancel, call)
+
+    def finish(self, seconds: float) -> None:
+        """Give tasks that were cancelled up to *seconds* to clean up behind themselves."""
+        with self._lock:
+            portal, thread = self._portal, self._thread
+        if portal is not None and thread is not None:
+            portal.start_task_soon(portal.stop, True)
+            thread.join(seconds)
+
+    def _main(self) -> None:
+        import anyio
+
+        anyio.run(self._serve)
+
+    async def _serve(self) -> None:
+        from anyio import create_task_group
+        from anyio.from_thread import BlockingPortal
+
+        async with BlockingPortal() as portal, create_task_group() as tasks:
+            with self._lock:
+                self._portal, waiting, self._waiting = portal, self._waiting, []
+            for call in waiting:
+                tasks.start_soon(self._run, call)
+            await portal.sleep_until_stopped()
+            tasks.cancel_scope.cancel()
+
+    async def _run(self, call: Call) -> None:
+        from anyio import CancelScope
+
+        with CancelScope() as call.scope:
+            if call.ended:
+                return
+            try:
+                outcome: Outcome = await call.tool.call_async(call.arguments, call, coerce=self._coerce)
+            except Exception as error:
+                outcome = error
+            except BaseException as error:
+                if call.scope.cancel_called:
+                    raise  # the scope takes its own cancellation
+                outcome = error
+            self._deliver(call, outcome)
+
+
+def _cancel(call: Call) -> None:
+    if call.scope is not None:
+        call.scope.cancel()

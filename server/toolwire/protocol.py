@@ -1,0 +1,355 @@
+"""What to do with each message, decided in the order they arrive.
+
+Strategy. `receive` turns one frame into decisions and `finish` turns a tool's outcome into the bytes that answer
+it; neither reads, writes, waits nor runs a tool, so a shell of any kind can stand around them. A single well-formed
+request takes the fast lane right here: a dict lookup. Whatever else arrives takes the strict lane (`strict.py`).
+
+`receive` belongs to one thread; `finish`, `fail` and `progress` may be called from any. Whoever ends a call does so
+under `_lock`, once; what comes later from it is dropped.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas import messages
+from toolwire_schemas.codec import DecodingError, EncodingError, decode, encode
+from toolwire_schemas.codes import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    OVERLOADED,
+    PARSE_ERROR,
+    REQUEST_CANCELLED,
+)
+from toolwire_tools import ToolError, failure
+
+from . import lifecycle, log
+from .calls import Batch, Call, Report, Request
+from .errors import RequestError
+
+if TYPE_CHECKING:
+    from toolwire_schemas.framing import Fault, Frame
+    from toolwire_schemas.messages import Id
+
+    from .catalogue import Catalogue
+
+DEFAULT_MAX_RESULT_BYTES = 10 * 1024 * 1024 - 64 * 1024
+"""The TypeScript clients give up at 10 MiB in their buffer, which may hold the start of the next message too."""
+
+DEFAULT_MAX_PENDING_BYTES = 256 * 1024 * 1024
+
+
+class Send(msgspec.Struct, frozen=True):
+    """Write this message."""
+
+    message: bytes
+
+
+class Start(msgspec.Struct, frozen=True):
+    """Run this call's tool and hand the outcome to `Protocol.finish` or `Protocol.fail`."""
+
+    call: Call
+
+
+class Cancel(msgspec.Struct, frozen=True):
+    """Stop working for this call; it has ended already."""
+
+    call: Call
+
+
+Decision = Send | Start | Cancel
+Handler = Callable[[Request], tuple[Decision, ...]]
+
+_ABSENT: Any = object()
+
+
+class Protocol:
+    """The conversation with one client.
+
+    *report* is called by tools with their progress; the shell passes it to `progress` and sends what comes back.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        identity: lifecycle.Identity,
+        *,
+        report: Report,
+        coerce: bool = False,
+        mask_errors: bool = False,
+        max_result_bytes: int = DEFAULT_MAX_RESULT_BYTES,
+        max_pending_bytes: int = DEFAULT_MAX_PENDING_BYTES,
+    ) -> None:
+        self._catalogue = catalogue
+        self._identity = identity
+        self._report = report
+        self._coerce = coerce
+        self._mask_errors = mask_errors
+        self._max_result_bytes = max_result_bytes
+        self._max_pending_bytes = max_pending_bytes
+        self._eras = lifecycle.Eras()
+        self._lock = threading.Lock()
+        self._in_flight: dict[Id | Call, Call] = {}
+        self._pending_bytes = 0
+        self._when_idle: Callable[[], None] | None = None
+        self._pages: dict[tuple[str | None, bool], bytes] = {}
+        self._handlers: dict[str, Handler] = {
+            "tools/call": self._call_tool,
+            "tools/list": self._list_tools,
+            "ping": self._ping,
+            "initialize": self._initialize,
+            "server/discover": self._discover,
+            "notifications/cancelled": self._cancelled,
+            "$/cancelRequest": self._cancel_request,
+            "notifications/initialized": self._notified,
+        }
+
+    # In
+
+    def receive(self, frame: Frame) -> tuple[Decision, ...]:
+        """Return what to do about one frame. Never raises, whatever the frame holds."""
+        if type(frame) is not bytes:
+            return (self._refuse_fault(frame),)  # type: ignore[arg-type]
+        try:
+            message = decode(frame)
+        except DecodingError as error:
+            return (self._refuse_text(frame, error),)
+        if type(message) is dict:
+            method = message.get("method")
+            id = message.get("id", _ABSENT)  # noqa: A001
+            params = message.get("params", None)
+            if (
+                type(method) is str
+                and message.get("jsonrpc") == "2.0"
+                and (type(id) is int or type(id) is str or id is _ABSENT)
+                and (type(params) is dict or params is None)
+            ):
+                request = Request(None if id is _ABSENT else id, method, {} if params is None else params, len(frame))
+                return self.handle(request)
+        return self._receive_strictly(message, len(frame))
+
+    def handle(self, request: Request) -> tuple[Decision, ...]:
+        """Return what to do about one well-formed request or notification."""
+        try:
+            return self.decide(request)
+        except RequestError as error:
+            return self.answer(request, error)
+
+    def decide(self, request: Request) -> tuple[Decision, ...]:
+        """As `handle`, but an error is raised.
+
+        Raises:
+            RequestError: if the request cannot be served.
+        """
+        handler = self._handlers.get(request.method)
+        if handler is None:
+            raise RequestError(METHOD_NOT_FOUND, f"Method not found: {request.method[:200]}")
+        request.modern = self._eras.is_modern(request.method, request.params)
+        return handler(request)
+
+    def knows(self, method: str) -> bool:
+        """Return whether there is such a method."""
+        return method in self._handlers
+
+    def answer(self, request: Request, outcome: bytes | RequestError) -> tuple[Decision, ...]:
+        """Return the decision to answer *request* at once, with a result that is JSON already or an error."""
+        if request.id is None:
+            return _send(request.batch, None)
+        if isinstance(outcome, RequestError):
+            return self.refuse(request.id, outcome, request.batch)
+        return _send(request.batch, messages.response(request.id, outcome))
+
+    def refuse(self, id: Id | None, error: RequestError, batch: Batch | None) -> tuple[Decision, ...]:  # noqa: A002
+        """Return the decision to answer with an error; an *id* of `None` says that it could not be read."""
+        return _send(batch, messages.error(id, error.code, error.message, error.data))
+
+    def _receive_strictly(self, message: Any, size: int) -> tuple[Decision, ...]:
+        from . import strict
+
+        return strict.receive(message, size, self)
+
+    def _refuse_text(self, text: bytes, error: DecodingError) -> Send:
+        from . import strict
+
+        return Send(strict.parse_error(text, error))
+
+    def _refuse_fault(self, fault: Fault) -> Send:
+        from . import strict
+
+        code = INVALID_REQUEST if fault.too_large else PARSE_ERROR
+        return Send(messages.error(strict.find_id(fault.head, fault.tail), code, fault.message))
+
+    # Methods
+
+    def _call_tool(self, request: Request) -> tuple[Decision, ...]:
+        params = request.params
+        name = params.get("name")
+        if type(name) is not str:
+            raise RequestError(INVALID_PARAMS, "params.name must be a string: the name of the tool to call")
+        tool = self._catalogue.get(name)
+        if tool is None:
+            raise self._catalogue.unknown(name)
+        arguments = params.get("arguments")
+        if arguments is None:
+            arguments = {}
+        elif type(arguments) is not dict and not (self._coerce and type(arguments) is str):
+            raise RequestError(INVALID_PARAMS, "params.arguments must be an object of the tool's arguments")
+        meta = params.get("_meta")
+        token = meta.get("progressToken") if type(meta) is dict else None
+        if type(token) is not str and type(token) is not int:
+            token = None
+        call = Call(request, tool, arguments, token, self._report, log.from_tool)
+        id = request.id  # noqa: A001
+        key: Id | Call = call if id is None else id
+        with self._lock:
+            if key in self._in_flight:
+                raise RequestError(INVALID_REQUEST, f"A request with the id {id!r} is under way already")
+            pending = self._pending_bytes + request.size
+            if pending > self._max_pending_bytes:
+                raise RequestError(
+                    OVERLOADED,
+                    f"Overloaded: the calls under way hold {self._pending_bytes} bytes of input, "
+                    f"and the limit is {self._max_pending_bytes}; call again when some have ended",
+                )
+            self._pending_bytes = pending
+            self._in_flight[key] = call
+        return (Start(call),)
+
+    def _list_tools(self, request: Request) -> tuple[Decision, ...]:
+        cursor = request.params.get("cursor")
+        if cursor is not None and type(cursor) is not str:
+            raise RequestError(INVALID_PARAMS, "params.cursor must be a string")
+        key = cursor, request.modern
+        page = self._pages.get(key)
+        if page is None:
+            result = self._catalogue.page(cursor)
+            if request.modern:
+                result = lifecycle.modern_result(self._identity, {**result, **lifecycle.UNCACHED})
+            page = self._pages[key] = encode(result)
+        return self.answer(request, page)
+
+    def _ping(self, request: Request) -> tuple[Decision, ...]:
+        if request.modern:
+            raise RequestError(METHOD_NOT_FOUND, "Method not found: ping (removed in 2026-07-28)")
+        return self.answer(request, b"{}")
+
+    def _initialize(self, request: Request) -> tuple[Decision, ...]:
+        return self.answer(request, encode(lifecycle.initialize(self._identity, request.params, modern=request.modern)))
+
+    def _discover(self, request: Request) -> tuple[Decision, ...]:
+        result = lifecycle.modern_result(self._identity, lifecycle.discover(self._identity))
+        return self.answer(request, encode(result))
+
+    def _cancelled(self, request: Request) -> tuple[Decision, ...]:
+        """MCP: the call ends without an answer."""
+        return self._cancel(request, request.params.get("requestId"), None)
+
+    def _cancel_request(self, request: Request) -> tuple[Decision, ...]:
+        """LSP: the call is answered with an error that says it was cancelled."""
+        return self._cancel(request, request.params.get("id"), RequestError(REQUEST_CANCELLED, "Request cancelled"))
+
+    def _cancel(self, request: Request, id: object, error: RequestError | None) -> tuple[Decision, ...]:  # noqa: A002
+        done = self._notified(request)
+        call = self._in_flight.get(id) if type(id) is str or type(id) is int else None
+        if call is None or not self._end(call):
+            return done
+        told = _send(call.request.batch, None) if error is None else self.answer(call.request, error)
+        return (Cancel(call), *told, *done)
+
+    def _notified(self, request: Request) -> tuple[Decision, ...]:
+        if request.id is not None:
+            raise RequestError(METHOD_NOT_FOUND, f"{request.method} is a notification: send it without an id")
+        return _send(request.batch, None)
+
+    # Out
+
+    def finish(self, call: Call, result: dict[str, Any]) -> bytes | None:
+        """Return what answers *call*, whose tool gave *result*; `None` if nothing is to be sent (any more)."""
+        return self._deliver(call, result) if self._end(call) else None
+
+    def fail(self, call: Call, error: BaseException) -> bytes | None:
+        """As `finish`, for a tool that raised. The traceback of anything but a `ToolError` goes to stderr."""
+        if not self._end(call):
+            return None
+        if not isinstance(error, ToolError):
+            log.traceback(f"{call.tool.name} failed", error, id=call.request.id)
+        return self._deliver(call, failure(error, mask=self._mask_errors, tool=call.tool.name))
+
+    def progress(self, call: Call, done: float, total: float | None, message: str | None) -> bytes:
+        """Return the notification that tells the client how far *call* is.
+
+        MCP requires each value to exceed the one before; one that does not is raised by as little as possible, so
+        that its message still arrives.
+        """
+        if call.last_progress is not None and done <= call.last_progress:
+            done = math.nextafter(call.last_progress, math.inf)
+        call.last_progress = done
+        params: dict[str, Any] = {"progressToken": call.token, "progress": done}
+        if total is not None:
+            params["total"] = total
+        if message is not None:
+            params["message"] = message
+        return messages.notification("notifications/progress", params)
+
+    def abandon_all(self) -> list[Call]:
+        """End every call that is under way, without answers, and return them: the server is leaving."""
+        return [call for call in list(self._in_flight.values()) if self._end(call)]
+
+    def notify_when_idle(self, callback: Callable[[], None]) -> None:
+        """Call *callback* as soon as no call is under way, which may be now."""
+        with self._lock:
+            self._when_idle = callback
+            idle = not self._in_flight
+        if idle:
+            callback()
+
+    def _end(self, call: Call) -> bool:
+        """Whether it is the caller who ends *call*: true exactly once."""
+        with self._lock:
+            if call.ended:
+                return False
+            call.ended = True
+            id = call.request.id  # noqa: A001
+            del self._in_flight[call if id is None else id]
+            self._pending_bytes -= call.request.size
+            when_idle = None if self._in_flight else self._when_idle
+        if when_idle is not None:
+            when_idle()
+        return True
+
+    def _deliver(self, call: Call, result: dict[str, Any]) -> bytes | None:
+        request = call.request
+        if request.id is None:
+            return _in_batch(request.batch, None)
+        if request.modern:
+            result = lifecycle.modern_result(self._identity, result)
+        try:
+            text = encode(result)
+        except EncodingError as error:
+            return self._deliver_instead(call, f"{call.tool.name} returned what JSON cannot carry: {error}")
+        if len(text) > self._max_result_bytes and not result.get("isError"):
+            return self._deliver_instead(
+                call,
+                f"The result of {call.tool.name} takes {len(text)} bytes, and this server sends at most "
+                f"{self._max_result_bytes}. Ask for less.",
+            )
+        return _in_batch(request.batch, messages.response(request.id, text))
+
+    def _deliver_instead(self, call: Call, problem: str) -> bytes | None:
+        log.error(problem, id=call.request.id)
+        return self._deliver(call, failure(ToolError(problem), mask=False, tool=call.tool.name))
+
+
+def _send(batch: Batch | None, message: bytes | None) -> tuple[Decision, ...]:
+    message = _in_batch(batch, message)
+    return () if message is None else (Send(message),)
+
+
+def _in_batch(batch: Batch | None, message: bytes | None) -> bytes | None:
+    """*message*, or, for a member of a batch, the array that it completes."""
+    return message if batch is None else batch.end(message)

@@ -1,0 +1,143 @@
+"""The server as a value: tools, identity and settings, to be served over stdio or asked within the process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from toolwire_schemas import messages
+from toolwire_schemas.codec import decode
+from toolwire_tools import tools_of
+
+from . import stdio
+from .catalogue import Catalogue
+from .errors import RequestError
+from .lifecycle import Identity
+from .session import Session
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from toolwire_tools import Tool
+
+OnProgress = Callable[[dict[str, Any]], None]
+
+
+class Server:
+    """Serves *tools*: functions, toolkits (classes or instances), or `Tool`s.
+
+    *options* are the fields of `Settings`. *version* is that of the tools, shown to clients; `None` shows
+    Toolwire's own.
+
+    Raises:
+        RegistrationError: if something in *tools* cannot be a tool.
+        ValueError: for two tools of one name, or a setting out of its range.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Any] = (),
+        *,
+        name: str = "toolwire",
+        version: str | None = None,
+        title: str | None = None,
+        instructions: str | None = None,
+        **options: Any,
+    ) -> None:
+        self._settings = Settings(**options)
+        self._identity = Identity(name, version or _own_version(), title, instructions)
+        self._catalogue = Catalogue(
+            [tool for thing in tools for tool in tools_of(thing)],
+            separator=self._settings.separator,
+            page_size=self._settings.page_size,
+        )
+        self._local: _Local | None = None
+
+    @property
+    def tools(self) -> list[Tool]:
+        """The tools that are served, under the names they are shown by."""
+        return self._catalogue.tools
+
+    def serve(self, streams: stdio.Streams | None = None) -> NoReturn:
+        """Serve standard input and output until the host hangs up, then leave the process.
+
+        *streams* are what `stdio.claim` returned, if it has been called already.
+        """
+        stdio.serve(self._catalogue, self._identity, self._settings, streams or stdio.claim())
+
+    def request(
+        self, method: str, params: dict[str, Any] | None = None, *, on_progress: OnProgress | None = None
+    ) -> Any:
+        """Return what a host would get for a request, by the same way but without a process: for tests.
+
+        *on_progress* is called with the params of each progress notification.
+
+        Raises:
+            RequestError: if the answer is a JSON-RPC error.
+        """
+        if self._local is None:
+            self._local = _Local(self._catalogue, self._identity, self._settings)
+        return self._local.request(method, params, on_progress)
+
+    def call(self, name: str, arguments: dict[str, Any] | None = None, *, on_progress: OnProgress | None = None) -> Any:
+        """Return the result of `tools/call`: a dict with `content`, `isError`, and `structuredContent` if there is any.
+
+        Raises:
+            RequestError: if there is no such tool.
+        """
+        return self.request("tools/call", {"name": name, "arguments": arguments or {}}, on_progress=on_progress)
+
+
+class _Local:
+    """A host in the same process, on the two ends of a session."""
+
+    def __init__(self, catalogue: Catalogue, identity: Identity, settings: Settings) -> None:
+        self._session = Session(catalogue, identity, settings, self._receive)
+        self._lock = threading.Lock()
+        self._asked = 0
+        self._answers: dict[int, SimpleQueue[dict[str, Any]]] = {}
+
+    def request(self, method: str, params: dict[str, Any] | None, on_progress: OnProgress | None) -> Any:
+        answers: SimpleQueue[dict[str, Any]] = SimpleQueue()
+        with self._lock:
+            self._asked += 1
+            number = self._asked
+            self._answers[number] = answers
+            if on_progress is not None:
+                params = {**(params or {})}
+                params["_meta"] = {"progressToken": number, **params.get("_meta", {})}
+            self._session.feed(messages.request(number, method, params) + b"\n")
+        while "id" not in (message := answers.get()):
+            if on_progress is not None:
+                on_progress(message["params"])
+        del self._answers[number]
+        if "error" in message:
+            error = message["error"]
+            raise RequestError(error["code"], error["message"], error.get("data"))
+        return message["result"]
+
+    def _receive(self, data: bytes) -> None:
+        message = decode(data)
+        answers = self._answers.get(message["id"] if "id" in message else message["params"]["progressToken"])
+        if answers is not None:
+            answers.put(message)
+
+
+def serve(tools: Iterable[Any], **options: Any) -> NoReturn:
+    """Serve *tools* over standard input and output until the host hangs up, then leave the process.
+
+    *options* are those of `Server`. What the process prints from here on goes to stderr.
+
+    Raises:
+        RegistrationError: if something in *tools* cannot be a tool.
+        ValueError: for two tools of one name, or a setting out of its range.
+    """
+    server = Server(tools, **options)
+    server.serve()
+
+
+def _own_version() -> str:
+    from . import __version__
+
+    return __version__

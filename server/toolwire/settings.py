@@ -1,0 +1,49 @@
+"""What can be set about a server, with the defaults and their reasons."""
+
+from __future__ import annotations
+
+import msgspec
+from toolwire_schemas.framing import DEFAULT_MAX_MESSAGE_BYTES
+
+from .protocol import DEFAULT_MAX_PENDING_BYTES, DEFAULT_MAX_RESULT_BYTES
+from .workers import DEFAULT_MAX_WORKERS
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits and habits of a server.
+
+    `separator` stands between a toolkit's name and its method's, for hosts that forbid dots. `page_size` is in
+    tools, and `None` puts them all on one page, since some clients never ask for a second. `timeout_seconds` holds
+    for tools that set none of their own; `None` is no limit. `max_message_bytes` limits what is read,
+    `max_result_bytes` one result that is sent, `max_pending_bytes` the input of all calls under way.
+    `grace_seconds` is how long answers still owed are waited for when the host has hung up: clients send SIGTERM
+    after two seconds. `coerce` decodes arguments that a model sent as JSON text. `mask_errors` keeps the text of
+    unexpected exceptions from the host.
+
+    Raises:
+        ValueError: for a value out of its range.
+    """
+
+    separator: str = "."
+    page_size: int | None = None
+    timeout_seconds: float | None = None
+    max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
+    max_result_bytes: int = DEFAULT_MAX_RESULT_BYTES
+    max_pending_bytes: int = DEFAULT_MAX_PENDING_BYTES
+    max_workers: int = DEFAULT_MAX_WORKERS
+    grace_seconds: float = 1.5
+    coerce: bool = False
+    mask_errors: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("max_message_bytes", "max_result_bytes", "max_pending_bytes", "max_workers"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.page_size is not None and self.page_size < 1:
+            raise ValueError(f"page_size must be at least 1, or None for a single page, not {self.page_size}")
+        if self.timeout_seconds is not None and not self.timeout_seconds > 0:
+            raise ValueError(f"timeout_seconds must be above 0, or None for no limit, not {self.timeout_seconds}")
+        if not self.grace_seconds >= 0:
+            raise ValueError(f"grace_seconds must not be negative, but is {self.grace_seconds}")
+        if not self.separator or not self.separator.isascii() or not self.separator.isprintable():
+            raise ValueError(f"separator must be printable ASCII text such as '_' or '-', not {self.separator!r}")

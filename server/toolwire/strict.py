@@ -1,0 +1,155 @@
+"""The strict lane: whatever is not one well-formed request on its own.
+
+Strategy. Batches are taken apart here and responses recognised; each remaining element is judged by jsonrpcserver,
+whose methods do nothing but return our decision. Where jsonrpcserver differs from what we promise, the difference is
+mended here and listed in `DIFFERENCES`. It takes 100 ms to import, which only a host that needs it pays.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from jsonrpcserver import JsonRpcError, Success, dispatch_to_response
+from jsonrpcserver.sentinels import NODATA
+from toolwire_schemas import messages
+from toolwire_schemas.codec import DecodingError, decode
+from toolwire_schemas.codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
+
+from .calls import Batch, Request
+from .errors import RequestError
+
+if TYPE_CHECKING:
+    from toolwire_schemas.messages import Id
+
+    from .protocol import Decision, Protocol
+
+DIFFERENCES = {
+    "responses": "answered with -32600 by jsonrpcserver; here never, since both sides would go on for ever",
+    "params-null": "refused by jsonrpcserver; here the same as no params, since hosts in other languages send it",
+    "extra-members": "refused by jsonrpcserver; JSON-RPC 2.0 does not forbid them, and extensions use them",
+    "readable-ids": "answered with null by jsonrpcserver; an id that can be read is in every answer",
+    "one-bad-element": "fails the whole batch in jsonrpcserver; each element stands for itself (section 6)",
+    "id-types": "null and fractions are accepted by jsonrpcserver; here -32600, as MCP has it",
+}
+
+# What each method takes by name, for those who sent it by position.
+_MEMBERS = {
+    "tools/call": "name, arguments and _meta",
+    "tools/list": "cursor and _meta",
+    "initialize": "protocolVersion, capabilities and clientInfo",
+    "notifications/cancelled": "requestId and reason",
+    "$/cancelRequest": "id",
+}
+
+
+def receive(message: Any, size: int, protocol: Protocol) -> tuple[Decision, ...]:
+    """Return what to do about a *message* of *size* bytes that is JSON but took no fast lane."""
+    if type(message) is not list:
+        return _receive_one(message, size, protocol, None)
+    if not message:
+        return protocol.refuse(None, RequestError(INVALID_REQUEST, "Invalid request: an empty batch"), None)
+    elements = [element for element in message if not _is_response(element)]
+    batch = Batch(len(elements))
+    share = size // len(message)
+    return tuple(decision for element in elements for decision in _receive_one(element, share, protocol, batch))
+
+
+def parse_error(text: bytes, error: DecodingError) -> bytes:
+    """Return the answer to *text* that cannot be read, with the id it seems to carry: hosts wait for theirs."""
+    return messages.error(find_id(text[:512], text[-512:]), PARSE_ERROR, f"Parse error: {error}")
+
+
+def _receive_one(element: Any, size: int, protocol: Protocol, batch: Batch | None) -> tuple[Decision, ...]:
+    if _is_response(element):
+        return ()
+    decisions: list[tuple[Decision, ...]] = []
+
+    def decide(**params: Any) -> Any:
+        request = Request(element.get("id"), element["method"], params, size, batch)
+        try:
+            decisions.append(protocol.decide(request))
+        except RequestError as error:
+            raise JsonRpcError(error.code, error.message, error.data) from error
+        return Success()
+
+    outcome = dispatch_to_response(
+        "",
+        {element["method"]: decide} if _problem(element) is None and protocol.knows(element["method"]) else {},
+        deserializer=lambda _: element,
+        validator=_validate,
+    )
+    if decisions:
+        return decisions[0]
+    error = _error(element, outcome)
+    if error is None:
+        return protocol.answer(Request(None, "", {}, 0, batch), b"null")
+    return protocol.refuse(_readable_id(element), error, batch)
+
+
+def _error(element: Any, outcome: Any) -> RequestError | None:
+    """jsonrpcserver's verdict in our words; `None` for a notification, which is never told."""
+    if outcome is None:
+        return None
+    verdict = outcome._error
+    code, message, data = verdict.code, verdict.message, verdict.data
+    if code == INVALID_REQUEST and (problem := _problem(element)) is not None:
+        return RequestError(code, f"Invalid request: {problem}")
+    if code == METHOD_NOT_FOUND and message == "Method not found":
+        return RequestError(code, f"Method not found: {element['method'][:200]}")
+    if code == INVALID_PARAMS and type(element["params"]) is list:
+        expected = _MEMBERS.get(element["method"])
+        hint = f" with the members {expected}" if expected else ""
+        return RequestError(code, f"params must be an object{hint}; {element['method']} takes none by position")
+    return RequestError(code, message, None if data is NODATA else data)
+
+
+def _validate(element: Any) -> None:
+    problem = _problem(element)
+    if problem is not None:
+        raise ValueError(problem)
+
+
+def _problem(element: Any) -> str | None:
+    """What makes *element* no request; `None` if it is one (JSON-RPC 2.0, section 4)."""
+    if type(element) is not dict:
+        return "a request must be an object"
+    if element.get("jsonrpc") != "2.0":
+        return 'the member jsonrpc must be "2.0"'
+    if type(element.get("method")) is not str:
+        return "the member method must be a string"
+    if "id" in element and _readable_id(element) is None:
+        return "the member id must be a string or an integer, or absent"
+    if element.get("params") is not None and type(element["params"]) not in (dict, list):
+        return "the member params must be an object"
+    return None
+
+
+def _is_response(element: Any) -> bool:
+    return type(element) is dict and "method" not in element and ("result" in element or "error" in element)
+
+
+def _readable_id(element: Any) -> Id | None:
+    id = element.get("id") if type(element) is dict else None  # noqa: A001
+    return id if type(id) is str or type(id) is int else None
+
+
+_ID = rb'"id"\s*:\s*(-?\d{1,40}|"[^"\\]{0,400}")\s*'
+_ID_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID + rb"[,}]")
+_ID_LAST = re.compile(rb"(?:,|\A\s*\{)\s*" + _ID + rb"\}\s*\Z")
+
+
+def find_id(head: bytes, tail: bytes) -> Id | None:
+    """Return the id of a message of which only the two ends can be looked at.
+
+    It is looked for where it can belong to nothing but the outermost object: right at the beginning and right at
+    the end, which is where every client we know of puts it. `None` if it stands elsewhere.
+    """
+    found = _ID_FIRST.match(head) or _ID_LAST.search(tail)
+    if found is None:
+        return None
+    try:
+        id: Id = decode(found[1])  # noqa: A001
+    except DecodingError:
+        return None
+    return id

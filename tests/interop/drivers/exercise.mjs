@@ -1,0 +1,47 @@
+// What every client in JavaScript is made to do with the everyday tools; the clients differ only in `peer`:
+//   {protocol, tools(), call(name, arguments, onProgress?), callUntilCancelled(name, arguments, onProgress, begun)}
+
+export const CALLS = [
+    ['add', { a: 2, b: 3 }],
+    ['add', { a: 2, b: 'three' }],
+    ['split', { cents: 1000, people: 3 }],
+    ['greet', { name: 'Ωmega' }],
+    ['refuse', { reason: 'not today' }],
+    ['divide', { a: 1, b: 0 }],
+    ['chatter', {}],
+    ['picture', {}],
+]
+
+const MEMBERS = ['content', 'structuredContent', 'isError']
+
+/** The members of a result that every revision has. */
+export const plain = (result) =>
+    Object.fromEntries(MEMBERS.filter((key) => result[key] !== undefined).map((key) => [key, result[key]]))
+
+export async function exercise(peer) {
+    const report = { protocol: peer.protocol }
+    report.tools = (await peer.tools()).map((tool) => tool.name).sort()
+    report.calls = []
+    for (const [name, args] of CALLS) report.calls.push([name, args, plain(await peer.call(name, args))])
+    for (const [name, args] of [['countdown', { start: 3 }], ['steps', { total: 3 }]]) {
+        const progress = []
+        const answer = await peer.call(name, args, (told) => {
+            progress.push([told.progress, told.total ?? null, told.message ?? null])
+            peer.call('seen', {})
+        })
+        report[name] = { answer: plain(answer), progress }
+    }
+    for (const name of ['work', 'doze']) {
+        const begun = Promise.withResolvers?.() ?? withResolvers()
+        await peer.callUntilCancelled(name, { name }, () => begun.resolve(), begun.promise)
+    }
+    report.stopped = plain(await peer.call('stopped', { names: ['work', 'doze'] }))
+    report.afterwards = plain(await peer.call('add', { a: 20, b: 22 }))
+    return report
+}
+
+function withResolvers() {
+    const made = {}
+    made.promise = new Promise((resolve, reject) => Object.assign(made, { resolve, reject }))
+    return made
+}

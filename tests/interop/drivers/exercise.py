@@ -1,0 +1,93 @@
+"""What every Python client is made to do with the everyday tools; the clients differ only in `Peer`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+import anyio
+
+PATIENCE_SECONDS = 60.0
+
+OnProgress = Callable[[float, "float | None", "str | None"], Awaitable[None]]
+
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("add", {"a": 2, "b": 3}),
+    ("add", {"a": 2, "b": "three"}),
+    ("split", {"cents": 1000, "people": 3}),
+    ("greet", {"name": "Ωmega"}),
+    ("refuse", {"reason": "not today"}),
+    ("divide", {"a": 1, "b": 0}),
+    ("chatter", {}),
+    ("picture", {}),
+]
+
+
+class Peer(Protocol):
+    """One connected client."""
+
+    protocol: str
+
+    async def tools(self) -> list[Any]: ...
+
+    async def call(self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None = None) -> Any: ...
+
+    async def call_until_cancelled(
+        self, name: str, arguments: dict[str, Any], on_progress: OnProgress, begun: anyio.Event
+    ) -> None:
+        """Call the tool, cancel the call in the client's own way once *begun* is set, and return."""
+
+
+async def exercise(peer: Peer) -> dict[str, Any]:
+    """Everything a client sees of the server, as plain data."""
+    report: dict[str, Any] = {"protocol": peer.protocol}
+    report["tools"] = sorted(tool.name for tool in await peer.tools())
+    report["calls"] = [[name, arguments, plain(await peer.call(name, arguments))] for name, arguments in CALLS]
+    for name, arguments in (("countdown", {"start": 3}), ("steps", {"total": 3})):
+        report[name] = await with_progress(peer, name, arguments)
+    for name in ("work", "doze"):
+        begun = anyio.Event()
+
+        async def begin(*_: object, begun: anyio.Event = begun) -> None:
+            begun.set()
+
+        await peer.call_until_cancelled(name, {"name": name}, begin, begun)
+    report["stopped"] = plain(await peer.call("stopped", {"names": ["work", "doze"]}))
+    report["afterwards"] = plain(await peer.call("add", {"a": 20, "b": 22}))
+    return report
+
+
+async def with_progress(peer: Peer, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The answer of a tool that waits, at each progress, until it is told that the progress was seen."""
+    told: list[list[Any]] = []
+    async with anyio.create_task_group() as tasks:
+
+        async def note(done: float, total: float | None, message: str | None) -> None:
+            told.append([done, total, message])
+            # Not awaited here: some clients read nothing more until this function returns.
+            tasks.start_soon(peer.call, "seen", {})
+
+        answer = await peer.call(name, arguments, note)
+    return {"answer": plain(answer), "progress": told}
+
+
+def plain(result: Any) -> dict[str, Any]:
+    """The members of a result that every revision has."""
+    dumped = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {key: dumped[key] for key in ("content", "structuredContent", "isError") if key in dumped}
+
+
+def run(connect: Callable[..., AbstractAsyncContextManager[Peer]]) -> None:
+    """`connect(mode, command)` for the arguments of this process; print the report once the client has closed."""
+
+    async def main() -> None:
+        mode, *command = sys.argv[1:]
+        with anyio.fail_after(PATIENCE_SECONDS):
+            async with connect(mode, command) as peer:
+                report = await exercise(peer)
+        print(json.dumps(report))
+
+    anyio.run(main)

@@ -1,0 +1,108 @@
+"""Finds the programs that play the other side, and runs one of them against our server.
+
+A peer that is not installed skips the test with the command that installs it; with `TOOLWIRE_REQUIRE_PEERS=1`,
+as CI sets it, the test fails instead.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+HERE = Path(__file__).parent
+INSTALLED = Path(os.environ.get("TOOLWIRE_PEERS", HERE.parents[1] / ".peers"))
+TOOLS = HERE / "everyday.py"
+PATIENCE_SECONDS = 120
+
+# Set in the clients' own environment; a server that sees them was not given the filtered one.
+CANARIES = {"TOOLWIRE_CANARY": "1", "PYTHONUTF8": "0"}
+
+
+@dataclass(frozen=True)
+class Attended:
+    """What a client printed, and how each server process that it started has ended, in order of ending."""
+
+    report: Any
+    servers: list[dict[str, Any]]
+
+
+def serve(*arguments: str, tools: Path = TOOLS) -> list[str]:
+    """The command that serves *tools*, the everyday ones unless told otherwise."""
+    return [sys.executable, "-m", "toolwire", "serve", str(tools), *arguments]
+
+
+def drive(program: list[str], mode: str, folder: Path, *, servers: int = 1) -> Attended:
+    """Run the client *program* on the everyday tools until it and its *servers* server processes have ended."""
+    ends = folder / "ends.jsonl"
+    command = [sys.executable, str(HERE / "attend.py"), str(ends), *serve()]
+    done = run([*program, mode, *command], folder)
+    assert done.returncode == 0, f"{program[-1]} {mode} failed:\n{done.stderr}"
+    ended = [json.loads(line) for line in ends.read_text(encoding="utf-8").splitlines()]
+    assert len(ended) == servers, ended
+    return Attended(json.loads(done.stdout), ended)
+
+
+def run(
+    command: list[str], folder: Path, *, more: dict[str, str] | None = None, text: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a peer in *folder* to its end, which is its home too, so that nothing of ours is read or written."""
+    environment = {**os.environ, **CANARIES, "TOOLWIRE_PEERS": str(INSTALLED), "HOME": str(folder), **(more or {})}
+    return subprocess.run(
+        command,
+        capture_output=True,
+        cwd=folder,
+        encoding="utf-8",
+        env=environment,
+        input="" if text is None else text,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+
+
+def python_driver(environment: str, driver: str) -> list[str]:
+    """The command of a driver written in Python, run in the peer's own virtual environment."""
+    python = INSTALLED / environment / "bin" / "python"
+    if not python.exists():
+        _missing(f"the Python environment {environment}")
+    return [str(python), str(HERE / "drivers" / driver)]
+
+
+def node_driver(package: str, driver: str) -> list[str]:
+    """The command of a driver written in JavaScript, which loads *package*."""
+    installed_package(package)
+    return [node(), str(HERE / "drivers" / driver)]
+
+
+def installed_package(name: str) -> Path:
+    """The folder of an installed JavaScript package."""
+    folder = INSTALLED / "node_modules" / name
+    if not folder.exists():
+        _missing(f"the JavaScript package {name}")
+    return folder
+
+
+def node(*, newest: bool = False) -> str:
+    """Node; the *newest* installed, where a peer asks for more than Debian has."""
+    own = INSTALLED / "node_modules" / "node-for-inspector" / "bin" / "node"
+    return str(own) if newest and own.exists() else installed_program("node")
+
+
+def installed_program(name: str) -> str:
+    """The path of a program that Debian packages."""
+    found = shutil.which(name)
+    return found or _missing(f"the program {name}")
+
+
+def _missing(what: str) -> NoReturn:
+    reason = f"{what} is not installed: run tests/peers/install"
+    if os.environ.get("TOOLWIRE_REQUIRE_PEERS") == "1":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)

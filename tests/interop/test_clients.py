@@ -1,0 +1,173 @@
+"""Every client in the field lists, calls, hears progress, cancels, sees failures and closes in peace."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from interop import everyday, peers
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LATEST_LEGACY = "2025-11-25"
+MODERN = "2026-07-28"
+
+TOOLS = [
+    "add",
+    "chatter",
+    "countdown",
+    "divide",
+    "doze",
+    "greet",
+    "picture",
+    "refuse",
+    "seen",
+    "split",
+    "steps",
+    "stopped",
+    "work",
+]
+
+
+def text(words: str) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": words}]
+
+
+def answer(words: str, structured: Any = None) -> dict[str, Any]:
+    """A result of one text block; with *structured*, the content that the words are the text of."""
+    result: dict[str, Any] = {"content": text(words), "isError": False}
+    return result if structured is None else {**result, "structuredContent": structured}
+
+
+def failure(words: str) -> dict[str, Any]:
+    return {"content": text(words), "isError": True}
+
+
+SEEN: dict[str, Any] = {
+    "tools": TOOLS,
+    "calls": [
+        ["add", {"a": 2, "b": 3}, answer("5", {"result": 5})],
+        ["add", {"a": 2, "b": "three"}, failure('arguments.b: "three" is not an integer')],
+        [
+            "split",
+            {"cents": 1000, "people": 3},
+            answer(
+                '{"each":3.33,"remainder":1,"currency":"EUR"}',
+                {"each": 3.33, "remainder": 1, "currency": "EUR"},
+            ),
+        ],
+        ["greet", {"name": "Ωmega"}, answer("Grüße, Ωmega! 你好 \U0001f44b")],
+        ["refuse", {"reason": "not today"}, failure("not today")],
+        ["divide", {"a": 1, "b": 0}, failure("ZeroDivisionError: division by zero")],
+        ["chatter", {}, answer("quiet")],
+        [
+            "picture",
+            {},
+            {
+                "content": [
+                    {
+                        "type": "image",
+                        "mimeType": "image/png",
+                        "data": base64.b64encode(everyday.PIXEL).decode(),
+                    }
+                ],
+                "isError": False,
+            },
+        ],
+    ],
+    "countdown": {
+        "answer": answer("3 2 1 "),
+        "progress": [[1, None, "3 "], [2, None, "2 "], [3, None, "1 "]],
+    },
+    "steps": {
+        "answer": answer("done"),
+        "progress": [[1, 3, "step 1"], [2, 3, "step 2"], [3, 3, "step 3"]],
+    },
+    "stopped": answer('["doze","work"]', {"result": ["doze", "work"]}),
+    "afterwards": answer("42", {"result": 42}),
+}
+
+# What every official client passes on; an empty value was not set in the client's own environment.
+INHERITED = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"}
+# What Python (PEP 538) and a shell wrapper round the interpreter add by themselves.
+ADDED = ("LC_CTYPE", "PWD", "OLDPWD", "SHLVL", "_", "PYENV_")
+
+
+def assert_ended_in_peace(server: dict[str, Any]) -> None:
+    """The server left by itself when its input ended: nobody had to signal it, and nothing of it remains."""
+    assert {key: server[key] for key in ("status", "signals", "left_behind")} == {
+        "status": 0,
+        "signals": [],
+        "left_behind": 0,
+    }
+    assert [name for name in server["environment"] if name not in INHERITED and not name.startswith(ADDED)] == []
+
+
+@pytest.mark.parametrize(
+    ("environment", "driver", "mode", "protocol"),
+    [
+        ("mcp2", "mcp2_client.py", "auto", MODERN),
+        ("mcp2", "mcp2_client.py", "legacy", LATEST_LEGACY),
+        ("mcp2", "mcp2_client.py", MODERN, MODERN),
+        ("mcp1", "mcp1_client.py", "legacy", LATEST_LEGACY),
+        ("fastmcp", "fastmcp_client.py", "auto", MODERN),
+        ("fastmcp", "fastmcp_client.py", "legacy", LATEST_LEGACY),
+    ],
+)
+def test_a_python_client_is_served(
+    environment: str, driver: str, mode: str, protocol: str, tmp_path: Path
+) -> None:
+    attended = peers.drive(peers.python_driver(environment, driver), mode, tmp_path)
+
+    assert attended.report == {"protocol": protocol, **SEEN}
+    assert_ended_in_peace(attended.servers[0])
+
+
+@pytest.mark.parametrize(
+    ("package", "driver", "mode", "protocol"),
+    [
+        ("@modelcontextprotocol/client", "ts_client.mjs", "legacy", LATEST_LEGACY),
+        ("@modelcontextprotocol/sdk", "sdk_client.mjs", "legacy", LATEST_LEGACY),
+    ],
+)
+def test_a_typescript_client_is_served(
+    package: str, driver: str, mode: str, protocol: str, tmp_path: Path
+) -> None:
+    attended = peers.drive(peers.node_driver(package, driver), mode, tmp_path)
+
+    assert attended.report == {"protocol": protocol, **SEEN}
+    assert_ended_in_peace(attended.servers[0])
+
+
+@pytest.mark.parametrize("mode", ["auto", MODERN])
+def test_a_typescript_client_that_probes_starts_the_server_twice(mode: str, tmp_path: Path) -> None:
+    driver = peers.node_driver("@modelcontextprotocol/client", "ts_client.mjs")
+
+    attended = peers.drive(driver, mode, tmp_path, servers=2)
+
+    assert attended.report == {"protocol": MODERN, **SEEN}
+    probe, server = attended.servers
+    # The probe's process is told to go before its input ends.
+    assert {key: probe[key] for key in ("status", "signals", "left_behind")} == {
+        "status": 0,
+        "signals": ["SIGTERM"],
+        "left_behind": 0,
+    }
+    assert_ended_in_peace(server)
+
+
+def test_an_editor_is_served_with_content_length_framing(tmp_path: Path) -> None:
+    attended = peers.drive(peers.node_driver("vscode-jsonrpc", "vscode_jsonrpc.mjs"), "plain", tmp_path)
+
+    request_cancelled = {"code": -32800}
+    assert attended.report == {
+        "protocol": None,
+        **SEEN,
+        "cancelled": [["work", request_cancelled], ["doze", request_cancelled]],
+        "unknown": {"code": -32601},
+        "exit": {"status": 0, "signal": None},
+    }
+    assert_ended_in_peace(attended.servers[0])

@@ -1,0 +1,90 @@
+"""What a server tells: its tools, and what became of a call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from .errors import BrokenRules
+
+
+class ToolDescription(msgspec.Struct, frozen=True, kw_only=True):
+    """One tool as its server describes it. `raw` is the whole entry of `tools/list`."""
+
+    name: str
+    title: str | None = None
+    description: str = ""
+    input_schema: dict[str, Any] = {}
+    output_schema: dict[str, Any] | None = None
+    annotations: dict[str, Any] = {}
+    raw: dict[str, Any] = {}
+
+
+class CallResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What a call came to.
+
+    `content` is what the server sent for people and models to read, as plain content blocks. `structured` is
+    the same as data, `None` if the tool gives none. `is_error` says that the tool failed: the text then says
+    why. `raw` is the whole result.
+    """
+
+    content: list[dict[str, Any]]
+    structured: Any = None
+    is_error: bool = False
+    raw: dict[str, Any] = {}
+
+    @property
+    def text(self) -> str:
+        """The text blocks, one below the other."""
+        return "\n".join(block["text"] for block in self.content if block.get("type") == "text")
+
+
+def describe(entry: Any) -> ToolDescription:
+    """Return one entry of `tools/list`.
+
+    Raises:
+        BrokenRules: if it has no name, or a member is of the wrong type.
+    """
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        raise BrokenRules("the server listed a tool without a name")
+    try:
+        return msgspec.convert(
+            {
+                "name": entry["name"],
+                "title": entry.get("title"),
+                "description": entry.get("description") or "",
+                "input_schema": entry.get("inputSchema") or {},
+                "output_schema": entry.get("outputSchema"),
+                "annotations": entry.get("annotations") or {},
+                "raw": entry,
+            },
+            ToolDescription,
+        )
+    except msgspec.ValidationError as error:
+        raise BrokenRules(f"the server describes the tool {entry['name']!r} wrongly: {error}") from None
+
+
+def outcome(result: Any) -> CallResult:
+    """Return the result of `tools/call`.
+
+    Raises:
+        BrokenRules: if it is no such result.
+    """
+    if not isinstance(result, dict):
+        raise BrokenRules("the server's result of a call is not an object")
+    if result.get("resultType", "complete") != "complete":
+        raise BrokenRules("the tool asks a question before it goes on, and this client cannot answer it")
+    content = result.get("content") or []
+    if not isinstance(content, list) or not all(_is_block(block) for block in content):
+        raise BrokenRules("the server's result of a call has content that is no list of content blocks")
+    return CallResult(
+        content=content,
+        structured=result.get("structuredContent"),
+        is_error=result.get("isError") is True,
+        raw=result,
+    )
+
+
+def _is_block(block: Any) -> bool:
+    return isinstance(block, dict) and (block.get("type") != "text" or isinstance(block.get("text"), str))

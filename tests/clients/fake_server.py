@@ -1,0 +1,223 @@
+"""A server that behaves as its first argument says: `python fake_server.py dies`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any
+
+MODERN = "2026-07-28"
+
+
+def send(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def answer(request: dict[str, Any], result: Any) -> None:
+    send({"id": request["id"], "result": result})
+
+
+def refuse(request: dict[str, Any], code: int = -32601, message: str = "no such method") -> None:
+    send({"id": request["id"], "error": {"code": code, "message": message}})
+
+
+class Server:
+    """A well-behaved server of the legacy revisions. The others are this one with one fault."""
+
+    version = "2025-06-18"
+
+    def discover(self, request: dict[str, Any]) -> None:
+        refuse(request)
+
+    def initialize(self, request: dict[str, Any]) -> None:
+        info = {"name": "fake", "version": "1"}
+        answer(request, {"protocolVersion": self.version, "capabilities": {"tools": {}}, "serverInfo": info})
+
+    def list(self, request: dict[str, Any]) -> None:
+        answer(request, {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]})
+
+    def call(self, request: dict[str, Any]) -> None:
+        arguments = request["params"]["arguments"]
+        answer(request, {"content": [{"type": "text", "text": json.dumps(arguments)}]})
+
+    def other(self, message: dict[str, Any]) -> None:
+        if message["method"] == "ping":
+            answer(message, {})
+        elif "id" in message:
+            refuse(message)
+
+    def at_end(self) -> None: ...
+
+    def serve(self) -> None:
+        methods = {
+            "server/discover": self.discover,
+            "initialize": self.initialize,
+            "tools/list": self.list,
+            "tools/call": self.call,
+        }
+        for line in sys.stdin:
+            message = json.loads(line)
+            methods.get(message.get("method"), self.other)(message)
+        self.at_end()
+
+
+class Modern(Server):
+    def discover(self, request: dict[str, Any]) -> None:
+        info = {"io.modelcontextprotocol/serverInfo": {"name": "fake", "version": "2"}}
+        result = {"resultType": "complete", "supportedVersions": [MODERN], "capabilities": {}, "_meta": info}
+        answer(request, result)
+
+    def initialize(self, request: dict[str, Any]) -> None:
+        sys.exit("a modern client has no business here")
+
+    def call(self, request: dict[str, Any]) -> None:
+        answer(request, {"resultType": "complete", "content": [], "structuredContent": request["params"]})
+
+
+class Future(Server):
+    version = "2999-01-01"
+
+
+class EndsAtTheProbe(Server):
+    def discover(self, request: dict[str, Any]) -> None:
+        sys.exit(3)
+
+
+class DiesAtTheHandshake(Server):
+    def initialize(self, request: dict[str, Any]) -> None:
+        sys.exit("no licence found")
+
+
+class Dies(Server):
+    def call(self, request: dict[str, Any]) -> None:
+        sys.stderr.write("out of ideas\n")
+        sys.stderr.flush()
+        os._exit(7)
+
+
+class LeavesItsOutputOpen(Server):
+    def call(self, request: dict[str, Any]) -> None:
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], stdin=subprocess.DEVNULL)
+        os._exit(7)
+
+
+class Crashes(Server):
+    def call(self, request: dict[str, Any]) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class ClosesItsOutput(Server):
+    def call(self, request: dict[str, Any]) -> None:
+        os.close(1)
+
+    def at_end(self) -> None:
+        os._exit(0)
+
+
+class Noisy(Server):
+    def call(self, request: dict[str, Any]) -> None:
+        print("Loading model... 100%\n[1, 2]\n{}\nnull", flush=True)
+        sys.stdout.buffer.write(b"\xff\xfe\n\n")
+        sys.stdout.flush()
+        send({"method": "notifications/message", "params": {"data": "hello"}})
+        super().call(request)
+
+
+class Asks(Server):
+    """Answers a call with what came back for its own questions."""
+
+    def __init__(self) -> None:
+        self.replies: list[Any] = []
+        self.request: dict[str, Any] = {}
+
+    def call(self, request: dict[str, Any]) -> None:
+        self.request = request
+        send({"id": "q1", "method": "ping"})
+        send({"id": "q2", "method": "roots/list"})
+
+    def other(self, message: dict[str, Any]) -> None:
+        if "method" not in message:
+            self.replies.append(message)
+            if len(self.replies) == 2:
+                answer(self.request, {"content": [], "structuredContent": {"replies": self.replies}})
+
+
+class Pages(Server):
+    def list(self, request: dict[str, Any]) -> None:
+        at = int(request["params"].get("cursor", 0))
+        page: dict[str, Any] = {"tools": [{"name": f"tool{at}", "inputSchema": {"type": "object"}}]}
+        answer(request, page if at == 2 else {**page, "nextCursor": str(at + 1)})
+
+
+class Progresses(Server):
+    def call(self, request: dict[str, Any]) -> None:
+        token = request["params"]["_meta"]["progressToken"]
+        for done in (1, 2):
+            params = {"progressToken": token, "progress": done, "total": 2, "message": f"step {done}"}
+            send({"method": "notifications/progress", "params": params})
+        super().call(request)
+
+
+class Waits(Server):
+    """Never answers the call of `wait`; every other call is answered with the cancellations so far."""
+
+    def __init__(self) -> None:
+        self.cancelled: list[Any] = []
+
+    def call(self, request: dict[str, Any]) -> None:
+        if request["params"]["name"] != "wait":
+            answer(request, {"content": [], "structuredContent": {"cancelled": self.cancelled}})
+        elif "_meta" in request["params"]:
+            token = request["params"]["_meta"]["progressToken"]
+            send({"method": "notifications/progress", "params": {"progressToken": token, "progress": 0}})
+
+    def other(self, message: dict[str, Any]) -> None:
+        if message["method"] == "notifications/cancelled":
+            self.cancelled.append(message["params"]["requestId"])
+
+
+class Garbled(Server):
+    """Each call names the result it wants."""
+
+    def call(self, request: dict[str, Any]) -> None:
+        answer(request, request["params"]["arguments"].get("result"))
+
+
+class Deaf(Server):
+    """Reads nothing more after the handshake."""
+
+    def call(self, request: dict[str, Any]) -> None:
+        threading.Event().wait()
+
+
+class Stays(Server):
+    """Ignores the end of its input and SIGTERM."""
+
+    def call(self, request: dict[str, Any]) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        super().call(request)
+
+    def at_end(self) -> None:
+        threading.Event().wait()
+
+
+class LeavesAChild(Server):
+    """Ends as asked, but leaves a child behind that knows nothing of it."""
+
+    def call(self, request: dict[str, Any]) -> None:
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        answer(request, {"content": [], "structuredContent": {"pid": child.pid}})
+
+
+class Environment(Server):
+    def call(self, request: dict[str, Any]) -> None:
+        answer(request, {"content": [], "structuredContent": dict(os.environ)})
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]().serve()

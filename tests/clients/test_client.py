@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from toolwire_client import (
+    BrokenRules,
+    CallCancelled,
+    Client,
+    Closed,
+    NotStarted,
+    RequestFailed,
+    ServerGone,
+    TimedOut,
+    connect,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FAKE = Path(__file__).with_name("fake_server.py")
+WAIT = 20.0  # a bound on what should take no time at all
+
+
+def fake(behaviour: str, **options: Any) -> Client:
+    return connect([sys.executable, str(FAKE), behaviour], **options)
+
+
+@contextlib.contextmanager
+def nothing_leaks() -> Iterator[None]:
+    def descriptors() -> set[str]:
+        return set(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else set()
+
+    before = descriptors(), set(threading.enumerate())
+    yield
+    assert (descriptors(), set(threading.enumerate())) == before
+
+
+def is_running(pid: int) -> bool:
+    """Whether *pid* is a process that runs; one that nobody has reaped yet does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_legacy_server_is_initialized_after_it_refused_the_probe() -> None:
+    with nothing_leaks(), fake("Server") as client:
+        assert client.version == "2025-06-18"
+        assert client.server_info == {"name": "fake", "version": "1"}
+        assert [tool.name for tool in client.list_tools()] == ["echo"]
+        assert client.call_tool("echo", {"a": 2**70}).text == f'{{"a": {2**70}}}'
+        assert client.ping(timeout_seconds=WAIT) > 0
+
+
+def test_a_modern_server_is_spoken_to_in_the_modern_way() -> None:
+    with fake("Modern") as client:
+        params = client.call_tool("x", {"a": 1}).structured
+        assert client.version == "2026-07-28"
+        assert client.server_info == {"name": "fake", "version": "2"}
+    assert params == {
+        "name": "x",
+        "arguments": {"a": 1},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "toolwire", "version": "0.1.0"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    }
+
+
+def test_a_modern_server_is_pinged_by_asking_it_for_its_description() -> None:
+    with fake("Modern") as client:
+        assert client.ping(timeout_seconds=WAIT) > 0
+
+
+def test_a_server_that_ends_at_the_probe_is_started_again_for_the_old_handshake() -> None:
+    with nothing_leaks(), fake("EndsAtTheProbe") as client:
+        assert client.version == "2025-06-18"
+
+
+def test_the_era_can_be_demanded() -> None:
+    with fake("Server", era="legacy") as client:
+        assert client.version == "2025-06-18"
+    with pytest.raises(RequestFailed), fake("Server", era="modern"):
+        pass
+
+
+def test_a_revision_nobody_knows_is_refused() -> None:
+    with nothing_leaks(), pytest.raises(BrokenRules, match="2999-01-01"), fake("Future"):
+        pass
+
+
+def test_a_server_that_ends_at_the_handshake_is_an_error_with_its_last_words() -> None:
+    with nothing_leaks(), pytest.raises(ServerGone) as caught, fake("DiesAtTheHandshake"):
+        pass
+    assert (caught.value.exit_status, caught.value.stderr) == (1, "no licence found")
+
+
+def test_a_command_that_does_not_exist_is_an_error_that_names_it() -> None:
+    with nothing_leaks(), pytest.raises(NotStarted, match="no-such-program"), connect(["no-such-program"]):
+        pass
+    with pytest.raises(NotStarted), connect([]):
+        pass
+
+
+def test_all_pages_of_the_list_are_read() -> None:
+    with fake("Pages") as client:
+        assert [tool.name for tool in client.list_tools()] == ["tool0", "tool1", "tool2"]
+
+
+def test_progress_is_reported_before_the_result() -> None:
+    seen: list[tuple[float, float | None, str | None]] = []
+    with fake("Progresses") as client:
+        result = client.call_tool("x", on_progress=lambda *report: seen.append(report))
+    assert seen == [(1, 2, "step 1"), (2, 2, "step 2")]
+    assert not result.is_error
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "status", "stderr"),
+    [("Dies", 7, "out of ideas"), ("Crashes", -9, ""), ("LeavesItsOutputOpen", 7, "")],
+)
+def test_a_server_that_dies_wakes_everyone_who_waits(behaviour: str, status: int, stderr: str) -> None:
+    with nothing_leaks(), fake(behaviour) as client:
+        calls = [client.start("x") for _ in range(3)]
+        for call in calls:
+            with pytest.raises(ServerGone) as caught:
+                call.result(WAIT)
+            assert (caught.value.exit_status, caught.value.stderr) == (status, stderr)
+        with pytest.raises(ServerGone):
+            client.call_tool("x", timeout_seconds=WAIT)
+
+
+def test_a_server_that_closes_its_output_is_gone_too() -> None:
+    with nothing_leaks(), fake("ClosesItsOutput") as client, pytest.raises(ServerGone, match="closed its output"):
+        client.call_tool("x", timeout_seconds=WAIT)
+
+
+def test_noise_on_the_output_is_counted_and_passed_over() -> None:
+    with fake("Noisy") as client:
+        assert client.call_tool("echo", {"a": 1}, timeout_seconds=WAIT).text == '{"a": 1}'
+        assert client.noise == 5
+        assert client.noise_tail[0] == "Loading model... 100%"
+
+
+def test_questions_of_the_server_are_answered() -> None:
+    with fake("Asks") as client:
+        replies = client.call_tool("x", timeout_seconds=WAIT).structured["replies"]
+    assert replies[0] == {"jsonrpc": "2.0", "id": "q1", "result": {}}
+    assert (replies[1]["id"], replies[1]["error"]["code"]) == ("q2", -32601)
+
+
+def test_a_call_that_takes_too_long_is_cancelled() -> None:
+    with fake("Waits") as client:
+        call = client.start("wait")
+        with pytest.raises(TimedOut):
+            call.result(0.0)
+        assert client.call_tool("report").structured == {"cancelled": [call.id]}
+
+
+def test_a_call_can_be_cancelled_from_another_thread() -> None:
+    with fake("Waits") as client:
+        call = client.start("wait")
+        threading.Thread(target=call.cancel, args=("changed my mind",)).start()
+        with pytest.raises(CallCancelled, match="changed my mind"):
+            call.result(WAIT)
+        assert client.call_tool("report").structured == {"cancelled": [call.id]}
+
+
+def test_a_call_whose_progress_callback_raises_is_cancelled() -> None:
+    def stop(done: float, total: float | None, message: str | None) -> None:
+        raise KeyboardInterrupt
+
+    with fake("Waits") as client:
+        with pytest.raises(KeyboardInterrupt):
+            client.call_tool("wait", on_progress=stop, timeout_seconds=WAIT)
+        assert len(client.call_tool("report").structured["cancelled"]) == 1
+
+
+@pytest.mark.parametrize(
+    "result",
+    [None, 1, {"content": 1}, {"content": [1]}, {"content": [{"type": "text"}]}, {"resultType": "input_required"}],
+)
+def test_a_result_that_is_none_is_an_error(result: Any) -> None:
+    with fake("Garbled") as client, pytest.raises(BrokenRules):
+        client.call_tool("x", {"result": result})
+
+
+def test_a_server_that_reads_nothing_holds_up_neither_calls_nor_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("toolwire_client.process.PATIENCE_SECONDS", 0.2)
+    with nothing_leaks(), fake("Deaf") as client:
+        client.start("x")
+        with pytest.raises(TimedOut):
+            client.call_tool("x", {"text": "x" * 2_000_000}, timeout_seconds=0.0)
+
+
+def test_a_server_that_will_not_end_is_made_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolwire_client.process.PATIENCE_SECONDS", 0.2)
+    with nothing_leaks(), fake("Stays") as client:
+        client.call_tool("echo")
+        pid = client.pid
+    assert pid is not None
+    assert not is_running(pid)
+
+
+def test_what_a_server_leaves_behind_is_ended_with_it() -> None:
+    with nothing_leaks(), fake("LeavesAChild") as client:
+        pid = client.call_tool("x").structured["pid"]
+        assert is_running(pid)
+    for _ in range(1000):  # the signal is sent, and its effect is the kernel's
+        if not is_running(pid):
+            break
+        os.sched_yield()
+    assert not is_running(pid)
+
+
+def test_only_the_usual_environment_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_KEY", "secret")
+    with fake("Environment", env={"GIVEN": "1"}) as client:
+        seen = client.call_tool("x").structured
+    assert "API_KEY" not in seen
+    assert seen["GIVEN"] == "1"
+    assert seen["PATH"] == os.environ["PATH"]
+    with fake("Environment", inherit_env=True) as client:
+        assert client.call_tool("x").structured["API_KEY"] == "secret"
+
+
+def test_a_closed_client_says_so() -> None:
+    client = fake("Server")
+    with pytest.raises(Closed):
+        client.list_tools()
+    with client:
+        pass
+    with pytest.raises(Closed):
+        client.list_tools()
+
+
+def test_closing_wakes_everyone_who_waits() -> None:
+    with nothing_leaks(), fake("Waits") as client:
+        call = client.start("wait")
+        client.close()
+        with pytest.raises(Closed):
+            call.result(WAIT)
+
+
+def test_an_exception_inside_the_block_ends_the_server_too() -> None:
+    with nothing_leaks(), pytest.raises(ZeroDivisionError), fake("Server"):
+        raise ZeroDivisionError

@@ -1,0 +1,69 @@
+"""Generators as tools: every item is told as progress, and together they are the answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.codec import encode
+
+from .content import Content
+from .context import Cancelled
+from .plain import plain
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from .context import Caller
+
+
+def drain(items: Iterator[Any], caller: Caller, *, joins: bool) -> Any:
+    """The answer of a generator: its non-None return value, else its items (strings joined if *joins*).
+
+    Raises:
+        Cancelled: between two items, once the call is cancelled; the generator's `finally` has run by then.
+    """
+    told: list[Any] = []
+    try:
+        while True:
+            try:
+                item = next(items)
+            except StopIteration as end:
+                return end.value if end.value is not None else _together(told, joins)
+            _tell(item, told, caller)
+    finally:
+        if hasattr(items, "close"):  # map, filter and other iterators have none
+            items.close()
+
+
+async def drain_async(items: AsyncIterator[Any], caller: Caller, *, joins: bool) -> Any:
+    """As `drain`, for an async generator."""
+    told: list[Any] = []
+    try:
+        async for item in items:
+            _tell(item, told, caller)
+        return _together(told, joins)
+    finally:
+        if hasattr(items, "aclose"):
+            await items.aclose()
+
+
+def _tell(item: Any, told: list[Any], caller: Caller) -> None:
+    told.append(item)
+    caller.progress(len(told), None, _message(item))
+    if caller.cancelled:
+        raise Cancelled("the call was cancelled between two items")
+
+
+def _message(item: Any) -> str | None:
+    if isinstance(item, str):
+        return item
+    if isinstance(item, Content | bytes | bytearray):
+        return None
+    try:
+        return encode(plain(item)).decode()
+    except ValueError:  # progress is a courtesy; the answer will say what is wrong with the item
+        return None
+
+
+def _together(told: list[Any], joins: bool) -> Any:
+    return "".join(told) if joins and all(isinstance(item, str) for item in told) else told

@@ -1,0 +1,232 @@
+"""One tool: how it is described, and how it is called.
+
+Strategy. Everything that can be known of the function is settled when the tool is made: how arguments are
+bound, whether a context is wanted, how results are presented. A call is then four plain steps.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
+from typing import TYPE_CHECKING, Any
+
+from . import signature
+from .context import Context
+from .errors import OutputError, RegistrationError
+from .lint import Finding, lint
+from .options import Options, options_of
+from .results import presenter
+from .streams import drain, drain_async
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .context import Caller
+
+# What a function can return that is not its result yet.
+_UNFINISHED = frozenset((GeneratorType, AsyncGeneratorType, CoroutineType))
+
+_HINTS = {
+    "readOnlyHint": "read_only",
+    "destructiveHint": "destructive",
+    "idempotentHint": "idempotent",
+    "openWorldHint": "open_world",
+}
+
+
+class Tool:
+    """A callable that programs can find out about and call: what a server serves.
+
+    *function* may be any function, bound method, partial or callable object, decorated or not. *name* and
+    *options* win over what the decorator said.
+
+    Raises:
+        RegistrationError: if it cannot be described to callers; says what to change.
+    """
+
+    __slots__ = (
+        "_bind",
+        "_context",
+        "_description",
+        "_function",
+        "_joins",
+        "_options",
+        "_present",
+        "_signature",
+        "findings",
+        "is_async",
+        "name",
+    )
+
+    def __init__(
+        self, function: Callable[..., Any], *, name: str | None = None, options: Options | None = None
+    ) -> None:
+        if not callable(function) or isinstance(function, type):
+            kind = "a class" if isinstance(function, type) else f"an object of type {type(function).__name__}"
+            raise RegistrationError(
+                f"{kind} is no tool",
+                tool=getattr(function, "__name__", repr(function)),
+                remedy="give a function, or a toolkit: an object whose methods are decorated",
+            )
+        self._function = function
+        self._options = options or _options(function)
+        self.name: str = name or self._options.name or _name(function)
+        """What callers call it."""
+        self._signature = signature.read(
+            function,
+            tool=self.name,
+            context_type=Context,
+            input_schema=self._options.input_schema,
+            output_schema=self._options.output_schema,
+        )
+        self.findings = _lint(self.name, self._signature)
+        """What some hosts may not like about the tool; none of it keeps others from using it."""
+        self.is_async: bool = self._signature.is_async or _is_async(function)
+        """True if it is called by `call_async`: a coroutine function or an async generator."""
+        self._context = self._signature.context
+        self._bind = self._signature.arguments.bind
+        self._present = presenter(self._signature.returns)
+        # A generator annotated as one of items promises a list, also when the items happen to be strings.
+        self._joins = not self._signature.returns.wraps
+        self._description: dict[str, Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Tool {self.name}>"
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """Words to choose tools by."""
+        return self._options.tags
+
+    @property
+    def timeout_seconds(self) -> float | None:
+        """How long a call may take; None leaves it to the server."""
+        return self._options.timeout_seconds
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """What the tool was made of."""
+        return self._function
+
+    def renamed(self, name: str) -> Tool:
+        """The same tool under another name."""
+        twin = object.__new__(Tool)
+        for slot in Tool.__slots__:
+            setattr(twin, slot, getattr(self, slot))
+        twin.name = name
+        twin._description = None
+        return twin
+
+    def describe(self) -> dict[str, Any]:
+        """The tool as an entry of MCP's `tools/list`. Members that say nothing are absent.
+
+        The same dict at every call: do not change it.
+        """
+        if self._description is None:
+            self._description = _described(self.name, self._options, self._signature)
+        return self._description
+
+    def call(self, arguments: dict[str, Any], caller: Caller, *, coerce: bool = False) -> dict[str, Any]:
+        """Run a synchronous tool and return the MCP result. With *coerce*, stringified JSON is decoded.
+
+        Raises:
+            ArgumentsError: naming every fault of the arguments; the tool has not run.
+            OutputError: if the tool returned something that cannot be sent or breaks its output schema.
+            Cancelled: if the tool noticed that the call was cancelled.
+            Exception: whatever the tool raised.
+        """
+        positional, keywords = self._bind(arguments, coerce=coerce)
+        if self._context is not None:
+            keywords = {**keywords, self._context: Context(caller, self.name)}
+        value = self._function(*positional, **keywords)
+        if type(value) in _UNFINISHED:
+            value = self._finished(value, caller)
+        try:
+            return self._present(value)
+        except OutputError:
+            if hasattr(value, "__next__"):  # map, zip and other iterators: a generator in all but type
+                return self._present(drain(value, caller, joins=self._joins))
+            _refuse_unfinished(value)
+            raise
+
+    async def call_async(self, arguments: dict[str, Any], caller: Caller, *, coerce: bool = False) -> dict[str, Any]:
+        """Run an asynchronous tool and return the MCP result, on any event loop. Raises what `call` raises."""
+        positional, keywords = self._bind(arguments, coerce=coerce)
+        if self._context is not None:
+            keywords = {**keywords, self._context: Context(caller, self.name)}
+        value = self._function(*positional, **keywords)
+        if hasattr(value, "__await__"):
+            value = await value
+        if hasattr(value, "__anext__"):
+            value = await drain_async(value, caller, joins=self._joins)
+        elif type(value) is GeneratorType:
+            value = drain(value, caller, joins=self._joins)
+        return self._present(value)
+
+    def _finished(self, value: Any, caller: Caller) -> Any:
+        if type(value) is GeneratorType:
+            return drain(value, caller, joins=self._joins)
+        if type(value) is CoroutineType:
+            value.close()  # it will never be awaited, and Python need not warn of it
+        _refuse_unfinished(value)
+        return value
+
+
+def _refuse_unfinished(value: Any) -> None:
+    if hasattr(value, "__await__") or hasattr(value, "__anext__"):
+        problem = f"is {_a(type(value).__name__)} that nobody awaits; write the tool itself with `async def`"
+        raise OutputError([("result", problem)])
+
+
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[:1].lower() in "aeiou" else f"a {noun}"
+
+
+def _lint(name: str, read: signature.Signature) -> list[Finding]:
+    findings = lint(name, read.arguments.input_schema, read.returns.output_schema)
+    for finding in findings:
+        if finding.severity == "error":
+            raise RegistrationError(finding.problem, tool=name, parameter=finding.where, remedy=finding.remedy)
+    return findings
+
+
+def _described(name: str, options: Options, read: signature.Signature) -> dict[str, Any]:
+    hints = {hint: getattr(options, option) for hint, option in _HINTS.items()}
+    annotations = {hint: value for hint, value in hints.items() if value is not None}
+    if options.title:
+        # Clients before 2025-06-18 look for the title here.
+        annotations = {"title": options.title, **annotations}
+    members = {
+        "name": name,
+        "title": options.title,
+        "description": options.description if options.description is not None else read.description,
+        "inputSchema": read.arguments.input_schema,
+        "outputSchema": read.returns.output_schema,
+        "annotations": annotations,
+        "icons": list(options.icons),
+        "_meta": options.meta,
+    }
+    return {member: value for member, value in members.items() if value}
+
+
+def _options(function: Callable[..., Any]) -> Options:
+    """The decorator's options; a callable object may carry them on its `__call__`."""
+    return options_of(function) or options_of(type(function).__call__) or Options()
+
+
+def _name(function: Any) -> str:
+    """The name a callable goes by: its own, that of what a partial calls, a callable object's `name` or class."""
+    while isinstance(function, partial):
+        function = function.func
+    name = getattr(function, "__name__", None) or getattr(function, "name", None) or type(function).__name__
+    if name == "<lambda>":
+        raise RegistrationError(
+            "a lambda has no name", tool=name, remedy='write it with def, or give it one: tool_api(name="...")'
+        )
+    return name if isinstance(name, str) else type(function).__name__
+
+
+def _is_async(function: Any) -> bool:
+    """True for coroutine functions, also those only marked as such (inspect.markcoroutinefunction)."""
+    return any(map(inspect.iscoroutinefunction, (function, type(function).__call__)))

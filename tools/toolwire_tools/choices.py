@@ -1,0 +1,97 @@
+"""Shapes of closed sets of values: `Literal` and `Enum`."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any, Literal
+
+from .shapes import ALL_KINDS, Refused, Schema, Shape, any_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .scalars import Direction
+
+_SCALARS = (str, int, float, type(None))
+_WORDS = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+
+
+def literal(members: Sequence[Any], direction: Direction) -> Shape:
+    """The shape of `Literal[members]`.
+
+    Raises:
+        TypeError: for a member that JSON has no form for.
+    """
+    return _choice([(_plain(member), member) for member in members], direction, None)
+
+
+def enumeration(cls: type[enum.Enum], direction: Direction) -> Shape:
+    """The shape of an Enum: its values, or its members' names if some value is no JSON scalar."""
+    if issubclass(cls, enum.Flag):
+        build = None if direction == "output" else lambda value: cls(value)
+        return Shape({"type": "integer"}, int, build, frozenset({"integer"}))
+    pairs = [(value, member) for member, value in in_json(cls).items()]
+    natively = cls._missing_.__func__ is enum.Enum._missing_.__func__  # type: ignore[attr-defined]
+    return _choice(pairs, direction, cls if natively else None)
+
+
+def in_json(cls: type[enum.Enum]) -> dict[Any, Any]:
+    """Return what stands for each member of *cls* in JSON."""
+    by_value = all(isinstance(member.value, _SCALARS) for member in cls)
+    return {member: _scalar(member.value) if by_value else member.name for member in cls}
+
+
+def _scalar(value: Any) -> Any:
+    """The value without the subclass that a mixed-in Enum may have made of it."""
+    for plain in (bool, str, int, float):
+        if isinstance(value, plain):
+            return plain(value) if not isinstance(value, enum.Enum) else plain(value.value)
+    return value
+
+
+def _plain(member: Any) -> Any:
+    if isinstance(member, enum.Enum):
+        return in_json(type(member))[member]
+    if isinstance(member, _SCALARS):
+        return member
+    raise TypeError(f"Literal member {member!r} has no form in JSON")
+
+
+def _choice(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.Enum] | None) -> Shape:
+    values = [value for value, _ in pairs]
+    types = {type(value) for value in values}
+    schema = one_of(values)
+    kinds = frozenset(_WORDS[type_] for type_ in types)
+    if float in types:
+        kinds |= {"integer"}
+    unchanged = all(value is member for value, member in pairs)
+    if direction != "lenient" and types <= {str, int, type(None)} and (unchanged or direction == "output"):
+        return Shape(schema, Literal[tuple(values)], None, kinds, True)
+    if direction == "input" and cls is not None and types in ({str}, {int}):
+        return Shape(schema, cls, None, kinds)
+    table = {(type(value) is bool, value): member for value, member in pairs}
+
+    def build(value: Any) -> Any:
+        try:
+            return table[type(value) is bool, value]
+        except (KeyError, TypeError):
+            raise Refused(f"{value!r} is not one of {', '.join(map(repr, values))}") from None
+
+    return Shape(schema, Any, build, kinds or ALL_KINDS)
+
+
+def one_of(values: Sequence[Any]) -> Schema:
+    """The schema that allows exactly *values*, each with its type."""
+    by_type: dict[str, list[Any]] = {}
+    for value in values:
+        by_type.setdefault(_WORDS[type(value)], []).append(value)
+    if "number" in by_type and "integer" in by_type:
+        by_type["number"] = [value for value in values if type(value) in (int, float)]
+        del by_type["integer"]
+    return any_of([_typed(word, allowed) for word, allowed in by_type.items()])
+
+
+def _typed(word: str, allowed: list[Any]) -> Schema:
+    if word == "null" or (word == "boolean" and len(set(allowed)) == 2):
+        return {"type": word}
+    return {"type": word, "enum": allowed}

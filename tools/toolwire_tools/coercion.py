@@ -1,0 +1,123 @@
+"""Arguments as some models send them: `"[1, 2]"` where an array was asked for.
+
+What is decoded: a string, at a place whose schema takes no string, that is JSON and whose value that schema takes.
+So "5" becomes 5 for an integer, "5.0" too; "true" becomes true for a boolean; "[1]" and "{…}" become what they say,
+and strings inside them are looked at in turn. Blanks around a value do not matter, as in any JSON text.
+What is left alone, to be refused with a good explanation: "05", "+5", "1,5", "True", "yes", "None", "" and whatever
+else is no JSON; and every string at a place where a string may stand, whatever it looks like.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from .shapes import Schema
+
+_MAX_DEPTH = 64
+
+
+def coerced(value: Any, schema: Schema, root: Schema | None = None, depth: int = 0) -> Any:
+    """Return *value* with JSON text decoded where *schema* wants no text; anything else unchanged."""
+    root = schema if root is None else root
+    if depth > _MAX_DEPTH:
+        return value
+    alternatives = _alternatives(schema, root)
+    if isinstance(value, str):
+        return value if any(_takes_text(each) for each in alternatives) else _decoded(value, alternatives, root, depth)
+    if isinstance(value, dict):
+        return _members(value, alternatives, root, depth)
+    if isinstance(value, list):
+        return _items(value, alternatives, root, depth)
+    return value
+
+
+def _alternatives(schema: Schema, root: Schema, depth: int = 0) -> list[Schema]:
+    """The plain schemas that *schema* offers a choice of: references followed, `anyOf` and `oneOf` opened."""
+    if depth > _MAX_DEPTH or not isinstance(schema, dict):
+        return [{}]
+    if "$ref" in schema:
+        target = _target(schema["$ref"], root)
+        return [{}] if target is None else _alternatives(target, root, depth + 1)
+    for word in ("anyOf", "oneOf"):
+        if word in schema:
+            return [found for inner in schema[word] for found in _alternatives(inner, root, depth + 1)]
+    return [schema]
+
+
+def _target(reference: str, root: Schema) -> Schema | None:
+    found: Any = root
+    if not reference.startswith("#"):
+        return None
+    for step in reference[1:].strip("/").split("/") if reference != "#" else ():
+        found = found.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else None
+
+
+def _takes_text(schema: Schema) -> bool:
+    words = _types(schema)
+    return words is None or "string" in words
+
+
+def _types(schema: Schema) -> set[str] | None:
+    """The JSON types that *schema* names, or None if it names none."""
+    if "type" in schema:
+        word = schema["type"]
+        return {word} if isinstance(word, str) else set(word)
+    values = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    return {_word(value) for value in values} or None
+
+
+def _decoded(text: str, alternatives: list[Schema], root: Schema, depth: int) -> Any:
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return text
+    fits = any(_fits(value, _types(each) or set()) for each in alternatives)
+    return coerced(value, {"anyOf": alternatives}, root, depth + 1) if fits else text
+
+
+def _fits(value: Any, words: set[str]) -> bool:
+    word = _word(value)
+    if word == "number" and value.is_integer():
+        return bool(words & {"number", "integer"})
+    return word in words or (word == "integer" and "number" in words)
+
+
+def _word(value: Any) -> str:
+    return _WORDS.get(type(value), "null")
+
+
+_WORDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
+
+
+def _members(value: dict[str, Any], alternatives: list[Schema], root: Schema, depth: int) -> dict[str, Any]:
+    changed = {}
+    for name, member in value.items():
+        found = [_member_schema(each, name) for each in alternatives]
+        known = [schema for schema in found if schema is not None]
+        changed[name] = coerced(member, {"anyOf": known}, root, depth + 1) if known else member
+    return changed
+
+
+def _member_schema(schema: Schema, name: str) -> Schema | None:
+    properties = schema.get("properties", {})
+    found = properties.get(name, schema.get("additionalProperties"))
+    return found if isinstance(found, dict) else None
+
+
+def _items(value: list[Any], alternatives: list[Schema], root: Schema, depth: int) -> list[Any]:
+    changed = []
+    for index, item in enumerate(value):
+        found = [_item_schema(each, index) for each in alternatives]
+        known = [schema for schema in found if schema is not None]
+        changed.append(coerced(item, {"anyOf": known}, root, depth + 1) if known else item)
+    return changed
+
+
+def _item_schema(schema: Schema, index: int) -> Schema | None:
+    places = schema.get("prefixItems", [])
+    found = places[index] if index < len(places) else schema.get("items")
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,61 @@
+"""What can go wrong with a tool.
+
+TypeError
+└─ RegistrationError    you described a tool that cannot be offered
+Exception
+├─ ToolError            the tool says, in its own words, that it failed
+│  └─ ArgumentsError    the caller sent arguments the tool does not take
+└─ OutputError          the tool returned what its output schema refuses
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["ArgumentsError", "OutputError", "RegistrationError", "ToolError"]
+
+
+class RegistrationError(TypeError):
+    """A tool that cannot be offered, with the parameter at fault and what to do about it."""
+
+    def __init__(self, problem: str, *, tool: str, parameter: str | None = None, remedy: str = "") -> None:
+        self.problem = problem
+        self.tool = tool
+        self.parameter = parameter
+        self.remedy = remedy
+        where = f"tool {tool!r}" + (f", {parameter}" if parameter else "")
+        super().__init__(f"{where}: {problem}" + (f"; {remedy}" if remedy else ""))
+
+
+class ToolError(Exception):
+    """A failure of the tool whose text reaches the caller word for word."""
+
+
+class ArgumentsError(ToolError):
+    """Arguments that a tool does not take.
+
+    *faults* holds a pair for each one: the place (`arguments.items[2].count`) and a sentence.
+    """
+
+    def __init__(self, faults: Iterable[tuple[str, str]]) -> None:
+        self.faults = list(faults)
+        super().__init__(in_sentences(self.faults))
+
+
+class OutputError(Exception):
+    """A result that the tool's own output schema refuses, or that JSON cannot express.
+
+    *faults* holds a pair for each one: the place (`result.items[2].count`) and a sentence.
+    """
+
+    def __init__(self, faults: Iterable[tuple[str, str]]) -> None:
+        self.faults = list(faults)
+        super().__init__(in_sentences(self.faults))
+
+
+def in_sentences(faults: Iterable[tuple[str, str]]) -> str:
+    """The faults as text, one to a line."""
+    return "\n".join(f"{place}: {sentence}" for place, sentence in faults)

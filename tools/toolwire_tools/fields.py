@@ -1,0 +1,172 @@
+"""The members of a class whose instances are JSON objects: dataclass, TypedDict, NamedTuple, msgspec Struct, attrs."""
+
+from __future__ import annotations
+
+import sys
+import typing
+from typing import Any
+
+import msgspec
+
+from .hints import Unresolved
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Callable
+
+MISSING: Any = msgspec.UNSET
+"""No default that could be shown."""
+
+
+class Field(msgspec.Struct, frozen=True):
+    """One member: *name* in Python, *key* in JSON."""
+
+    name: str
+    key: str
+    hint: Any
+    required: bool = True
+    default: Any = MISSING
+    """The default, if it is a plain value."""
+    taken: bool = True
+    """False for what a constructor does not take."""
+    shown: bool = True
+    """False if a result may leave it out."""
+    text: str | None = None
+
+
+class Members(msgspec.Struct, frozen=True):
+    """The fields of a class and how to make an instance from a dictionary of them, keyed by Python name."""
+
+    fields: list[Field]
+    make: Callable[[dict[str, Any]], Any] | None
+    """None where the dictionary itself is the instance."""
+    tag: tuple[str, str | int] | None = None
+
+
+def members(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]) -> Members | None:
+    """Return the members of *cls*, its type parameters replaced by *arguments*, or None if it is no such class.
+
+    Raises:
+        Unresolved: if an annotation of the class cannot be evaluated.
+        TypeError: if the class is of a known sort, but cannot be a JSON object.
+    """
+    for recognised, read in _SORTS:
+        if recognised(cls):
+            return read(cls, _hints(cls, arguments, names))
+    return None
+
+
+def _hints(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]) -> dict[str, Any]:
+    # The function's own names come last: they make classes that were defined inside a function known to each other.
+    try:
+        hints = typing.get_type_hints(
+            cls, localns={**names, cls.__name__: cls} if _is_local(cls) else None, include_extras=True
+        )
+    except Exception as error:
+        raise Unresolved(cls.__name__, str(error)) from None
+    parameters = getattr(cls, "__parameters__", ()) or getattr(cls, "__type_params__", ())
+    bound = dict(zip(parameters, arguments, strict=False))
+    for base in getattr(cls, "__orig_bases__", ()):
+        origin = getattr(base, "__origin__", None)
+        if origin is not None and origin is not typing.Generic:
+            inner = [bound.get(argument, argument) for argument in base.__args__]
+            bound = dict(zip(getattr(origin, "__parameters__", ()), inner, strict=False)) | bound
+    return {name: _substituted(hint, bound) for name, hint in hints.items()} if bound else hints
+
+
+def _is_local(cls: Any) -> bool:
+    return "<locals>" in cls.__qualname__ or cls.__module__ not in sys.modules
+
+
+def _substituted(hint: Any, bound: dict[Any, Any]) -> Any:
+    if isinstance(hint, typing.TypeVar):
+        return bound.get(hint, hint)
+    parameters = getattr(hint, "__parameters__", ())
+    if not parameters or isinstance(hint, type):
+        return hint
+    return hint[tuple(bound.get(parameter, parameter) for parameter in parameters)]
+
+
+def _dataclass(cls: Any, hints: dict[str, Any]) -> Members:
+    from dataclasses import MISSING as NONE
+
+    fields = []
+    for field in cls.__dataclass_fields__.values():
+        if field._field_type.name == "_FIELD_INITVAR":
+            raise TypeError(f"{cls.__name__} has InitVar members, which cannot be read back")
+        if field._field_type.name != "_FIELD":  # a ClassVar
+            continue
+        required = field.default is NONE and field.default_factory is NONE
+        default = field.default if field.default is not NONE else _plain_default(field.default_factory, NONE)
+        text = field.metadata.get("description") or getattr(field, "doc", None)
+        fields.append(Field(field.name, field.name, hints[field.name], required, default, field.init, True, text))
+    return Members(fields, lambda values: cls(**values))
+
+
+def _plain_default(factory: Any, none: Any = None) -> Any:
+    """The value of the factories that are worth showing: empty containers."""
+    return factory() if factory is not none and factory in (list, dict, set, tuple) else MISSING
+
+
+def _typed_dict(cls: Any, hints: dict[str, Any]) -> Members:
+    required: set[str] = set(cls.__required_keys__)
+    fields = []
+    for name, hint in hints.items():
+        # With `from __future__ import annotations` the class itself does not see these wrappers.
+        qualifiers = _qualifiers(hint)
+        needed = (name in required or "Required" in qualifiers) and "NotRequired" not in qualifiers
+        fields.append(Field(name, name, hint, needed, shown=needed))
+    return Members(fields, None)
+
+
+def _qualifiers(hint: Any) -> set[str]:
+    found = set()
+    while (origin := getattr(hint, "__origin__", None)) is not None:
+        found.add(str(getattr(origin, "_name", "")))
+        hint = origin if hasattr(hint, "__metadata__") else hint.__args__[0] if getattr(hint, "__args__", ()) else None
+    return found
+
+
+def _named_tuple(cls: Any, hints: dict[str, Any]) -> Members:
+    defaults = cls._field_defaults
+    return Members(
+        [Field(n, n, hints.get(n, Any), n not in defaults, defaults.get(n, MISSING)) for n in cls._fields],
+        lambda values: cls(**values),
+    )
+
+
+def _struct(cls: Any, hints: dict[str, Any]) -> Members:
+    config = cls.__struct_config__
+    if config.array_like:
+        raise TypeError(f"{cls.__name__} is array_like, which says nothing about its members to a caller")
+    fields = []
+    for field in msgspec.structs.fields(cls):
+        default = MISSING if field.default is msgspec.NODEFAULT else field.default
+        if field.default_factory is not msgspec.NODEFAULT:
+            default = _plain_default(field.default_factory)
+        hint = hints[field.name]
+        shown = not config.omit_defaults or field.required
+        fields.append(Field(field.name, field.encode_name, hint, field.required, default, True, shown))
+    tag = (config.tag_field, config.tag) if config.tag_field is not None else None
+    return Members(fields, lambda values: cls(**values), tag)
+
+
+def _attrs(cls: Any, hints: dict[str, Any]) -> Members:
+    fields = []
+    for field in cls.__attrs_attrs__:
+        nothing = type(field.default).__name__ == "_Nothing"
+        factory = getattr(field.default, "factory", None)
+        default = MISSING if nothing else field.default if factory is None else _plain_default(factory)
+        name = field.alias or field.name
+        hint = hints.get(field.name, Any)
+        fields.append(Field(name, field.name, hint, nothing, default, field.init))
+    return Members(fields, lambda values: cls(**values))
+
+
+_SORTS: list[tuple[Callable[[Any], bool], Callable[[Any, dict[str, Any]], Members]]] = [
+    (lambda cls: isinstance(cls, msgspec.StructMeta), _struct),
+    (lambda cls: hasattr(cls, "__required_keys__") and hasattr(cls, "__total__"), _typed_dict),
+    (lambda cls: isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields"), _named_tuple),
+    (lambda cls: isinstance(cls, type) and hasattr(cls, "__attrs_attrs__"), _attrs),
+    (lambda cls: isinstance(cls, type) and "__dataclass_fields__" in cls.__dict__, _dataclass),
+    (lambda cls: isinstance(cls, type) and hasattr(cls, "__dataclass_fields__"), _dataclass),
+]

@@ -1,0 +1,152 @@
+"""Annotations as objects: strings evaluated, wrappers taken off.
+
+Strategy. `typing.get_type_hints` gives up on a whole function for one bad name and costs more than the rest
+of a registration, so each annotation is evaluated by itself, and only if it is a string.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Annotated, Any, ClassVar, ForwardRef, Union
+
+import msgspec
+
+from .notes import NOTHING, Notes, read
+
+Names = Mapping[str, Any]
+
+
+class Unresolved(Exception):
+    """An annotation that names something its module does not have at run time."""
+
+    def __init__(self, annotation: str, reason: str) -> None:
+        super().__init__(f"the annotation {annotation!r} cannot be resolved ({reason})")
+        self.annotation = annotation
+
+
+class Bare(msgspec.Struct, frozen=True):
+    """A hint without its wrappers."""
+
+    hint: Any
+    notes: Notes
+    metadata: tuple[Any, ...] = ()
+    wrappers: frozenset[str] = frozenset()
+    """Names of the qualifiers taken off: Required, NotRequired, ClassVar, …"""
+
+
+_QUALIFIERS = {"Required", "NotRequired", "ReadOnly", "Final", "ClassVar"}
+
+
+def bare(hint: Any, names: Names) -> Bare:
+    """Take `Annotated`, `NewType`, `Final`, `Required` and the like off *hint*, evaluating it if it is a string."""
+    notes = NOTHING
+    metadata: tuple[Any, ...] = ()
+    wrappers: set[str] = set()
+    while True:
+        hint = evaluated(hint, names)
+        if metadata_here := getattr(hint, "__metadata__", None):
+            notes = notes.over(read(metadata_here))
+            metadata = (*metadata_here, *metadata)
+            hint = hint.__origin__
+        elif (parent := getattr(hint, "__supertype__", None)) is not None:
+            hint = parent
+        elif name := _qualifier(hint):
+            wrappers.add(name)
+            hint = hint.__args__[0] if getattr(hint, "__args__", None) else Any
+        else:
+            return Bare(hint, notes, metadata, frozenset(wrappers))
+
+
+def _qualifier(hint: Any) -> str | None:
+    if hint is ClassVar or hint is typing.Final:
+        return str(hint).rpartition(".")[2]
+    name = getattr(getattr(hint, "__origin__", None), "_name", None)
+    return name if name in _QUALIFIERS else None
+
+
+def evaluated(hint: Any, names: Names) -> Any:
+    """Return what a string or forward reference stands for; anything else as it is.
+
+    Raises:
+        Unresolved: if it names something unknown.
+    """
+    if isinstance(hint, ForwardRef):
+        module = hint.__forward_module__
+        names = vars(sys.modules[module]) if isinstance(module, str) and module in sys.modules else names
+        hint = hint.__forward_arg__
+    if not isinstance(hint, str):
+        return hint
+    try:
+        return evaluated(eval(hint, dict(_EVERYWHERE), names), names)
+    except Unresolved:
+        raise
+    except Exception as error:
+        raise Unresolved(hint, str(error)) from None
+
+
+# What people write in annotations although their file imports it for the type checker only.
+_EVERYWHERE = {
+    "Any": Any,
+    "Union": Union,
+    "Optional": typing.Optional,
+    "Literal": typing.Literal,
+    "Annotated": Annotated,
+    **{name: getattr(typing, name) for name in ("Sequence", "Mapping", "Iterable", "Iterator", "Callable")},
+    **{name: getattr(typing, name) for name in ("AsyncIterator", "Generator", "AsyncGenerator")},
+}
+
+
+def names_of(function: Callable[..., Any]) -> Names:
+    """Return the names that the annotations of *function* may use: those of its module, its closure and itself."""
+    plain = innermost(function)
+    names: dict[str, Any] = getattr(plain, "__globals__", {})
+    inner: dict[str, Any] = {p.__name__: p for p in getattr(plain, "__type_params__", ())}
+    code = getattr(plain, "__code__", None)
+    for name, cell in zip(getattr(code, "co_freevars", ()), getattr(plain, "__closure__", None) or (), strict=False):
+        try:
+            inner[name] = cell.cell_contents
+        except ValueError:  # a variable that is not set yet
+            continue
+    return {**names, **inner} if inner else names
+
+
+def innermost(function: Any) -> Any:
+    """Return the function that was written with `def`, below partials, methods, wrappers and callable objects."""
+    while True:
+        if isinstance(function, partial):
+            function = function.func
+        elif isinstance(function, types.MethodType):
+            function = function.__func__
+        elif (wrapped := getattr(function, "__wrapped__", None)) is not None:
+            function = wrapped
+        elif not isinstance(function, types.FunctionType | types.BuiltinFunctionType | type):
+            call = getattr(type(function), "__call__", None)  # noqa: B004 (it is wanted, not asked for)
+            if not isinstance(call, types.FunctionType):
+                return function
+            function = call
+        else:
+            return function
+
+
+def members(hint: Any, names: Names) -> tuple[Any, ...] | None:
+    """Return the members of a union, or None if *hint* is not one."""
+    if isinstance(hint, types.UnionType) or getattr(hint, "__origin__", None) is Union:
+        return tuple(evaluated(member, names) for member in hint.__args__)
+    return None
+
+
+def mentions(hint: Any, wanted: Callable[[Any], bool], names: Names) -> bool:
+    """True if *hint*, or any hint inside it, is wanted."""
+    try:
+        plain = bare(hint, names).hint
+    except Unresolved:
+        return False
+    if wanted(plain):
+        return True
+    if getattr(plain, "__origin__", None) is typing.Literal:
+        return False
+    return any(mentions(inner, wanted, names) for inner in getattr(plain, "__args__", None) or ())

@@ -1,0 +1,128 @@
+"""What hosts and clients will not take about a tool's name and schemas, found when the tool is registered.
+
+Strategy. One walk over each schema. An *error* is what makes some client drop the tool, or all tools; a *warning* is
+what some host reads wrongly; a *note* is for those who serve such hosts. What the hints produce passes anyway: this is
+for names, and for schemas and patterns that people wrote.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from .patterns import problem
+from .portable import LISTS, NAMED, ONE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Severity = Literal["error", "warning", "note"]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing to mend: *where* is `name`, or a path such as `inputSchema.properties.limit`."""
+
+    tool: str
+    where: str
+    problem: str
+    remedy: str
+    severity: Severity = "error"
+
+    def __str__(self) -> str:
+        return f"tool {self.tool!r}, {self.where}: {self.problem}; {self.remedy}"
+
+
+Found = tuple[str, str, str, Severity]
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}").fullmatch
+_SAYS_SOMETHING = frozenset(
+    ("type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref", "$dynamicRef", "properties", "items", "not", "if")
+)
+
+
+def lint(name: str, input_schema: dict[str, Any], output_schema: dict[str, Any] | None = None) -> list[Finding]:
+    """Return what is wrong with a tool, errors first; an empty list if every known client takes it."""
+    found = [*_about_name(name), *_about_schema(input_schema, "inputSchema")]
+    if output_schema is not None:
+        found += _about_schema(output_schema, "outputSchema")
+    if len(found) > 1:
+        found.sort(key=lambda item: ("error", "warning", "note").index(item[3]))
+    return [Finding(name, *item) for item in found]
+
+
+def _about_name(name: str) -> Iterator[Found]:
+    if not name:
+        yield "name", "it is empty", "give the tool a name", "error"
+    elif not _NAME(name):
+        remedy = "use 1 to 128 of A-Z, a-z, 0-9, underscore, hyphen and dot"
+        yield "name", "it has characters, or a length, that many hosts refuse", remedy, "warning"
+    elif len(name) > 64:
+        yield "name", f"its {len(name)} characters are too many for some hosts", "use at most 64", "warning"
+    if "." in name:
+        yield "name", "some hosts forbid dots", "choose another separator for them", "note"
+
+
+def _about_schema(schema: Any, where: str) -> list[Found]:
+    if not isinstance(schema, dict):
+        return [(where, "it is no JSON object", 'use {"type": "object", …}', "error")]
+    found: list[Found] = []
+    if schema.get("type") != "object":
+        found.append((where, "its root is not of the type object", 'give it "type": "object"', "error"))
+    for word in ("anyOf", "oneOf", "allOf", "not", "enum"):
+        if word in schema:
+            found.append(
+                (where, f"some hosts drop tools with {word} at the root", "move it into a property", "warning")
+            )
+    if not str(schema.get("$schema", _DIALECTS[0])).startswith(_DIALECTS):
+        remedy = "remove $schema: 2020-12 is the default"
+        found.append((f"{where}.$schema", "clients do not know this dialect", remedy, "error"))
+    _walk(schema, where, found)
+    return found
+
+
+_DIALECTS = ("https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema")
+
+
+def _walk(schema: dict[str, Any], where: str, found: list[Found]) -> None:
+    if isinstance(schema.get("type"), list):
+        remedy = 'use anyOf, such as {"anyOf": [{"type": "string"}, {"type": "null"}]}'
+        found.append((where, "some hosts cannot read a list of types", remedy, "warning"))
+    if (reference := schema.get("$ref")) is not None and not str(reference).startswith("#"):
+        remedy = "put the definition under $defs"
+        found.append((where, f"clients do not fetch {reference!r}", remedy, "error"))
+    if (pattern := schema.get("pattern")) is not None:
+        _pattern(pattern, f"{where}.pattern", found)
+    if schema.keys().isdisjoint(_SAYS_SOMETHING):
+        found.append((where, "it has no type", "say what is meant, if that can be said", "note"))
+    for word, inner in schema.items():
+        if word in NAMED and isinstance(inner, dict):
+            _named(word, inner, f"{where}.{word}", found)
+        elif word in LISTS and isinstance(inner, list):
+            for index, member in enumerate(inner):
+                _inside(member, f"{where}.{word}[{index}]", found)
+        elif word in ONE and not (word == "additionalProperties" and isinstance(inner, bool)):
+            _inside(inner, f"{where}.{word}", found)
+
+
+def _named(word: str, schemas: dict[str, Any], where: str, found: list[Found]) -> None:
+    for name, schema in schemas.items():
+        if word == "patternProperties":
+            _pattern(name, f"{where}.{name}", found)
+        _inside(schema, f"{where}.{name}", found)
+
+
+def _inside(schema: Any, where: str, found: list[Found]) -> None:
+    if isinstance(schema, dict):
+        _walk(schema, where, found)
+    elif isinstance(schema, bool):
+        remedy = "use {} for true; leave the property out for false"
+        found.append((where, "a boolean instead of a schema makes clients drop all tools", remedy, "error"))
+
+
+def _pattern(pattern: Any, where: str, found: list[Found]) -> None:
+    if not isinstance(pattern, str):
+        found.append((where, "a pattern is a string", "write it as one", "error"))
+    elif fault := problem(pattern):
+        found.append((where, f"not every client can compile {pattern!r}: {fault}", "change the pattern", "error"))

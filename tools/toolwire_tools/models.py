@@ -1,0 +1,76 @@
+"""pydantic's types, by pydantic's own means. Imported by whoever uses it; never by us alone.
+
+Strategy. pydantic gives the schema, made portable here; its strict JSON mode reads values, because the lax one takes
+what the published schema refuses ("5" for an integer). Once jsonschema has passed the value, the lax one may read it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from .portable import portable
+from .shapes import Build, Refused, Schema, Shape
+
+if TYPE_CHECKING:
+    from .scalars import Direction
+
+
+class NotAModel(TypeError):
+    """pydantic itself cannot describe the type."""
+
+
+def is_model(cls: Any) -> bool:
+    """True for pydantic models and pydantic dataclasses."""
+    return hasattr(cls, "__pydantic_core_schema__") or hasattr(cls, "__pydantic_validator__")
+
+
+def shape(hint: Any, direction: Direction, defs: dict[str, Schema]) -> Shape:
+    """Return the shape of a type that pydantic describes; definitions it cannot do without go into *defs*.
+
+    Raises:
+        NotAModel: if pydantic does not know the type either.
+    """
+    from pydantic import TypeAdapter
+    from pydantic.errors import PydanticUserError
+
+    try:
+        adapter: Any = TypeAdapter(hint)
+        mode: Any = "serialization" if direction == "output" else "validation"
+        schema = portable(adapter.json_schema(mode=mode), defs)
+    except (PydanticUserError, NameError) as error:
+        raise NotAModel(str(error).partition("\n")[0]) from error
+    build = None if direction == "output" else _reader(adapter, lax=direction == "lenient")
+    return Shape(schema, Any, build, loose=True)
+
+
+def _reader(adapter: Any, *, lax: bool) -> Build:
+    from pydantic import VERSION, ValidationError
+
+    # Before 2.12 only the model's own configuration can forbid unknown members.
+    forbids = tuple(map(int, VERSION.split(".")[:2])) >= (2, 12)
+    how: dict[str, Any] = {} if lax else {"strict": True, "extra": "forbid"} if forbids else {"strict": True}
+
+    def build(value: Any) -> Any:
+        try:
+            return adapter.validate_json(msgspec.json.encode(value), **how)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False)[0]
+            raise Refused(first["msg"], first["loc"]) from error
+
+    return build
+
+
+def must_be_judged() -> bool:
+    """True if this pydantic cannot be told to refuse unknown members, so that jsonschema has to look first."""
+    pydantic = sys.modules.get("pydantic")
+    return pydantic is not None and tuple(map(int, pydantic.VERSION.split(".")[:2])) < (2, 12)
+
+
+def dumped(value: Any) -> Any:
+    """A pydantic dataclass as plain JSON data."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(type(value)).dump_python(value, mode="json", by_alias=True)

@@ -1,0 +1,201 @@
+"""Python values as plain JSON data: dictionaries with string keys, lists, strings, exact numbers, booleans and None."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import enum
+import math
+import sys
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from .choices import in_json
+
+_LEAVES = {str, int, bool, type(None)}
+_MAX_DEPTH = 200
+
+
+class NotPlain(ValueError):
+    """A value that JSON cannot express; *path* leads to it."""
+
+    def __init__(self, sentence: str, path: tuple[str | int, ...] = ()) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.path = path
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """Return *value* as plain JSON data. The value itself is never changed.
+
+    Raises:
+        NotPlain: for NaN, infinities, objects of unknown types, and nesting beyond 200 levels.
+    """
+    kind = type(value)
+    if kind in _LEAVES:
+        return value
+    if depth > _MAX_DEPTH:
+        raise NotPlain(f"nested more than {_MAX_DEPTH} levels deep")
+    if isinstance(kind, enum.EnumMeta):  # before str and int, which an Enum may also be
+        return _enum(value, depth)
+    for cls in kind.__mro__:
+        if make := _TABLE.get(cls):
+            return make(value, depth + 1)
+    for recognised, make in _BY_LOOKS:
+        if recognised(kind):
+            return make(value, depth + 1)
+    raise NotPlain(f"{kind.__name__} has no form in JSON")
+
+
+def _array(values: Any, depth: int) -> list[Any]:
+    # The kinds are collected at the speed of C; only what is not plain already is visited.
+    if set(map(type, values)) <= _LEAVES:
+        return list(values)
+    made = []
+    for index, value in enumerate(values):
+        try:
+            made.append(value if type(value) in _LEAVES else plain(value, depth))
+        except NotPlain as error:
+            raise NotPlain(error.sentence, (index, *error.path)) from None
+    return made
+
+
+def _object(mapping: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+    made = {}
+    for key, value in mapping.items():
+        name = key if type(key) is str else _key(key)
+        try:
+            made[name] = value if type(value) in _LEAVES else plain(value, depth)
+        except NotPlain as error:
+            raise NotPlain(error.sentence, (name, *error.path)) from None
+    return made
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    if key is None:
+        return "null"
+    name = plain(key)
+    if isinstance(name, str | int | float):
+        return str(name)
+    raise NotPlain(f"a key of type {type(key).__name__} has no form in JSON")
+
+
+def _float(value: float, _: int) -> float:
+    if not math.isfinite(value):
+        raise NotPlain(f"{value} has no form in JSON")
+    return float(value)
+
+
+def _tuple(value: tuple[Any, ...], depth: int) -> Any:
+    names = getattr(value, "_fields", None)
+    return _array(value, depth) if names is None else _object(dict(zip(names, value, strict=True)), depth)
+
+
+def _decimal(value: decimal.Decimal, _: int) -> str:
+    if not value.is_finite():
+        raise NotPlain(f"{value} has no form in JSON")
+    return str(value)
+
+
+def _by_msgspec(value: Any, _: int) -> Any:
+    return msgspec.to_builtins(value)
+
+
+def _enum(value: enum.Enum, depth: int) -> Any:
+    if isinstance(value, enum.Flag):
+        return value.value
+    return in_json(type(value))[value]
+
+
+def _struct(value: msgspec.Struct, depth: int) -> Any:
+    cls = type(value)
+    config = cls.__struct_config__
+    made: dict[Any, Any] = {} if config.tag_field is None else {config.tag_field: config.tag}
+    for name, key in zip(cls.__struct_fields__, cls.__struct_encode_fields__, strict=True):
+        if (member := getattr(value, name)) is not msgspec.UNSET:
+            made[key] = member
+    if config.array_like:
+        return _array(list(made.values()), depth)
+    if config.omit_defaults:
+        kept = msgspec.to_builtins(value, enc_hook=str, str_keys=True)
+        made = {key: member for key, member in made.items() if key in kept}
+    return _object(made, depth)
+
+
+def _dataclass(value: Any, depth: int) -> Any:
+    return _object({name: getattr(value, name) for name in _instance_fields(type(value))}, depth)
+
+
+def _instance_fields(cls: Any) -> list[str]:
+    return [n for n, f in cls.__dataclass_fields__.items() if f._field_type.name == "_FIELD"]
+
+
+def _attrs(value: Any, depth: int) -> Any:
+    return _object({field.name: getattr(value, field.name) for field in type(value).__attrs_attrs__}, depth)
+
+
+def _model(value: Any, depth: int) -> Any:
+    return plain(value.model_dump(mode="json", by_alias=True), depth)
+
+
+def _model_dataclass(value: Any, depth: int) -> Any:
+    from .models import dumped
+
+    return plain(dumped(value), depth)
+
+
+def _is_path(kind: Any) -> bool:
+    pathlib = sys.modules.get("pathlib")
+    return pathlib is not None and issubclass(kind, pathlib.PurePath)
+
+
+_AS_TEXT = {
+    "ipaddress.IPv4Address",
+    "ipaddress.IPv6Address",
+    "ipaddress.IPv4Network",
+    "ipaddress.IPv6Network",
+    "zoneinfo.ZoneInfo",
+}
+
+Make = Callable[[Any, int], Any]
+
+_TABLE: dict[type, Make] = {
+    int: lambda value, _: int(value),
+    float: _float,
+    str: lambda value, _: str.__str__(value),
+    dict: _object,
+    list: _array,
+    tuple: _tuple,
+    set: _array,
+    frozenset: _array,
+    bytes: _by_msgspec,
+    bytearray: _by_msgspec,
+    memoryview: lambda value, _: msgspec.to_builtins(bytes(value)),
+    dt.datetime: _by_msgspec,
+    dt.date: _by_msgspec,
+    dt.time: _by_msgspec,
+    dt.timedelta: _by_msgspec,
+    uuid.UUID: lambda value, _: str(value),
+    decimal.Decimal: _decimal,
+    msgspec.Struct: _struct,
+}
+
+_BY_LOOKS: list[tuple[Callable[[Any], bool], Make]] = [
+    (lambda kind: hasattr(kind, "model_dump"), _model),
+    (lambda kind: hasattr(kind, "__pydantic_core_schema__"), _model_dataclass),
+    (lambda kind: hasattr(kind, "__dataclass_fields__"), _dataclass),
+    (lambda kind: hasattr(kind, "__attrs_attrs__"), _attrs),
+    (_is_path, lambda value, _: str(value)),
+    (lambda kind: f"{kind.__module__}.{kind.__name__}" in _AS_TEXT, lambda value, _: str(value)),
+    (
+        lambda kind: hasattr(kind, "tolist") and hasattr(kind, "dtype"),
+        lambda value, depth: plain(value.tolist(), depth),
+    ),
+    (lambda kind: hasattr(kind, "keys") and hasattr(kind, "__getitem__"), lambda v, depth: _object(dict(v), depth)),
+    (lambda kind: hasattr(kind, "__iter__") and hasattr(kind, "__len__"), lambda v, depth: _array(list(v), depth)),
+]

@@ -1,0 +1,104 @@
+"""What one tool returns: its output schema, and how a Python value becomes plain JSON data that keeps to it.
+
+Strategy. msgspec makes the value plain and checks it, both in C, wherever its native type says all that the schema
+says. Otherwise the value is walked in Python and jsonschema judges it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from .errors import OutputError
+from .faults import place
+from .judge import Judge
+from .plain import NotPlain, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .shapes import Schema, Shape
+
+Kind = Literal["undeclared", "text", "blocks", "structured"]
+
+
+class Returns:
+    """What one tool gives back.
+
+    *kind* is "undeclared" (no promise), "text" (a str), "blocks" (images, files, bytes and the like) or
+    "structured" (there is an *output_schema*). If *wraps*, a value travels as `{"result": value}`.
+    """
+
+    def __init__(
+        self, kind: Kind, output_schema: Schema | None = None, *, wraps: bool = False, shape: Shape | None = None
+    ) -> None:
+        self.kind: Kind = kind
+        self.output_schema = output_schema
+        self.wraps = wraps
+        self._shape = shape
+        self._judge: Judge | None = None
+        self._quick = _quick(shape)
+        self.builtins = self._chosen()
+        """Returns the value as plain JSON data, not yet wrapped; raises OutputError if the schema refuses it."""
+
+    def _chosen(self) -> Callable[[Any], Any]:
+        if self.output_schema is None:
+            return _unchecked
+        exact = None if self._shape is None else _EXACT.get(self._shape.native)
+        if exact is None:
+            return self._checked
+
+        def unchanged(value: Any) -> Any:
+            return value if type(value) is exact else self._checked(value)
+
+        return unchanged
+
+    def _checked(self, value: Any) -> Any:
+        if self._quick is not None:
+            try:
+                return self._quick(value)
+            except (msgspec.ValidationError, TypeError, ValueError, OverflowError, RecursionError):
+                pass
+        made = _unchecked(value)
+        if self._judge is None:
+            self._judge = Judge(self.output_schema or {})
+        if faults := self._judge.faults(
+            {"result": made} if self.wraps else made, "structuredContent" if not self.wraps else "$"
+        ):
+            raise OutputError(
+                [
+                    (where.replace("$.result", "result", 1).replace("structuredContent", "result", 1), said)
+                    for where, said in faults
+                ]
+            )
+        return made
+
+
+_EXACT: dict[Any, type] = {int: int, str: str, bool: bool, None: type(None)}
+
+
+def _quick(shape: Shape | None) -> Callable[[Any], Any] | None:
+    """Make plain and check, in C; None if the native type does not say all."""
+    if shape is None or shape.loose or (shape.native is Any and shape.build is None):
+        return None
+    native, build = shape.native, shape.build
+    to_builtins, convert = msgspec.to_builtins, msgspec.convert
+
+    def quick(value: Any) -> Any:
+        made = to_builtins(value, str_keys=True, enc_hook=plain)
+        checked = convert(made, native)
+        if build is not None:
+            build(checked)
+        return made
+
+    return quick
+
+
+def _unchecked(value: Any) -> Any:
+    try:
+        return plain(value)
+    except NotPlain as error:
+        raise OutputError([(place("result", error.path), error.sentence)]) from None
+    except RecursionError:
+        raise OutputError([("result", "is nested too deeply")]) from None

@@ -1,0 +1,204 @@
+"""Shapes of the types whose JSON form is a single number, string, boolean or null.
+
+Formats are published where both sides mean the same by them. A `datetime` argument must carry an offset, as
+RFC 3339 and the format `date-time` demand; a `time` need not, so it has a pattern instead of the format. In
+results, where tools return naive times, fractions of a second and negative durations, a format that strict
+clients check would fail the call, so only `date` and `uuid` are promised.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import re
+import sys
+import uuid
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+
+from .shapes import Refused, Shape, guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Direction = Literal["input", "lenient", "output"]
+"""How a shape is meant: for arguments, for arguments that jsonschema has passed already, or for results."""
+
+_LARGEST = sys.float_info.max
+_EXACT = 2**53
+
+_OFFSET = "(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
+_HOURS = "([01][0-9]|2[0-3]):[0-5][0-9]"
+TIME_PATTERN = rf"^{_HOURS}(:[0-5][0-9](\.[0-9]+)?)?{_OFFSET}?$"
+DECIMAL_PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_DATE_TIME = rf"\A[0-9]{{4}}-(0[1-9]|1[0-2])-[0-9]{{2}}[Tt]{_HOURS}:[0-5][0-9](\.[0-9]+)?([zZ]|{_OFFSET})\Z"
+_UUID = r"\A[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z"
+_WEEKS = re.compile(r"P([0-9]+)W")
+_is_decimal = re.compile(DECIMAL_PATTERN.replace("$", r"\Z")).match
+
+STRING = frozenset({"string"})
+
+
+def text(schema: dict[str, Any], native: Any = str, build: Callable[[Any], Any] | None = None, rank: int = 0) -> Shape:
+    """A shape whose JSON form is a string."""
+    same = native is str and build is None
+    return Shape({"type": "string", **schema}, native, build, STRING, same, rank)
+
+
+def integral(value: Any) -> int:
+    """Return an integer for a JSON number that JSON Schema calls one, such as 3.0."""
+    if type(value) is int:
+        return value
+    if type(value) is float and value.is_integer():
+        if abs(value) <= _EXACT:
+            return int(value)
+        raise Refused(f"{value!r} is too large a fraction to be an exact integer; write out its digits")
+    raise Refused(f"{value!r} is not an integer")
+
+
+def _integer(direction: Direction) -> Shape:
+    if direction == "lenient":
+        return Shape({"type": "integer"}, Any, integral, frozenset({"integer"}))
+    return Shape({"type": "integer"}, int, None, frozenset({"integer"}), True)
+
+
+def _number(direction: Direction) -> Shape:
+    # NaN and the infinities fail these bounds, at the speed of C.
+    native: Any = Annotated[float, msgspec.Meta(ge=-_LARGEST, le=_LARGEST)] if direction == "output" else float
+    return Shape({"type": "number"}, native, None, frozenset({"number"}))
+
+
+def _datetime(direction: Direction) -> Shape:
+    if direction == "output":
+        return text({"description": "Date and time, ISO 8601."})
+    native = Annotated[str, msgspec.Meta(pattern=_DATE_TIME)]
+    return text({"format": "date-time"}, native, guarded(lambda value: dt.datetime.fromisoformat(value.upper())))
+
+
+def _time(direction: Direction) -> Shape:
+    if direction == "output":
+        return text({"description": "Time of day, ISO 8601."})
+    native = Annotated[str, msgspec.Meta(pattern=TIME_PATTERN.replace("$", r"\Z"))]
+    return text({"pattern": TIME_PATTERN}, native, guarded(dt.time.fromisoformat)).with_schema(
+        description="Time of day, such as 14:30 or 14:30:00+02:00."
+    )
+
+
+def _timedelta(direction: Direction) -> Shape:
+    if direction == "output":
+        return text({"description": "Duration, ISO 8601."})
+
+    def build(value: str) -> dt.timedelta:
+        if weeks := _WEEKS.fullmatch(value):
+            return dt.timedelta(weeks=int(weeks[1]))
+        try:
+            return msgspec.convert(value, dt.timedelta)
+        except msgspec.ValidationError as error:
+            raise Refused(f"{value!r} is no duration of weeks, days, hours, minutes and seconds: {error}") from None
+
+    return text({"format": "duration"}, str, guarded(build))
+
+
+def _uuid(direction: Direction) -> Shape:
+    if direction == "output":
+        return text({"format": "uuid"}, uuid.UUID)
+    return text({"format": "uuid"}, Annotated[str, msgspec.Meta(pattern=_UUID)], uuid.UUID)
+
+
+def _decimal(direction: Direction) -> Shape:
+    as_text = {"type": "string", "pattern": DECIMAL_PATTERN}
+    if direction == "output":
+        return text(as_text, Annotated[str, msgspec.Meta(pattern=DECIMAL_PATTERN)])
+
+    def build(value: Any) -> decimal.Decimal:
+        if type(value) is str and not _is_decimal(value):
+            raise Refused(f"{value!r} is not a decimal number")
+        if type(value) not in (str, int, float):
+            raise Refused(f"{value!r} is not a number")
+        return decimal.Decimal(repr(value) if type(value) is float else value)
+
+    schema = {"anyOf": [as_text, {"type": "number"}]}
+    return Shape(schema, Any, guarded(build), frozenset({"string", "integer", "number"}))
+
+
+def _bytes(make: Callable[[bytes], Any] | None) -> Callable[[Direction], Shape]:
+    def shape(direction: Direction) -> Shape:
+        # After str in a union: many a plain word is valid base64.
+        native, build = (str, None) if direction == "output" else (bytes, make)
+        return msgspec.structs.replace(text({"contentEncoding": "base64"}, native, build, rank=2), same=False)
+
+    return shape
+
+
+def _datetime_clock(aware: bool, direction: Direction) -> Shape:
+    if direction == "output":
+        native = Annotated[dt.datetime, msgspec.Meta(tz=aware)]
+        return text({"format": "date-time"} if aware else {"description": "Date and time, ISO 8601."}, native)
+    if aware:
+        return _datetime(direction)
+    return text(
+        {"description": "Date and time without an offset, such as 2026-03-01T09:00:00."},
+        Annotated[dt.datetime, msgspec.Meta(tz=False)],
+    )
+
+
+def _time_clock(aware: bool, direction: Direction) -> Shape:
+    native = Annotated[dt.time, msgspec.Meta(tz=aware)]
+    return text({"format": "time"} if aware else {"description": "Time of day, such as 14:30:00."}, native)
+
+
+CLOCKS: dict[Any, Callable[[bool, Direction], Shape]] = {
+    dt.datetime: _datetime_clock,
+    dt.time: _time_clock,
+}
+"""Shapes of times that must have an offset, or must not."""
+
+ANYTHING = Shape({}, Any, same=True, rank=3, loose=True)
+NULL = Shape({"type": "null"}, None, None, frozenset({"null"}), True)
+
+SCALARS: dict[Any, Callable[[Direction], Shape]] = {
+    Any: lambda _: ANYTHING,
+    object: lambda _: ANYTHING,
+    None: lambda _: NULL,
+    type(None): lambda _: NULL,
+    bool: lambda _: Shape({"type": "boolean"}, bool, None, frozenset({"boolean"}), True),
+    int: _integer,
+    float: _number,
+    str: lambda _: text({}, rank=1),
+    bytes: _bytes(None),
+    bytearray: _bytes(bytearray),
+    memoryview: _bytes(memoryview),
+    dt.datetime: _datetime,
+    dt.date: lambda _: text({"format": "date"}, dt.date),
+    dt.time: _time,
+    dt.timedelta: _timedelta,
+    uuid.UUID: _uuid,
+    decimal.Decimal: _decimal,
+}
+
+
+# Classes of modules that are not imported for the sake of a table: found by name, built from a string.
+_FORMATS = {
+    "ipaddress.IPv4Address": "ipv4",
+    "ipaddress.IPv6Address": "ipv6",
+    "zoneinfo.ZoneInfo": None,
+}
+
+
+def from_text(cls: type, direction: Direction) -> Shape | None:
+    """Return the shape of a class that is made from one string: paths, addresses, time zones, subclasses of str."""
+    name = f"{cls.__module__}.{cls.__qualname__}"
+    build = None if direction == "output" else guarded(cls)
+    if name in _FORMATS:
+        found = _FORMATS[name]
+        return text({"format": found} if found else {}, str, build)
+    if name == "os.PathLike":
+        import pathlib
+
+        return text({}, str, None if direction == "output" else pathlib.Path, rank=1)
+    if cls.__module__.partition(".")[0] == "pathlib" or issubclass(cls, str):
+        return text({}, str, build, rank=1)
+    if pathlib_ := sys.modules.get("pathlib"):
+        return text({}, str, build, rank=1) if issubclass(cls, pathlib_.PurePath) else None
+    return None

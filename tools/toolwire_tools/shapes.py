@@ -1,0 +1,313 @@
+"""One type hint, three facts: its JSON Schema, what msgspec checks, and how the author's value is made from that.
+
+Strategy. msgspec converts JSON data in C, but some hints it refuses (`Path`, mixed enums, `str | datetime`,
+unions of dataclasses) and some it reads too kindly (it drops the unknown members of a dataclass). So each
+hint gets a *native* type, which msgspec is good at, and a *build* step for the rest. Most hints need no
+build at all. `types.py` makes shapes from hints; this file knows how shapes combine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Union
+
+import msgspec
+
+from .notes import BOUNDS, LENGTHS
+
+Schema = dict[str, Any]
+Build = Callable[[Any], Any]
+
+ALL_KINDS = frozenset({"string", "integer", "number", "boolean", "null", "array", "object"})
+
+
+class Refused(ValueError):
+    """A value that a build step does not take; *path* leads to it from the outside."""
+
+    def __init__(self, sentence: str, path: tuple[str | int, ...] = ()) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.path = path
+
+    def below(self, step: str | int) -> Refused:
+        """The same refusal, seen from one level further out."""
+        return Refused(self.sentence, (step, *self.path))
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """What one type hint means on the wire and in Python."""
+
+    schema: Schema
+    native: Any = Any
+    """The type msgspec converts JSON data to."""
+    build: Build | None = None
+    """Makes the author's value from the native one; None if they are the same."""
+    kinds: frozenset[str] = ALL_KINDS
+    """JSON types that may occur."""
+    same: bool = False
+    """The JSON data, once checked, is the author's value already."""
+    rank: int = 0
+    """In a union, members of a lower rank are tried first."""
+    loose: bool = False
+    """The native type does not say all that the schema says."""
+
+    def load(self, value: Any) -> Any:
+        """Make the author's value from JSON data.
+
+        Raises:
+            Refused: if it is none.
+        """
+        try:
+            native = msgspec.convert(value, self.native)
+        except msgspec.ValidationError as error:
+            raise Refused(*_located(str(error))) from None
+        return native if self.build is None else self.build(native)
+
+    def with_schema(self, **members: Any) -> Shape:
+        """The same shape with members added to its schema."""
+        return msgspec.structs.replace(self, schema={**self.schema, **members})
+
+
+def _located(message: str) -> tuple[str, tuple[str | int, ...]]:
+    """Split msgspec's "sentence - at `$.a[2]`" into a sentence and a path (indices that msgspec hides are left out)."""
+    sentence, _, place = message.partition(" - at `")
+    steps: list[str | int] = []
+    for step in place.rstrip("`").removeprefix("$").replace("[", ".[").split("."):
+        if step.startswith("[") and step[1:-1].isdigit():
+            steps.append(int(step[1:-1]))
+        elif step and not step.startswith("["):
+            steps.append(step)
+    return sentence, tuple(steps)
+
+
+def guarded(make: Build, sentence: str = "") -> Build:
+    """A build step that turns the ValueErrors of *make* into refusals."""
+
+    def build(value: Any) -> Any:
+        try:
+            return make(value)
+        except Refused:
+            raise
+        except (ValueError, TypeError, ArithmeticError) as error:
+            raise Refused(sentence or str(error) or type(error).__name__) from error
+
+    return build
+
+
+def optional(shape: Shape) -> Shape:
+    """The shape, or null."""
+    if "null" in shape.kinds:
+        return shape
+    make = shape.build
+
+    def build(value: Any) -> Any:
+        return None if value is None else make(value)  # type: ignore[misc]
+
+    return msgspec.structs.replace(
+        shape,
+        schema=any_of([shape.schema, {"type": "null"}]),
+        native=either([shape.native, None]),
+        build=None if make is None else build,
+        kinds=shape.kinds | {"null"},
+    )
+
+
+def either(natives: Sequence[Any]) -> Any:
+    """The union of native types."""
+    return Union[tuple(natives)]  # noqa: UP007 (an operator takes no sequence)
+
+
+def union(shapes: Sequence[Shape]) -> Shape:
+    """A value of any of the shapes: msgspec's own union if JSON types tell them apart, else the first that fits."""
+    schema = any_of([shape.schema for shape in shapes])
+    kinds = frozenset[str]().union(*(shape.kinds for shape in shapes))
+    same = all(shape.same for shape in shapes)
+    loose = any(shape.loose for shape in shapes)
+    rank = max(shape.rank for shape in shapes)
+    if _told_apart(shapes):
+        return Shape(schema, either([shape.native for shape in shapes]), None, kinds, same, rank, loose)
+    candidates = sorted(shapes, key=lambda shape: shape.rank)
+    return Shape(schema, Any, _first_of(candidates), kinds, False, rank, loose)
+
+
+def _told_apart(shapes: Sequence[Shape]) -> bool:
+    """True if no JSON type occurs twice (int beside float is fine: msgspec prefers the exact one)."""
+    seen: set[str] = set()
+    for shape in shapes:
+        kinds = {"number"} if shape.native is float else set(shape.kinds)
+        if shape.build is not None or shape.native is Any or seen & kinds:
+            return False
+        seen |= kinds
+    return True
+
+
+def _first_of(shapes: Sequence[Shape]) -> Build:
+    def build(value: Any) -> Any:
+        kind = _kind(value)
+        refusal: Refused | None = None
+        for shape in shapes:
+            if kind & shape.kinds:
+                try:
+                    return shape.load(value)
+                except Refused as refused:
+                    refusal = refusal or refused
+        raise refusal or Refused(f"no member of the union takes {type(value).__name__}")
+
+    return build
+
+
+_KINDS = {
+    str: frozenset({"string"}),
+    bool: frozenset({"boolean"}),
+    int: frozenset({"integer", "number"}),
+    float: frozenset({"integer", "number"}),
+    type(None): frozenset({"null"}),
+    list: frozenset({"array"}),
+    dict: frozenset({"object"}),
+}
+
+
+def _kind(value: Any) -> frozenset[str]:
+    return _KINDS.get(type(value), ALL_KINDS)
+
+
+def any_of(schemas: Sequence[Schema]) -> Schema:
+    """A schema for any of the given ones: flat, without repetitions, null last, and no `anyOf` round a single one."""
+    flat: list[Schema] = []
+    for schema in schemas:
+        for member in schema["anyOf"] if schema.keys() == {"anyOf"} else [schema]:
+            if member not in flat:
+                flat.append(member)
+    if {} in flat:
+        return {}
+    flat.sort(key=lambda member: member == {"type": "null"})
+    return flat[0] if len(flat) == 1 else {"anyOf": flat}
+
+
+def each(item: Shape, container: Callable[[Any], Any] | None) -> Build | None:
+    """A build step for an array of *item*, put into *container* unless that is None."""
+    make = item.build
+    if make is None:
+        return None if container is None else guarded(container)
+
+    def build(values: Any) -> Any:
+        built = []
+        for index, value in enumerate(values):
+            try:
+                built.append(make(value))
+            except Refused as refused:
+                raise refused.below(index) from refused.__cause__
+        return built
+
+    if container is None:
+        return build
+    wrap = guarded(container)
+    return lambda values: wrap(build(values))
+
+
+def in_turn(items: Sequence[Shape]) -> Build | None:
+    """A build step for a tuple whose places have shapes of their own."""
+    makes = [item.build for item in items]
+    if not any(makes):
+        return None
+
+    def build(values: Any) -> Any:
+        built = []
+        for index, (make, value) in enumerate(zip(makes, values, strict=True)):
+            try:
+                built.append(value if make is None else make(value))
+            except Refused as refused:
+                raise refused.below(index) from refused.__cause__
+        return tuple(built)
+
+    return build
+
+
+def entries(key: Build | None, value: Build | None, container: Callable[[Any], Any] | None) -> Build | None:
+    """A build step for a mapping, from those of its keys and values."""
+    if key is None and value is None:
+        return container
+
+    def build(mapping: Any) -> Any:
+        built = {}
+        for name, item in mapping.items():
+            try:
+                built[name if key is None else key(name)] = item if value is None else value(item)
+            except Refused as refused:
+                raise refused.below(str(name)) from refused.__cause__
+        return built if container is None else container(built)
+
+    return build
+
+
+_NUMBER_WORDS = {
+    "ge": "minimum",
+    "gt": "exclusiveMinimum",
+    "le": "maximum",
+    "lt": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+}
+_LENGTH_WORDS = {
+    "string": {"min_length": "minLength", "max_length": "maxLength", "pattern": "pattern"},
+    "array": {"min_length": "minItems", "max_length": "maxItems"},
+    "object": {"min_length": "minProperties", "max_length": "maxProperties"},
+}
+
+
+def constrain(shape: Shape, constraints: dict[str, Any]) -> Shape:
+    """The shape narrowed by msgspec's constraints (`ge`, `max_length`, `pattern`, …).
+
+    Raises:
+        TypeError: if one of them says nothing about such a type.
+    """
+    words = _words(shape)
+    if unknown := constraints.keys() - words.keys():
+        raise TypeError(f"the constraint {min(unknown)} does not fit the type")
+    schema = {**shape.schema, **{words[name]: _json(value) for name, value in constraints.items() if words[name]}}
+    return msgspec.structs.replace(shape, schema=schema, native=Annotated[shape.native, msgspec.Meta(**constraints)])
+
+
+def _words(shape: Shape) -> dict[str, str]:
+    kind = shape.schema.get("type")
+    if kind in ("integer", "number"):
+        return _NUMBER_WORDS
+    return _LENGTH_WORDS.get(str(kind), {})
+
+
+def _json(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
+
+
+def compared(shape: Shape, constraints: dict[str, Any]) -> Shape:
+    """The shape with bounds or lengths checked in Python, after building: for Decimal, dates and the like."""
+    make = shape.build
+
+    def build(value: Any) -> Any:
+        built = value if make is None else make(value)
+        for name, limit in constraints.items():
+            if not _HOLDS[name](built, limit):
+                raise Refused(f"must be {_SAID[name]} {limit}")
+        return built
+
+    return msgspec.structs.replace(shape, build=guarded(build), same=False, loose=True)
+
+
+_HOLDS: dict[str, Callable[[Any, Any], bool]] = {
+    "ge": lambda value, limit: bool(value >= limit),
+    "gt": lambda value, limit: bool(value > limit),
+    "le": lambda value, limit: bool(value <= limit),
+    "lt": lambda value, limit: bool(value < limit),
+    "multiple_of": lambda value, limit: not value % limit,
+    "min_length": lambda value, limit: len(value) >= limit,
+    "max_length": lambda value, limit: len(value) <= limit,
+}
+_SAID = {
+    "ge": "at least",
+    "gt": "greater than",
+    "le": "at most",
+    "lt": "less than",
+    "multiple_of": "a multiple of",
+    "min_length": "no shorter than",
+    "max_length": "no longer than",
+}
+COMPARABLE = frozenset((*BOUNDS, *LENGTHS))

@@ -1,0 +1,454 @@
+"""From a type hint to its shape: the table of types that tools may use.
+
+Strategy. `Types` reads the hints of one function (or of one result). It takes the wrappers off a hint,
+looks the bare type up, and puts texts and constraints back on. Classes are written out in place, since
+many hosts do not follow `$ref`; only a class that contains itself keeps a definition.
+"""
+
+from __future__ import annotations
+
+import collections
+import collections.abc
+import contextlib
+import enum
+import re
+import typing
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+
+from . import fields, models
+from .choices import enumeration, literal
+from .hints import Names, bare, members
+from .notes import is_field, only_describes
+from .plain import plain
+from .scalars import ANYTHING, CLOCKS, SCALARS, STRING, Direction, from_text
+from .shapes import (
+    COMPARABLE,
+    Refused,
+    Schema,
+    Shape,
+    compared,
+    constrain,
+    each,
+    entries,
+    guarded,
+    in_turn,
+    optional,
+    union,
+)
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+ARRAY = frozenset({"array"})
+_DICT: Any = dict
+_TUPLE: Any = tuple
+OBJECT = frozenset({"object"})
+
+
+class Unsupported(TypeError):
+    """A type that has no form in JSON, and what to write instead."""
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem)
+        self.remedy = remedy
+
+
+class Types:
+    """Makes shapes from hints. *names* are those that string annotations may use."""
+
+    def __init__(self, direction: Direction, names: Names) -> None:
+        self.direction = direction
+        self.names = names
+        self.defs: dict[str, Schema] = {}
+        self._done: dict[Any, Shape] = {}
+        self._open: list[Any] = []
+        self._labels: dict[Any, str] = {}
+        """Names of the definitions, by the type that contains itself."""
+
+    def of(self, hint: Any) -> Shape:
+        """Return the shape of *hint*.
+
+        Raises:
+            Unsupported: if the hint has none.
+            Unresolved: if it names something unknown.
+        """
+        peeled = bare(hint, self.names)
+        if any(_is_pydantic(item) for item in peeled.metadata):
+            return self._model(Annotated[(peeled.hint, *peeled.metadata)])
+        notes = peeled.notes
+        shape = self._narrowed(peeled.hint, notes.constraints) if notes.constraints else self._bare(peeled.hint)
+        if notes.texts or notes.schema:
+            return shape.with_schema(**notes.texts, **notes.schema)
+        return shape
+
+    def _bare(self, hint: Any) -> Shape:
+        try:
+            if make := SCALARS.get(hint):
+                return make(self.direction)
+            if hint in self._done:
+                return self._done[hint]
+        except TypeError:  # cannot be hashed, so cannot be a type
+            raise self._unsupported(hint) from None
+        if (found := members(hint, self.names)) is not None:
+            return self._union(found)
+        origin = getattr(hint, "__origin__", None)
+        if type(hint).__name__ == "TypeAliasType" or type(origin).__name__ == "TypeAliasType":
+            return self._named(hint, hint.__name__, lambda: self.of(_alias_value(hint)))
+        if isinstance(hint, TypeVar):
+            return self._type_variable(hint)
+        arguments = tuple(getattr(hint, "__args__", ()) or ()) if origin is not None else ()
+        kind = hint if origin is None else origin
+        if kind is Literal:
+            return literal(arguments, self.direction)
+        if kind in _CONTAINERS:
+            return _CONTAINERS[kind](self, arguments)
+        if kind in (typing.LiteralString,):
+            return SCALARS[str](self.direction)
+        if isinstance(kind, type) or typing.is_typeddict(kind):
+            return self._class(hint, kind, arguments)
+        raise self._unsupported(hint)
+
+    def _class(self, hint: Any, cls: Any, arguments: tuple[Any, ...]) -> Shape:
+        if isinstance(cls, type) and issubclass(cls, enum.Enum):
+            return enumeration(cls, self.direction)
+        if models.is_model(cls):
+            return self._model(hint)
+        try:
+            found = fields.members(cls, arguments, self.names)
+        except TypeError as error:
+            raise Unsupported(str(error), "use a dataclass or a TypedDict instead") from None
+        if found is not None:
+            return self._named(hint, cls.__name__, lambda: self._object(cls, found))
+        if (shape := from_text(cls, self.direction)) is not None:
+            return shape
+        for base in (int, float, dict, list):
+            if issubclass(cls, base) and cls is not bool:
+                return self._subclass(cls, base)
+        raise self._unsupported(hint)
+
+    def _subclass(self, cls: type, base: type) -> Shape:
+        shape = self._bare(base)
+        if self.direction == "output":
+            return shape
+        make, wrap = shape.build, guarded(cls)
+        build = wrap if make is None else (lambda value: wrap(make(value)))
+        return msgspec.structs.replace(shape, build=build, same=False)
+
+    def _unsupported(self, hint: Any) -> Unsupported:
+        name = getattr(hint, "__qualname__", None) or repr(hint)
+        return Unsupported(
+            f"the type {name} has no form in JSON",
+            "annotate it with a JSON-like type (int, str, list, a dataclass, a TypedDict, …), "
+            "or pass a schema of your own",
+        )
+
+    # Wrappers, unions, variables
+
+    def _narrowed(self, hint: Any, constraints: dict[str, Any]) -> Shape:
+        if (found := members(hint, self.names)) is not None:
+            return self._joined([self._fitting(member, constraints) for member in found])
+        if hint in CLOCKS and constraints.keys() == {"tz"}:
+            return CLOCKS[hint](bool(constraints["tz"]), self.direction)
+        shape = self._bare(hint)
+        if not self._expressible(shape, constraints):
+            return self._compared(hint, constraints)
+        # When jsonschema has passed the arguments, their constraints need no second look.
+        return shape if self.direction == "lenient" else constrain(shape, constraints)
+
+    def _fitting(self, hint: Any, constraints: dict[str, Any]) -> Shape:
+        """The member of a union under those of the constraints that say something about it."""
+        inner = bare(hint, self.names)
+        shape = self.of(hint)
+        wanted = {
+            name: value
+            for name, value in constraints.items()
+            if self._expressible(shape, {name: value}) or (name == "tz" and inner.hint in CLOCKS)
+        }
+        return self._narrowed(hint, wanted) if wanted and not members(inner.hint, self.names) else shape
+
+    def _expressible(self, shape: Shape, constraints: dict[str, Any]) -> bool:
+        try:
+            narrowed = constrain(shape, constraints)
+            msgspec.convert(None, narrowed.native | None)
+        except TypeError:
+            return False
+        return True
+
+    def _compared(self, hint: Any, constraints: dict[str, Any]) -> Shape:
+        shape = self._bare(hint)
+        constraints = {name: value for name, value in constraints.items() if name != "tz"}
+        if not constraints or self.direction == "output":
+            return shape
+        if constraints.keys() <= COMPARABLE and shape.kinds & {"string", "integer", "number", "array"}:
+            return compared(shape, constraints)
+        name = min(constraints)
+        raise Unsupported(f"the constraint {name} does not fit the type", "remove it, or put it on a type it fits")
+
+    def _union(self, found: Sequence[Any]) -> Shape:
+        return self._joined([self.of(member) for member in found if member is not msgspec.UnsetType])
+
+    def _joined(self, shapes: Sequence[Shape]) -> Shape:
+        given = [shape for shape in shapes if shape.schema != {"type": "null"}]
+        if not given:
+            return shapes[0]
+        joined = given[0] if len(given) == 1 else union(given)
+        return joined if len(given) == len(shapes) else optional(joined)
+
+    def _type_variable(self, variable: Any) -> Shape:
+        if variable.__constraints__:
+            return self._union(variable.__constraints__)
+        return ANYTHING if variable.__bound__ is None else self.of(variable.__bound__)
+
+    # Containers
+
+    def array(
+        self, arguments: tuple[Any, ...], native: Any = list, container: Callable[[Any], Any] | None = None
+    ) -> Shape:
+        """An array of one type; *native* is list, set, frozenset or tuple, *container* what msgspec does not know."""
+        item = self.of(arguments[0]) if arguments else ANYTHING
+        if self.direction == "output":
+            native, container = list, None
+        wrapped = None if native is list else native
+        if item.build is not None and native is not list:
+            native, container = list, container or wrapped
+        inner = (item.native, ...) if native is tuple else item.native
+        return Shape(
+            {"type": "array", "items": item.schema},
+            native[inner],
+            each(item, container),
+            ARRAY,
+            item.same and native is list and container is None,
+            loose=item.loose,
+        )
+
+    def places(self, arguments: tuple[Any, ...]) -> Shape:
+        """A tuple: an array of one type, or one with a type for each place."""
+        if not arguments or (len(arguments) == 2 and arguments[1] is ...):
+            return self.array(arguments[:1], tuple)
+        items = [self.of(argument) for argument in arguments if argument != ()]
+        native: Any = _TUPLE[tuple(item.native for item in items)]
+        loose = any(item.loose for item in items)
+        return Shape(_places([item.schema for item in items]), native, in_turn(items), ARRAY, loose=loose)
+
+    def mapping(self, arguments: tuple[Any, ...], container: Callable[[Any], Any] | None = None) -> Shape:
+        """A JSON object with members of one type."""
+        key, key_schema, make_key = self._key(arguments[0]) if arguments else (str, {}, None)
+        value = self.of(arguments[1]) if len(arguments) > 1 else ANYTHING
+        schema: Schema = {"type": "object"}
+        if key_schema:
+            schema["propertyNames"] = key_schema
+        if value.schema:
+            schema["additionalProperties"] = value.schema
+        if self.direction == "output":
+            make_key = container = None
+        build = entries(make_key, value.build, container)
+        same = value.same and key is str and build is None
+        native: Any = _DICT[key, value.native]
+        return Shape(schema, native, build, OBJECT, same, 1, value.loose)
+
+    def _key(self, hint: Any) -> tuple[Any, Schema, Callable[[Any], Any] | None]:
+        """What msgspec checks a key against, the schema of the keys, and how the author's key is made."""
+        plain_hint = bare(hint, self.names).hint
+        if plain_hint in _KEYS:
+            pattern, make = _KEYS[plain_hint]
+            return Annotated[str, msgspec.Meta(pattern=pattern.replace("$", r"\Z"))], {"pattern": pattern}, make
+        shape = self.of(hint)
+        if shape is ANYTHING:
+            return str, {}, None
+        if shape.kinds != STRING:
+            raise Unsupported(
+                f"keys of type {getattr(plain_hint, '__name__', plain_hint)} have no form in JSON", "use str keys"
+            )
+        members_ = {word: value for word, value in shape.schema.items() if word not in ("type", "description")}
+        return (shape.native, members_, shape.build) if shape.native is not Any else (str, members_, shape.build)
+
+    # Classes
+
+    def _object(self, cls: Any, found: fields.Members) -> Shape:
+        given = [field for field in found.fields if field.taken or self.direction == "output"]
+        shapes = [self._field(field) for field in given]
+        properties: Schema = {}
+        required: list[str] = []
+        if found.tag:
+            properties[found.tag[0]] = literal([found.tag[1]], "input").schema
+            required.append(found.tag[0])
+        for field, shape in zip(given, shapes, strict=True):
+            properties[field.key] = described(
+                shape, field.text, field.default if self.direction != "output" else fields.MISSING
+            )
+            if field.shown if self.direction == "output" else field.required:
+                required.append(field.key)
+        schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+        if not required:
+            del schema["required"]
+        if text := _own_text(cls):
+            schema["description"] = text
+        native = _twin(cls, found.tag, given, shapes, set(required))
+        build: Callable[[Any], Any] | None = _members_of(given, shapes, found.make)
+        same = found.make is None and all(shape.same for shape in shapes)
+        if self.direction == "output":
+            build = _checked(given, shapes)
+        return Shape(schema, native, build, OBJECT, same, loose=any(shape.loose for shape in shapes))
+
+    def _field(self, field: fields.Field) -> Shape:
+        shape = self.of(field.hint)
+        if field.default is None:
+            shape = optional(shape)
+        return shape
+
+    def _model(self, hint: Any) -> Shape:
+        try:
+            return models.shape(hint, self.direction, self.defs)
+        except models.NotAModel as error:
+            raise Unsupported(str(error), "see pydantic's message") from error
+
+    def _named(self, key: Any, name: str, make: Callable[[], Shape]) -> Shape:
+        """The shape of a type that may contain itself: written out, or kept as a definition if it does."""
+        if key in self._open:
+            label = self._labels.setdefault(key, self._label(name))
+            return Shape({"$ref": f"#/$defs/{label}"}, Any, self._later(key))
+        self._open.append(key)
+        try:
+            shape = make()
+        finally:
+            self._open.remove(key)
+        if label := self._labels.get(key, ""):
+            self.defs[label] = shape.schema
+            shape = msgspec.structs.replace(shape, schema={"$ref": f"#/$defs/{label}"})
+        self._done[key] = shape
+        return shape
+
+    def _label(self, name: str) -> str:
+        name = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+        taken = {*self._labels.values(), *self.defs}
+        return next(label for label in (name, *(f"{name}{n}" for n in range(2, 10**6))) if label not in taken)
+
+    def _later(self, key: Any) -> Callable[[Any], Any]:
+        return lambda value: self._done[key].load(value)
+
+
+def described(shape: Shape, text: str | None, default: Any = fields.MISSING) -> Schema:
+    """The schema of a parameter or member: with a text unless it has one, and with its default if JSON can show it."""
+    schema = dict(shape.schema)
+    if text:
+        schema.setdefault("description", text)
+    elif not schema:
+        schema["description"] = "Any JSON value."
+    if default is not fields.MISSING:
+        with contextlib.suppress(TypeError, ValueError, RecursionError):
+            schema["default"] = plain(default)
+    return schema
+
+
+def _twin(cls: Any, tag: Any, given: Sequence[fields.Field], shapes: Sequence[Shape], required: set[str]) -> Any:
+    """A msgspec Struct with the members of *cls*, which refuses unknown ones."""
+    specification: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    rename = {}
+    if tag:
+        specification.append(("tag", Literal[tag[1]]))
+        rename["tag"] = tag[0]
+    for index, (field, shape) in enumerate(zip(given, shapes, strict=True)):
+        name = f"f{index}"
+        rename[name] = field.key
+        specification.append((name, shape.native) if field.key in required else (name, shape.native, msgspec.UNSET))
+    return msgspec.defstruct(cls.__name__, specification, rename=rename, forbid_unknown_fields=True, kw_only=True)
+
+
+def _members_of(
+    given: Sequence[fields.Field], shapes: Sequence[Shape], make: Callable[[dict[str, Any]], Any] | None
+) -> Callable[[Any], Any]:
+    plan = [
+        (f"f{index}", field.name if make else field.key, field.key, shape.build)
+        for index, (field, shape) in enumerate(zip(given, shapes, strict=True))
+    ]
+    finish = guarded(make) if make else None
+
+    def build(twin: Any) -> Any:
+        values = {}
+        for slot, name, key, make_member in plan:
+            value = getattr(twin, slot)
+            if value is msgspec.UNSET:
+                continue
+            try:
+                values[name] = value if make_member is None else make_member(value)
+            except Refused as refused:
+                raise refused.below(key) from refused.__cause__
+        return values if finish is None else finish(values)
+
+    return build
+
+
+def _checked(given: Sequence[fields.Field], shapes: Sequence[Shape]) -> Callable[[Any], Any] | None:
+    return _members_of(given, shapes, None) if any(shape.build for shape in shapes) else None
+
+
+def _places(schemas: list[Schema]) -> Schema:
+    """The schema of a tuple. Draft-07 clients pass over `prefixItems` and read `items`, so both tell the truth."""
+    distinct = [schema for index, schema in enumerate(schemas) if schema not in schemas[:index]]
+    schema: Schema = {"type": "array", "minItems": len(schemas), "maxItems": len(schemas)}
+    if len(distinct) > 1:
+        schema["prefixItems"] = schemas
+    schema["items"] = distinct[0] if len(distinct) == 1 else {"anyOf": distinct} if distinct else {}
+    return schema
+
+
+def _own_text(cls: Any) -> str | None:
+    """The first paragraph of a class's own docstring, if somebody wrote one."""
+    text = cls.__dict__.get("__doc__")
+    if not isinstance(text, str) or text.startswith(f"{cls.__name__}("):
+        return None
+    paragraph = text.strip().partition("\n\n")[0]
+    return " ".join(paragraph.split()) or None
+
+
+def _alias_value(alias: Any) -> Any:
+    origin = getattr(alias, "__origin__", None)
+    return alias.__value__ if origin is None else origin.__value__[alias.__args__]
+
+
+def _is_pydantic(item: Any) -> bool:
+    if is_field(item):
+        return not only_describes(item)
+    return type(item).__module__.startswith("pydantic.") or getattr(item, "__module__", "").startswith("pydantic.")
+
+
+_KEYS: dict[Any, tuple[str, Callable[[str], Any]]] = {
+    int: ("^-?[0-9]+$", int),
+    float: (r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$", float),
+    bool: ("^(true|false)$", lambda key: key == "true"),
+}
+
+
+def _iterable(container: Callable[[Any], Any] | None = None, native: Any = list) -> Callable[[Types, Any], Shape]:
+    return lambda types, arguments: types.array(arguments, native, container)
+
+
+def _mapping(container: Callable[[Any], Any] | None = None) -> Callable[[Types, Any], Shape]:
+    return lambda types, arguments: types.mapping(arguments, container)
+
+
+_CONTAINERS: dict[Any, Callable[[Types, tuple[Any, ...]], Shape]] = {
+    **dict.fromkeys(
+        (
+            list,
+            collections.abc.Sequence,
+            collections.abc.MutableSequence,
+            collections.abc.Collection,
+            collections.abc.Iterable,
+            collections.abc.Reversible,
+        ),
+        _iterable(),
+    ),
+    **dict.fromkeys((set, collections.abc.Set, collections.abc.MutableSet), _iterable(None, set)),
+    frozenset: _iterable(None, frozenset),
+    collections.deque: _iterable(collections.deque),
+    tuple: Types.places,
+    **dict.fromkeys((dict, collections.abc.Mapping, collections.abc.MutableMapping), _mapping()),
+    collections.OrderedDict: _mapping(collections.OrderedDict),
+    collections.Counter: lambda types, arguments: types.mapping(
+        (*arguments[:1], int) if arguments else (str, int), collections.Counter
+    ),
+    collections.defaultdict: _mapping(),
+}

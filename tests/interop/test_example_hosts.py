@@ -1,0 +1,69 @@
+"""The example hosts do what examples/hosts/README.md says they do, with the commands it gives."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+import pytest
+
+from interop import peers
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FOLDER = peers.HERE.parents[1] / "examples" / "hosts"
+TOOLS = FOLDER / "tools.py"
+# The program that each host's command begins with, and what else it needs.
+PROGRAMS = {
+    "node/host.mjs": ["node"],
+    "shell/pipeline.sh": ["jq"],
+    "shell/host.bash": ["bash", "jq"],
+    "neovim/host.lua": ["nvim"],
+    "emacs/host.el": ["emacs"],
+}
+LISTED = [
+    "add: Add two whole numbers.",
+    "count: Count, reporting each number.",
+    "wait: Wait until the time is over or the call is cancelled.",
+    "add -> 5",
+]
+CALLED = [
+    'add failed: arguments.a: "two" is not an integer',
+    "count: 1 of 3",
+    "count: 2 of 3",
+    "count: 3 of 3",
+    "count -> counted to 3",
+    "wait cancelled: -32800",
+    "the server left with status 0",
+]
+PRINTS = {
+    **dict.fromkeys(PROGRAMS, LISTED + CALLED),
+    "shell/pipeline.sh": LISTED,
+    # Its client library keeps the code of a cancelled request to itself.
+    "neovim/host.lua": [line.replace("cancelled: -32800", "cancelled") for line in LISTED + CALLED],
+}
+
+
+def commands() -> dict[str, list[str]]:
+    """The command of each host in the README's table, up to where the server's own command begins."""
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[.*?\]\((.*?)\) \|.*\| `(.*) toolwire serve tools\.py` \|$", readme, re.MULTILINE)
+    return {host: shlex.split(command) for host, command in rows}
+
+
+def test_every_host_is_in_the_readme_with_its_command() -> None:
+    assert list(commands()) == list(PROGRAMS)
+
+
+@pytest.mark.parametrize("host", PROGRAMS)
+def test_a_host_lists_calls_hears_progress_cancels_and_closes(host: str, tmp_path: Path) -> None:
+    for program in PROGRAMS[host]:
+        peers.installed_program(program)
+    command = [word.replace(host, str(FOLDER / host)) for word in commands()[host]]
+
+    done = peers.run([*command, *peers.serve(tools=TOOLS)], tmp_path)
+
+    assert done.stdout.splitlines() == PRINTS[host], done.stderr
+    assert done.returncode == 0

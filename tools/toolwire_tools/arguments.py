@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .coercion import coerced
 from .errors import ArgumentsError
-from .faults import place
 from .fields import MISSING
-from .judge import Judge
 from .shapes import Build, Refused, Schema, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from .judge import Judge
 
 Bound = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -83,14 +82,20 @@ class Arguments:
 
     def _judge_of(self) -> Judge:
         if self._judge is None:
+            from .judge import Judge
+
             self._judge = Judge(self.input_schema)
         return self._judge
 
     def _second_reading(self, arguments: Any, refusal: Exception, coerce: bool) -> Bound:
         if coerce:
+            from .coercion import coerced
+
             changed = coerced(arguments, self.input_schema)
             if changed != arguments:
                 return self.bind(changed)
+        from .faults import place
+
         if faults := self._judge_of().faults(arguments, "arguments"):
             raise ArgumentsError(faults)
         try:

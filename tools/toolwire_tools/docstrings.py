@@ -6,7 +6,6 @@ else about a tool, and it is imported in vain for a docstring that is one senten
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
@@ -28,19 +27,14 @@ class Docstring(msgspec.Struct, frozen=True):
     returns: str | None = None
 
 
-_GOOGLE_TITLES = (
-    "Args|Arguments|Parameters|Params|Keyword Arg(?:ument)?s|Other Parameters|Attributes"
-    "|Returns?|Yields?|Raises|Except|Exceptions"
+_SECTIONS = frozenset(
+    (
+        *("args", "arguments", "parameters", "params", "keyword args", "keyword arguments", "other parameters"),
+        *("attributes", "return", "returns", "yield", "yields", "raise", "raises", "except", "exceptions"),
+    )
 )
-_GOOGLE = re.compile(rf"^[ \t]*({_GOOGLE_TITLES})[ \t]*[:：][ \t]*$", re.MULTILINE)
-_NUMPY = re.compile(
-    r"^[ \t]*(Parameters|Params|Arguments|Other Parameters|Returns|Yields|Raises|Attributes)[ \t]*\n[ \t]*-{3,}[ \t]*$",
-    re.MULTILINE,
-)
-_REST = re.compile(
-    r"^[ \t]*:(param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?|yields?)\b[^:\n]*:", re.MULTILINE
-)
-_EPYDOC = re.compile(r"^[ \t]*@(param|type|return|rtype|raise)\b[^:\n]*:", re.MULTILINE)
+_REST = ("param", "parameter", "arg", "argument", "key", "keyword", "type", "return", "returns", "rtype", "raise")
+_REST += ("raises", "yield", "yields")
 
 
 def read(text: str | None) -> Docstring:
@@ -48,13 +42,23 @@ def read(text: str | None) -> Docstring:
     if not text:
         return Docstring()
     text = _dedented(text)
-    for pattern, style in _STYLES:
-        if pattern.search(text):
-            return _parsed(text, style)
-    return Docstring(text)
+    style = _style(text)
+    return Docstring(text) if style is None else _parsed(text, style)
 
 
-_STYLES = [(_NUMPY, "NUMPYDOC"), (_GOOGLE, "GOOGLE"), (_REST, "REST"), (_EPYDOC, "EPYDOC")]
+def _style(text: str) -> str | None:
+    """The style that the first marked section of *text* is written in. (Regular expressions would cost start-up.)"""
+    lines = [line.strip() for line in text.split("\n")]
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if line.endswith((":", "：")) and line[:-1].rstrip().lower() in _SECTIONS:
+            return "GOOGLE"
+        if len(following) > 2 and set(following) == {"-"} and line.lower() in _SECTIONS:
+            return "NUMPYDOC"
+        if line[:1] in (":", "@") and ":" in line[1:]:
+            word = line[1:].partition(":")[0].partition(" ")[0]
+            if word in _REST:
+                return "REST" if line[0] == ":" else "EPYDOC"
+    return None
 
 
 def _dedented(text: str) -> str:
@@ -78,13 +82,24 @@ def _parsed(text: str, style: str) -> Docstring:
 
 
 def _with_room(text: str) -> str:
-    """Sections in the form the parser sees: after an empty line, with an ASCII colon."""
-    return re.sub(
-        rf"(\n?)^[ \t]*({_GOOGLE_TITLES})[ \t]*[:：][ \t]*$",
-        lambda m: f"{m[1]}\n{m[2]}:" if m[1] else f"{m[2]}:",
-        text,
-        flags=re.MULTILINE,
-    )
+    """Google's sections as the parser sees them: after an empty line, by names it knows, with an ASCII colon."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        title = line.strip()[:-1].rstrip()
+        if line.rstrip().endswith((":", "：")) and title.lower() in _SECTIONS:
+            if lines and lines[-1].strip():
+                lines.append("")
+            line = _KNOWN_TITLES.get(title.lower(), title.capitalize()) + ":"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+_KNOWN_TITLES = {
+    **dict.fromkeys(("keyword args", "keyword arguments", "other parameters", "parameters"), "Args"),
+    "return": "Returns",
+    "yield": "Yields",
+    "raise": "Raises",
+}
 
 
 def _described(found: Any) -> str:

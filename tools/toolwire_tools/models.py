@@ -6,7 +6,6 @@ what the published schema refuses ("5" for an integer). Once jsonschema has pass
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
 
 class NotAModel(TypeError):
     """pydantic itself cannot describe the type."""
-
-
-def is_model(cls: Any) -> bool:
-    """True for pydantic models and pydantic dataclasses."""
-    return hasattr(cls, "__pydantic_core_schema__") or hasattr(cls, "__pydantic_validator__")
 
 
 def shape(hint: Any, direction: Direction, defs: dict[str, Schema]) -> Shape:
@@ -61,12 +55,6 @@ def _reader(adapter: Any, *, lax: bool) -> Build:
             raise Refused(first["msg"], first["loc"]) from error
 
     return build
-
-
-def must_be_judged() -> bool:
-    """True if this pydantic cannot be told to refuse unknown members, so that jsonschema has to look first."""
-    pydantic = sys.modules.get("pydantic")
-    return pydantic is not None and tuple(map(int, pydantic.VERSION.split(".")[:2])) < (2, 12)
 
 
 def dumped(value: Any) -> Any:

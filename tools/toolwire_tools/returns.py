@@ -6,18 +6,19 @@ says. Otherwise the value is walked in Python and jsonschema judges it.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from .errors import OutputError
-from .faults import place
-from .judge import Judge
 from .plain import NotPlain, plain
+from .scalars import scalar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .judge import Judge
     from .shapes import Schema, Shape
 
 Kind = Literal["undeclared", "text", "blocks", "structured"]
@@ -49,10 +50,9 @@ class Returns:
         if exact is None:
             return self._checked
 
-        def unchanged(value: Any) -> Any:
-            return value if type(value) is exact else self._checked(value)
-
-        return unchanged
+        if exact is float:
+            return lambda value: value if type(value) is float and isfinite(value) else self._checked(value)
+        return lambda value: value if type(value) is exact else self._checked(value)
 
     def _checked(self, value: Any) -> Any:
         if self._quick is not None:
@@ -62,6 +62,8 @@ class Returns:
                 pass
         made = _unchecked(value)
         if self._judge is None:
+            from .judge import Judge
+
             self._judge = Judge(self.output_schema or {})
         if faults := self._judge.faults(
             {"result": made} if self.wraps else made, "structuredContent" if not self.wraps else "$"
@@ -75,7 +77,7 @@ class Returns:
         return made
 
 
-_EXACT: dict[Any, type] = {int: int, str: str, bool: bool, None: type(None)}
+_EXACT: dict[Any, type] = {int: int, str: str, bool: bool, None: type(None), scalar(float, "output").native: float}
 
 
 def _quick(shape: Shape | None) -> Callable[[Any], Any] | None:
@@ -99,6 +101,8 @@ def _unchecked(value: Any) -> Any:
     try:
         return plain(value)
     except NotPlain as error:
+        from .faults import place
+
         raise OutputError([(place("result", error.path), error.sentence)]) from None
     except RecursionError:
         raise OutputError([("result", "is nested too deeply")]) from None

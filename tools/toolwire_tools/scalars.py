@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import functools
 import re
 import sys
 import uuid
@@ -34,8 +35,6 @@ TIME_PATTERN = rf"^{_HOURS}(:[0-5][0-9](\.[0-9]+)?)?{_OFFSET}?$"
 DECIMAL_PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _DATE_TIME = rf"\A[0-9]{{4}}-(0[1-9]|1[0-2])-[0-9]{{2}}[Tt]{_HOURS}:[0-5][0-9](\.[0-9]+)?([zZ]|{_OFFSET})\Z"
 _UUID = r"\A[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z"
-_WEEKS = re.compile(r"P([0-9]+)W")
-_is_decimal = re.compile(DECIMAL_PATTERN.replace("$", r"\Z")).match
 
 STRING = frozenset({"string"})
 
@@ -90,7 +89,7 @@ def _timedelta(direction: Direction) -> Shape:
         return text({"description": "Duration, ISO 8601."})
 
     def build(value: str) -> dt.timedelta:
-        if weeks := _WEEKS.fullmatch(value):
+        if weeks := re.fullmatch("P([0-9]+)W", value):
             return dt.timedelta(weeks=int(weeks[1]))
         try:
             return msgspec.convert(value, dt.timedelta)
@@ -112,7 +111,7 @@ def _decimal(direction: Direction) -> Shape:
         return text(as_text, Annotated[str, msgspec.Meta(pattern=DECIMAL_PATTERN)])
 
     def build(value: Any) -> decimal.Decimal:
-        if type(value) is str and not _is_decimal(value):
+        if type(value) is str and not re.match(DECIMAL_PATTERN.replace("$", r"\Z"), value):
             raise Refused(f"{value!r} is not a decimal number")
         if type(value) not in (str, int, float):
             raise Refused(f"{value!r} is not a number")
@@ -176,6 +175,12 @@ SCALARS: dict[Any, Callable[[Direction], Shape]] = {
     uuid.UUID: _uuid,
     decimal.Decimal: _decimal,
 }
+
+
+@functools.cache
+def scalar(hint: Any, direction: Direction) -> Shape:
+    """The shape of one of the types above. Nobody changes a schema, so all may share it."""
+    return SCALARS[hint](direction)
 
 
 # Classes of modules that are not imported for the sake of a table: found by name, built from a string.

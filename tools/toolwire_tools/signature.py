@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
-from . import docstrings, judge, models
+from . import docstrings
 from .arguments import Arguments, Parameter, Plan, from_schema
 from .errors import RegistrationError
 from .fields import MISSING
@@ -16,7 +16,7 @@ from .hints import Names, Unresolved, bare, innermost, members, mentions, names_
 from .notes import is_field
 from .returns import Returns
 from .shapes import Schema, optional
-from .types import Types, Unsupported, described
+from .types import Types, Unsupported, described, must_be_judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,6 +115,8 @@ class _Reading:
         wanted = self.context_type
         if wanted is None or annotation is inspect.Parameter.empty:
             return False
+        if type(annotation) is type:  # the most frequent case, and the cheapest
+            return issubclass(annotation, wanted)
         try:
             plain = bare(annotation, self.names).hint
             options = members(plain, self.names) or (plain,)
@@ -141,7 +143,7 @@ class _Reading:
             schema["additionalProperties"] = plan.extra.schema
         if types.defs:
             schema["$defs"] = types.defs
-        careful = models.must_be_judged() and any(p.shape.loose for p in plan.parameters)
+        careful = must_be_judged() and any(p.shape.loose for p in plan.parameters)
         return Arguments(schema, plan, lambda: self._plan(Types("lenient", self.names)), careful=careful)
 
     def _plan(self, types: Types) -> Plan:
@@ -247,7 +249,9 @@ class _Reading:
         return Returns("structured", _wrapped(schema), wraps=True)
 
     def _check(self, schema: Schema, which: str) -> None:
-        if problem := judge.problem(schema):
+        from .judge import problem as problem_of
+
+        if problem := problem_of(schema):
             self._fail_on(which, problem, "mend the schema")
 
     def _fail_on(self, which: str, problem: str, remedy: str) -> NoReturn:

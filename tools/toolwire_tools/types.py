@@ -12,17 +12,18 @@ import collections.abc
 import contextlib
 import enum
 import re
+import sys
 import typing
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from . import fields, models
+from . import fields
 from .choices import enumeration, literal
 from .hints import Names, bare, members
 from .notes import is_field, only_describes
 from .plain import plain
-from .scalars import ANYTHING, CLOCKS, SCALARS, STRING, Direction, from_text
+from .scalars import ANYTHING, CLOCKS, SCALARS, STRING, Direction, from_text, scalar
 from .shapes import (
     COMPARABLE,
     Refused,
@@ -74,6 +75,8 @@ class Types:
             Unsupported: if the hint has none.
             Unresolved: if it names something unknown.
         """
+        if type(hint) is type and hint in SCALARS:
+            return scalar(hint, self.direction)
         peeled = bare(hint, self.names)
         if any(_is_pydantic(item) for item in peeled.metadata):
             return self._model(Annotated[(peeled.hint, *peeled.metadata)])
@@ -85,8 +88,8 @@ class Types:
 
     def _bare(self, hint: Any) -> Shape:
         try:
-            if make := SCALARS.get(hint):
-                return make(self.direction)
+            if hint in SCALARS:
+                return scalar(hint, self.direction)
             if hint in self._done:
                 return self._done[hint]
         except TypeError:  # cannot be hashed, so cannot be a type
@@ -105,7 +108,7 @@ class Types:
         if kind in _CONTAINERS:
             return _CONTAINERS[kind](self, arguments)
         if kind in (typing.LiteralString,):
-            return SCALARS[str](self.direction)
+            return scalar(str, self.direction)
         if isinstance(kind, type) or typing.is_typeddict(kind):
             return self._class(hint, kind, arguments)
         raise self._unsupported(hint)
@@ -113,7 +116,7 @@ class Types:
     def _class(self, hint: Any, cls: Any, arguments: tuple[Any, ...]) -> Shape:
         if isinstance(cls, type) and issubclass(cls, enum.Enum):
             return enumeration(cls, self.direction)
-        if models.is_model(cls):
+        if _is_model(cls):
             return self._model(hint)
         try:
             found = fields.members(cls, arguments, self.names)
@@ -299,6 +302,8 @@ class Types:
         return shape
 
     def _model(self, hint: Any) -> Shape:
+        from . import models
+
         try:
             return models.shape(hint, self.direction, self.defs)
         except models.NotAModel as error:
@@ -406,6 +411,17 @@ def _own_text(cls: Any) -> str | None:
 def _alias_value(alias: Any) -> Any:
     origin = getattr(alias, "__origin__", None)
     return alias.__value__ if origin is None else origin.__value__[alias.__args__]
+
+
+def _is_model(cls: Any) -> bool:
+    """True for pydantic's models and dataclasses."""
+    return hasattr(cls, "__pydantic_core_schema__") or hasattr(cls, "__pydantic_validator__")
+
+
+def must_be_judged() -> bool:
+    """True if this pydantic cannot be told to refuse unknown members, so that jsonschema has to look first."""
+    pydantic = sys.modules.get("pydantic")
+    return pydantic is not None and tuple(map(int, pydantic.VERSION.split(".")[:2])) < (2, 12)
 
 
 def _is_pydantic(item: Any) -> bool:

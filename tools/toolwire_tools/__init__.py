@@ -7,7 +7,10 @@ from .context import Caller, Cancelled, Context
 from .decorator import tool_api
 from .errors import ArgumentsError, OutputError, RegistrationError, ToolError
 from .failures import failure
+from .lint import Finding, lint
+from .modules import Offer, Skipped, tools_in
 from .options import Options
+from .registry import tools_of
 from .tool import Tool
 
 __all__ = [
@@ -18,14 +21,20 @@ __all__ = [
     "Content",
     "Context",
     "File",
+    "Finding",
     "Image",
+    "Offer",
     "Options",
     "OutputError",
     "RegistrationError",
     "ResourceLink",
+    "Skipped",
     "Text",
     "Tool",
     "ToolError",
     "failure",
+    "lint",
     "tool_api",
+    "tools_in",
+    "tools_of",
 ]

@@ -61,6 +61,21 @@ def options_of(thing: object) -> Options | None:
     return found if isinstance(found, Options) else None
 
 
+def held(thing: object) -> Mapping[str, Any]:
+    """What *thing* holds in its own `__dict__`, found without asking it: proxies and mocks answer anything."""
+    try:
+        found: Mapping[str, Any] = object.__getattribute__(thing, "__dict__")
+    except AttributeError:
+        return {}
+    return found
+
+
+def marked(thing: object) -> Options | None:
+    """The options that were put on *thing* itself; None if it is not decorated."""
+    found = held(thing).get(ATTRIBUTE)
+    return found if isinstance(found, Options) else None
+
+
 def _text(option: str, value: Any) -> str:
     text: str = _instance(option, value, str, "a str")
     return text

@@ -109,6 +109,13 @@ class Tool:
         """What the tool was made of."""
         return self._function
 
+    @property
+    def origin(self) -> str:
+        """Where the tool comes from, for messages: `module.function`."""
+        named = self._function.func if isinstance(self._function, partial) else self._function
+        where = named if hasattr(named, "__qualname__") else type(named)
+        return f"{where.__module__}.{where.__qualname__}"
+
     def renamed(self, name: str) -> Tool:
         """The same tool under another name."""
         twin = object.__new__(Tool)

@@ -1,0 +1,53 @@
+"""Which tools a thing stands for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .errors import RegistrationError
+from .tool import Tool
+from .toolkit import is_toolkit, tools_of_toolkit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def tools_of(thing: Any) -> list[Tool]:
+    """The tools that *thing* stands for.
+
+    It may be a `Tool`, a function (decorated or not), a bound method, a partial, a callable object, a toolkit
+    (a class that is made without arguments, or an object), or a list or tuple of these.
+
+    Raises:
+        RegistrationError: if it is none of these, cannot be described, or if two tools have one name.
+    """
+    if isinstance(thing, Tool):
+        return [thing]
+    if isinstance(thing, list | tuple):
+        once = {id(item): item for item in thing}
+        return distinct(tool for item in once.values() for tool in tools_of(item))
+    if is_toolkit(thing if isinstance(thing, type) else type(thing)):
+        return distinct(tools_of_toolkit(thing))
+    if isinstance(thing, type):
+        raise RegistrationError(
+            "no method of the class is decorated", tool=thing.__name__, remedy="put @tool_api on its methods"
+        )
+    return [Tool(thing)]
+
+
+def distinct(tools: Iterable[Tool]) -> list[Tool]:
+    """The tools without repetitions; the same callable under the same name is one tool.
+
+    Raises:
+        RegistrationError: if two different tools have one name.
+    """
+    known: dict[str, Tool] = {}
+    for tool in tools:
+        first = known.setdefault(tool.name, tool)
+        if first.function != tool.function:
+            raise RegistrationError(
+                f"two tools have this name: {first.origin} and {tool.origin}",
+                tool=tool.name,
+                remedy='rename one: tool_api(name="...")',
+            )
+    return list(known.values())

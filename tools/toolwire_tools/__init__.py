@@ -7,7 +7,7 @@ from .context import Caller, Cancelled, Context
 from .decorator import tool_api
 from .errors import ArgumentsError, OutputError, RegistrationError, ToolError
 from .failures import failure
-from .lint import Finding, lint
+from .lint import Finding
 from .modules import Offer, Skipped, tools_in
 from .options import Options
 from .registry import tools_of
@@ -33,7 +33,6 @@ __all__ = [
     "Tool",
     "ToolError",
     "failure",
-    "lint",
     "tool_api",
     "tools_in",
     "tools_of",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Audience = Literal["user", "assistant"]
 _AUDIENCES = ("user", "assistant")
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+", re.ASCII)
+_URI = r"[A-Za-z][A-Za-z0-9+.-]*:\S+"
 
 
 class Content(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,9 +42,7 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     def _annotated(self, block: dict[str, Any]) -> dict[str, Any]:
         annotations: dict[str, Any] = {}
         if self.audience is not None:
-            annotations["audience"] = (
-                [self.audience] if isinstance(self.audience, str) else list(self.audience)
-            )
+            annotations["audience"] = [self.audience] if isinstance(self.audience, str) else list(self.audience)
         if self.priority is not None:
             annotations["priority"] = self.priority
         if annotations:
@@ -83,9 +81,7 @@ class _Media(Content, frozen=True):
         if media_type is None:
             raise ValueError(f'{name}: the format is not recognised; say media_type="{self.family}/..."')
         if not media_type.startswith(f"{self.family}/") or not is_media_type(media_type):
-            raise ValueError(
-                f'{name}: {media_type!r} is no {self.family} type; give media_type="{self.family}/..."'
-            )
+            raise ValueError(f'{name}: {media_type!r} is no {self.family} type; give media_type="{self.family}/..."')
         force_setattr(self, "data", data)
         force_setattr(self, "media_type", media_type)
 
@@ -183,9 +179,7 @@ class ResourceLink(Content, frozen=True):
         super().__post_init__()
         _checked_uri("ResourceLink", self.uri)
         if self.media_type is not None and not is_media_type(self.media_type):
-            raise ValueError(
-                f'ResourceLink: {self.media_type!r} is no media type; write it like "application/pdf"'
-            )
+            raise ValueError(f'ResourceLink: {self.media_type!r} is no media type; write it like "application/pdf"')
         if self.size is not None and (type(self.size) is not int or self.size < 0):
             raise ValueError(f"ResourceLink: size must be a number of bytes, not {self.size!r}")
 
@@ -239,10 +233,8 @@ def _uri_of(path: str | os.PathLike[str] | None, name: str | None) -> str:
 
 
 def _checked_uri(name: str, uri: str) -> str:
-    if not isinstance(uri, str) or not _URI.fullmatch(uri):
-        raise ValueError(
-            f"{name}: {uri!r} is no URI; write it with its scheme, like https://... or file:///..."
-        )
+    if not isinstance(uri, str) or not re.fullmatch(_URI, uri):
+        raise ValueError(f"{name}: {uri!r} is no URI; write it with its scheme, like https://... or file:///...")
     return uri
 
 

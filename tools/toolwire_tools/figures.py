@@ -11,11 +11,17 @@ from .content import Image
 def picture(value: Any) -> Image | None:
     """A matplotlib figure or a PIL image as PNG; None for anything else."""
     kind = type(value)
+    if any(hasattr(kind, mark) for mark in _RECORDS):
+        return None
     if callable(getattr(kind, "savefig", None)):
         return _png(lambda buffer: value.savefig(buffer, format="png"))
     if callable(getattr(kind, "save", None)) and hasattr(value, "mode") and hasattr(value, "size"):
         return _png(lambda buffer: _save(value, buffer))
     return None
+
+
+# What dataclasses, Structs, attrs classes and pydantic models have: those are data, whatever their fields are called.
+_RECORDS = ("__dataclass_fields__", "__struct_fields__", "__attrs_attrs__", "model_dump")
 
 
 def _save(image: Any, buffer: BytesIO) -> None:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import os
 
 _TOKEN = r"[\w.+!#$&^-]+"
-_MEDIA_TYPE = re.compile(rf'{_TOKEN}/{_TOKEN}(?:\s*;\s*{_TOKEN}=(?:{_TOKEN}|"[^"]*"))*', re.ASCII)
+_MEDIA_TYPE = rf'{_TOKEN}/{_TOKEN}(?:\s*;\s*{_TOKEN}=(?:{_TOKEN}|"[^"]*"))*'
 _TEXTUAL = ("+json", "+xml", "/json", "/xml", "/javascript", "/yaml", "/toml")
 
 # What the first bytes of a file are: (offset, bytes, media type). From the formats' own specifications.
@@ -60,4 +60,4 @@ def is_textual(media_type: str) -> bool:
 
 def is_media_type(text: str) -> bool:
     """True for a well-formed media type, parameters included."""
-    return _MEDIA_TYPE.fullmatch(text) is not None
+    return re.fullmatch(_MEDIA_TYPE, text, re.ASCII) is not None

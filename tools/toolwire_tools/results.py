@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.codec import encode
 
 from .content import Content, File, base64_of
+from .errors import OutputError
 from .figures import picture
 from .media_types import media_type_of
 
@@ -35,29 +36,29 @@ def presenter(returns: Returns) -> Callable[[Any], Result]:
     builtins = returns.builtins
     if returns.output_schema is None:
         return lambda value: _by_looks(value, builtins)
-    if returns.wraps:
-        return lambda value: _wrapped(builtins(value))
-    return lambda value: _object(builtins(value))
+    present = _wrapped if returns.wraps else _object
+    return lambda value: present(builtins(value))
 
 
 def _wrapped(data: Any) -> Result:
-    return {"content": [_as_text(data)], "structuredContent": {"result": data}, "isError": False}
+    content = [{"type": "text", "text": _text(data)}]
+    return {"content": content, "structuredContent": {"result": data}, "isError": False}
 
 
 def _object(data: Any) -> Result:
-    return {"content": [_as_text(data)], "structuredContent": data, "isError": False}
+    return {"content": [{"type": "text", "text": _text(data)}], "structuredContent": data, "isError": False}
 
 
-def _as_text(data: Any) -> Block:
+def _text(data: Any) -> str:
     kind = type(data)
-    # The commonest answers are spelled here; str() of an int is its JSON, of any size up to Python's limit.
     if kind is str:
-        text = data
-    elif kind is int and -_LARGE < data < _LARGE:
-        text = str(data)
-    else:
-        text = encode(data).decode()
-    return {"type": "text", "text": text}
+        return data  # type: ignore[no-any-return]
+    if kind is int and -_LARGE < data < _LARGE:  # the commonest answer, spelled as JSON spells it
+        return str(data)
+    try:
+        return encode(data).decode()
+    except ValueError as error:
+        raise OutputError([("result", str(error))]) from None
 
 
 _LARGE = 2**64
@@ -70,31 +71,41 @@ def _by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
     if blocks is not None:
         return {"content": blocks, "isError": False}
     data = builtins(value)
-    if isinstance(value, str):  # a subclass of str: an Enum, markup
-        return {"content": [_as_text(data)], "isError": False}
+    if isinstance(data, str) and isinstance(value, str):  # a subclass of str: markup, a member of a StrEnum
+        return {"content": [{"type": "text", "text": data}], "isError": False}
     return _object(data) if isinstance(data, dict) else _wrapped(data)
 
 
 def _blocks(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
     """The content blocks in *value*, None if there are none and it is plain data."""
-    if not isinstance(value, list | tuple):
-        block = _block(value)
-        return None if block is None else [block]
-    blocks = [_block(item) for item in value]
-    if all(block is None for block in blocks):
+    if type(value) not in (list, tuple):
+        return _blocks_of(value, builtins)
+    found = [_blocks_of(item, builtins) for item in value]
+    if all(blocks is None for blocks in found):
         return None
-    return [block or _as_text(builtins(item)) for block, item in zip(blocks, value, strict=True)]
+    blocks: list[Block] = []
+    for item, of_item in zip(value, found, strict=True):
+        blocks += of_item if of_item is not None else [{"type": "text", "text": _text(builtins(item))}]
+    return blocks
 
 
-def _block(value: Any) -> Block | None:
+def _blocks_of(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
     if isinstance(value, _DATA):
-        return value if type(value) is dict and is_block(value) else None
+        return [value] if type(value) is dict and is_block(value) else None
     if isinstance(value, Content):
-        return value.block()
+        return [value.block()]
     if isinstance(value, bytes | bytearray | memoryview):
-        return _media(bytes(value))
+        return [_media(bytes(value))]
+    if callable(getattr(type(value), "to_content", None)):
+        return _converted(value, builtins)
     image = picture(value)
-    return None if image is None else image.block()
+    return None if image is None else [image.block()]
+
+
+def _converted(value: Any, builtins: Callable[[Any], Any]) -> list[Block]:
+    """The blocks of an object that knows how to show itself: `to_content()` gives what a tool might return."""
+    blocks: list[Block] = _by_looks(value.to_content(), builtins)["content"]
+    return blocks
 
 
 _DATA = (str, int, float, dict, list, tuple, type(None))

@@ -31,7 +31,8 @@ def enumeration(cls: type[enum.Enum], direction: Direction) -> Shape:
         build = None if direction == "output" else lambda value: cls(value)
         return Shape({"type": "integer"}, int, build, frozenset({"integer"}))
     pairs = [(value, member) for member, value in in_json(cls).items()]
-    natively = cls._missing_.__func__ is enum.Enum._missing_.__func__  # type: ignore[attr-defined]
+    natively = all(value == member.value for value, member in pairs)
+    natively = natively and cls._missing_.__func__ is enum.Enum._missing_.__func__  # type: ignore[attr-defined]
     return _choice(pairs, direction, cls if natively else None)
 
 

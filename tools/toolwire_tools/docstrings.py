@@ -33,8 +33,12 @@ _SECTIONS = frozenset(
         *("attributes", "return", "returns", "yield", "yields", "raise", "raises", "except", "exceptions"),
     )
 )
-_REST = ("param", "parameter", "arg", "argument", "key", "keyword", "type", "return", "returns", "rtype", "raise")
-_REST += ("raises", "yield", "yields")
+_REST = frozenset(
+    (
+        *("param", "parameter", "arg", "argument", "key", "keyword", "type"),
+        *("return", "returns", "rtype", "raise", "raises", "yield", "yields"),
+    )
+)
 
 
 def read(text: str | None) -> Docstring:

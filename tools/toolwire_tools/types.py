@@ -44,6 +44,7 @@ if typing.TYPE_CHECKING:
 
 ARRAY = frozenset({"array"})
 _DICT: Any = dict
+_LIST: Any = list
 _TUPLE: Any = tuple
 OBJECT = frozenset({"object"})
 
@@ -103,6 +104,8 @@ class Types:
             return self._type_variable(hint)
         arguments = tuple(getattr(hint, "__args__", ()) or ()) if origin is not None else ()
         kind = hint if origin is None else origin
+        if origin is tuple and not arguments:  # tuple[()], which is not the bare tuple
+            arguments = ((),)
         if kind is Literal:
             return literal(arguments, self.direction)
         if kind in _CONTAINERS:
@@ -207,24 +210,27 @@ class Types:
     # Containers
 
     def array(
-        self, arguments: tuple[Any, ...], native: Any = list, container: Callable[[Any], Any] | None = None
+        self,
+        arguments: tuple[Any, ...],
+        native: Any = list,
+        container: Callable[[Any], Any] | None = None,
+        exact: bool = True,
     ) -> Shape:
-        """An array of one type; *native* is list, set, frozenset or tuple, *container* what msgspec does not know."""
+        """An array of one type.
+
+        *native* is list, set, frozenset or tuple, *container* a class that msgspec does not know. Not *exact* means
+        that a result may well be a tuple, which msgspec leaves in plain data; only a walk makes a list of it.
+        """
         item = self.of(arguments[0]) if arguments else ANYTHING
+        schema = {"type": "array", "items": item.schema}
         if self.direction == "output":
-            native, container = list, None
-        wrapped = None if native is list else native
+            loose = item.loose or not exact or native is tuple
+            return Shape(schema, _LIST[item.native], each(item, None), ARRAY, loose=loose)
         if item.build is not None and native is not list:
-            native, container = list, container or wrapped
+            native, container = list, native
         inner = (item.native, ...) if native is tuple else item.native
-        return Shape(
-            {"type": "array", "items": item.schema},
-            native[inner],
-            each(item, container),
-            ARRAY,
-            item.same and native is list and container is None,
-            loose=item.loose,
-        )
+        same = item.same and native is list and container is None
+        return Shape(schema, native[inner], each(item, container), ARRAY, same, loose=item.loose)
 
     def places(self, arguments: tuple[Any, ...]) -> Shape:
         """A tuple: an array of one type, or one with a type for each place."""
@@ -232,7 +238,8 @@ class Types:
             return self.array(arguments[:1], tuple)
         items = [self.of(argument) for argument in arguments if argument != ()]
         native: Any = _TUPLE[tuple(item.native for item in items)]
-        loose = any(item.loose for item in items)
+        # msgspec leaves tuples in plain data as they are; only a walk makes lists of them.
+        loose = self.direction == "output" or any(item.loose for item in items)
         return Shape(_places([item.schema for item in items]), native, in_turn(items), ARRAY, loose=loose)
 
     def mapping(self, arguments: tuple[Any, ...], container: Callable[[Any], Any] | None = None) -> Shape:
@@ -437,34 +444,24 @@ _KEYS: dict[Any, tuple[str, Callable[[str], Any]]] = {
 }
 
 
-def _iterable(container: Callable[[Any], Any] | None = None, native: Any = list) -> Callable[[Types, Any], Shape]:
-    return lambda types, arguments: types.array(arguments, native, container)
-
-
-def _mapping(container: Callable[[Any], Any] | None = None) -> Callable[[Types, Any], Shape]:
-    return lambda types, arguments: types.mapping(arguments, container)
-
+_SEQUENCES = (
+    collections.abc.Sequence,
+    collections.abc.MutableSequence,
+    collections.abc.Collection,
+    collections.abc.Iterable,
+    collections.abc.Reversible,
+)
+_SETS = (set, collections.abc.Set, collections.abc.MutableSet)
+_MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping, collections.defaultdict)
 
 _CONTAINERS: dict[Any, Callable[[Types, tuple[Any, ...]], Shape]] = {
-    **dict.fromkeys(
-        (
-            list,
-            collections.abc.Sequence,
-            collections.abc.MutableSequence,
-            collections.abc.Collection,
-            collections.abc.Iterable,
-            collections.abc.Reversible,
-        ),
-        _iterable(),
-    ),
-    **dict.fromkeys((set, collections.abc.Set, collections.abc.MutableSet), _iterable(None, set)),
-    frozenset: _iterable(None, frozenset),
-    collections.deque: _iterable(collections.deque),
+    list: Types.array,
+    **dict.fromkeys(_SEQUENCES, lambda types, arguments: types.array(arguments, exact=False)),
+    **dict.fromkeys(_SETS, lambda types, arguments: types.array(arguments, set)),
+    frozenset: lambda types, arguments: types.array(arguments, frozenset),
+    collections.deque: lambda types, arguments: types.array(arguments, container=collections.deque),
     tuple: Types.places,
-    **dict.fromkeys((dict, collections.abc.Mapping, collections.abc.MutableMapping), _mapping()),
-    collections.OrderedDict: _mapping(collections.OrderedDict),
-    collections.Counter: lambda types, arguments: types.mapping(
-        (*arguments[:1], int) if arguments else (str, int), collections.Counter
-    ),
-    collections.defaultdict: _mapping(),
+    **dict.fromkeys(_MAPPINGS, Types.mapping),
+    collections.OrderedDict: lambda types, arguments: types.mapping(arguments, collections.OrderedDict),
+    collections.Counter: lambda types, arguments: types.mapping((*(arguments or (str,)), int), collections.Counter),
 }

@@ -91,7 +91,7 @@ def refuse(reason: str) -> str:
 
 
 @tool_api
-def divide(a: float, b: float) -> float:
+def divide(a: int, b: int) -> float:
     """Divide; by zero it fails as Python does."""
     return a / b
 

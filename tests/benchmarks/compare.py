@@ -1,0 +1,93 @@
+"""Toolwire beside the other servers, on this machine, now.
+
+    tests/peers/install                              once: the contenders
+    python tests/benchmarks/compare.py               all of it, some minutes
+    python tests/benchmarks/compare.py --quick       a tenth of the work: is anything badly wrong?
+    python tests/benchmarks/compare.py --only basics payloads
+    python tests/benchmarks/compare.py --markdown    the tables as README.md shows them
+
+The contenders take turns within each round, so that what else the machine does falls on all of them. The exit
+status is 0 when every target of the design is met, 1 otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import statistics
+import sys
+from collections.abc import Callable
+
+import measures
+import targets
+from contenders import BARE, CONTENDERS, MCP2, TOOLWIRE, Contender
+from measures import Numbers
+from tables import Table, as_markdown, as_text, extras_table, main_table, ratio_table
+
+Measure = Callable[..., Numbers]
+
+PARTS: dict[str, tuple[Measure, tuple[Contender, ...]]] = {
+    "basics": (measures.basics, CONTENDERS),
+    "payloads": (measures.payloads, CONTENDERS),
+    "many": (measures.many_tools, (TOOLWIRE, MCP2)),
+    "sleepers": (measures.sleepers, (TOOLWIRE, MCP2)),
+}
+
+
+def collect(parts: list[str], rounds: int, scale: float) -> dict[str, dict[str, float]]:
+    """The median of every number over the rounds, by contender."""
+    gathered: dict[str, Numbers] = {}
+    for number in range(rounds):
+        for part in parts:
+            measure, who = PARTS[part]
+            present = [contender for contender in who if contender.installed]
+            # A different one begins each round.
+            turn = number % len(present)
+            for contender in present[turn:] + present[:turn]:
+                print(f"round {number + 1} of {rounds}: {part}, {contender.name}" + " " * 20, end="\r", file=sys.stderr)
+                own = gathered.setdefault(contender.name, {})
+                for name, values in measure(contender, scale=scale).items():
+                    own.setdefault(name, []).extend(values)
+    print(" " * 78, end="\r", file=sys.stderr)
+    return {
+        contender: {name: statistics.median(values) for name, values in numbers.items()}
+        for contender, numbers in gathered.items()
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="one round of a tenth of the work")
+    parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--rounds", type=int, default=0, help="how many rounds; 5 unless given")
+    parser.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
+    options = parser.parse_args()
+
+    missing = [contender.name for contender in CONTENDERS if not contender.installed]
+    if missing:
+        print(f"not installed, so left out: {', '.join(missing)} (tests/peers/install)", file=sys.stderr)
+    numbers = collect(
+        options.only or list(PARTS), options.rounds or (1 if options.quick else 5), 0.1 if options.quick else 1.0
+    )
+
+    judged = targets.judge(numbers)
+    names = [contender.name for contender in CONTENDERS if contender.name in numbers]
+    tables: list[Table] = [
+        table
+        for table in (
+            main_table(numbers, names),
+            ratio_table(numbers, names, BARE.name, MCP2.name),
+            extras_table(numbers, [TOOLWIRE.name, MCP2.name]),
+            targets.table(judged),
+        )
+        if table.rows
+    ]
+    show = as_markdown if options.markdown else as_text
+    print("\n\n".join(show(table) for table in tables))
+    print(f"\n{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}; medians.")
+    return 0 if all(verdict.met for verdict in judged) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

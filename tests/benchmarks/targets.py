@@ -1,0 +1,77 @@
+"""What the design promises, as data, and whether the numbers keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from contenders import BARE, MCP2, TOOLWIRE
+from tables import Table
+
+ByContender = dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Target:
+    claim: str
+    value: Callable[[ByContender], float]
+    limit: float
+    at_least: bool = False
+
+
+@dataclass(frozen=True)
+class Verdict:
+    claim: str
+    value: float
+    met: bool
+
+
+def _own(name: str) -> Callable[[ByContender], float]:
+    return lambda numbers: numbers[TOOLWIRE.name][name]
+
+
+def _ratio(name: str, other: str) -> Callable[[ByContender], float]:
+    return lambda numbers: numbers[TOOLWIRE.name][name] / numbers[other][name]
+
+
+def _growth(name: str) -> Callable[[ByContender], float]:
+    """How a number with 1,000 tools stands to the same with 10."""
+    return lambda numbers: numbers[TOOLWIRE.name][name.format(1_000)] / numbers[TOOLWIRE.name][name.format(10)]
+
+
+TARGETS = (
+    Target("start, of the bare loop's, at most 2.0", _ratio("start_seconds", BARE.name), 2.0),
+    Target("start, of mcp 2.3.0's, at most 1/8", _ratio("start_seconds", MCP2.name), 1 / 8),
+    Target("p50, of the bare loop's, at most 2.5", _ratio("p50_seconds", BARE.name), 2.5),
+    Target("p50, of mcp 2.3.0's, at most 1/20", _ratio("p50_seconds", MCP2.name), 1 / 20),
+    Target("pipelined, of the bare loop's, at least 0.7", _ratio("calls_per_second", BARE.name), 0.7, at_least=True),
+    Target("pipelined, of mcp 2.3.0's, at least 60", _ratio("calls_per_second", MCP2.name), 60, at_least=True),
+    Target("peak memory, of the bare loop's, at most 2.2", _ratio("memory_bytes", BARE.name), 2.2),
+    Target("1,000 async one-second sleeps, seconds, at most 1.3", _own("sleep_1000_seconds"), 1.3),
+    Target("64 blocking one-second sleeps, seconds, at most 1.5", _own("block_64_seconds"), 1.5),
+    # "At once": long before the first of the sleeps ends, with all 1,000 calls written ahead of it.
+    Target("ping behind 1,000 sleeping calls, seconds, at most 0.2", _own("sleep_ping_seconds"), 0.2),
+    Target("ping behind 64 blocking calls, seconds, at most 0.2", _own("block_ping_seconds"), 0.2),
+    # A tenth is allowed for noise; "no more" means that nothing grows with the number of tools.
+    Target("tools/list per tool, 1,000 to 10 tools, at most 1.1", _growth("list_per_tool_{}_seconds"), 1.1),
+    Target("p50 of a call, 1,000 to 10 tools, at most 1.1", _growth("p50_{}_seconds"), 1.1),
+)
+
+
+def judge(numbers: ByContender) -> list[Verdict]:
+    """Each target that the numbers speak to, kept or not."""
+    verdicts = []
+    for target in TARGETS:
+        try:
+            value = target.value(numbers)
+        except KeyError:
+            continue  # Not measured this time.
+        met = value >= target.limit if target.at_least else value <= target.limit
+        verdicts.append(Verdict(target.claim, value, met))
+    return verdicts
+
+
+def table(verdicts: list[Verdict]) -> Table:
+    """The verdicts as a table."""
+    rows = [[verdict.claim, f"{verdict.value:.3g}", "met" if verdict.met else "MISSED"] for verdict in verdicts]
+    return Table(["target", "measured", ""], rows)

@@ -1,0 +1,191 @@
+"""`tool_api` marks a function and checks what is said of it."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import pytest
+from callers import RecordingCaller
+from toolwire_tools import RegistrationError, Tool, tool_api
+
+
+def add(a: int, b: int) -> int:
+    return a + b
+
+
+def test_a_decorated_function_is_the_function_itself() -> None:
+    def double(a: int) -> int:
+        return 2 * a
+
+    assert tool_api(double) is double
+    assert tool_api(read_only=True)(double) is double
+    assert double(2) == double(a=2) == 4
+
+
+def test_every_option_reaches_the_description() -> None:
+    icon = {"src": "https://example.org/a.png", "mimeType": "image/png", "sizes": ["48x48"], "theme": "dark"}
+
+    @tool_api(
+        name="plus",
+        title="Plus",
+        description="Adds.",
+        read_only=True,
+        destructive=False,
+        idempotent=True,
+        open_world=False,
+        timeout_seconds=3,
+        tags=["maths", "demo"],
+        icons=[icon],
+        input_schema={"type": "object", "properties": {"a": {"type": "integer"}}},
+        output_schema={"type": "object", "properties": {"sum": {"type": "integer"}}},
+        meta={"example.org/cost": 1},
+    )
+    def function(**numbers: int) -> dict[str, int]:
+        """Another text."""
+        return {"sum": numbers["a"]}
+
+    tool = Tool(function)
+    assert tool.describe() == {
+        "name": "plus",
+        "title": "Plus",
+        "description": "Adds.",
+        "inputSchema": {"type": "object", "properties": {"a": {"type": "integer"}}},
+        "outputSchema": {"type": "object", "properties": {"sum": {"type": "integer"}}},
+        "annotations": {
+            "title": "Plus",
+            "readOnlyHint": True,
+            "destructiveHint": False,
+            "idempotentHint": True,
+            "openWorldHint": False,
+        },
+        "icons": [icon],
+        "_meta": {"example.org/cost": 1},
+    }
+    assert tool.timeout_seconds == 3.0
+    assert tool.tags == {"maths", "demo"}
+    assert tool.call({"a": 2}, RecordingCaller())["structuredContent"] == {"sum": 2}
+
+
+def test_an_unknown_option_is_answered_with_the_closest_one() -> None:
+    with pytest.raises(TypeError, match="no option 'readonly', did you mean 'read_only'") as caught:
+        tool_api(readonly=True)  # type: ignore[call-overload]
+    assert "timeout_seconds" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"name": 3},
+        {"title": ["x"]},
+        {"description": b"x"},
+        {"read_only": "yes"},
+        {"idempotent": 1},
+        {"timeout_seconds": "3"},
+        {"timeout_seconds": True},
+        {"tags": "files"},
+        {"tags": [1]},
+        {"tags": 5},
+        {"icons": "https://example.org/a.png"},
+        {"icons": ["https://example.org/a.png"]},
+        {"icons": [{"src": "https://example.org/a.png", "sizes": "48x48"}]},
+        {"icons": [{"src": "https://example.org/a.png", "size": "48x48"}]},
+        {"icons": [{"src": 3}]},
+        {"input_schema": "object"},
+        {"output_schema": True},
+        {"meta": {1: 2}},
+    ],
+)
+def test_an_option_of_the_wrong_type_is_refused_where_it_is_written(options: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=f"tool_api: (a tag|{next(iter(options))})"):
+        tool_api(**options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"name": ""},
+        {"name": " padded"},
+        {"name": "two\nlines"},
+        {"timeout_seconds": 0},
+        {"timeout_seconds": -1},
+        {"timeout_seconds": math.inf},
+        {"timeout_seconds": math.nan},
+        {"tags": [""]},
+        {"icons": [{}]},
+        {"icons": [{"src": "a.png"}]},
+        {"icons": [{"src": "https://example.org/a", "mimeType": "png"}]},
+        {"icons": [{"src": "https://example.org/a", "theme": "blue"}]},
+    ],
+)
+def test_an_option_out_of_range_is_refused_where_it_is_written(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="tool_api: "):
+        tool_api(**options)
+
+
+def test_none_means_not_said() -> None:
+    @tool_api(name=None, title=None, timeout_seconds=None, read_only=None)
+    def plain() -> str:
+        return ""
+
+    assert Tool(plain).describe() == {"name": "plain", "inputSchema": Tool(plain).describe()["inputSchema"]}
+
+
+def test_decorating_twice_keeps_what_was_said_last() -> None:
+    @tool_api(name="outer")
+    @tool_api(name="inner", title="Inner")
+    def function() -> str:
+        return ""
+
+    assert "title" not in Tool(function).describe()
+    assert Tool(function).name == "outer"
+
+
+@pytest.mark.parametrize("thing", [type("Kit", (), {}), len, "add", 3, property(add), [].append])
+def test_what_cannot_be_marked_is_refused_with_the_remedy(thing: Any) -> None:
+    with pytest.raises(RegistrationError) as caught:
+        tool_api(thing)
+    assert caught.value.remedy
+
+
+def test_static_and_class_methods_are_marked_from_either_side() -> None:
+    class Kit:
+        @staticmethod
+        @tool_api(name="a")
+        def above() -> str:
+            return "a"
+
+        @tool_api(name="b")
+        @staticmethod
+        def below() -> str:
+            return "b"
+
+        @classmethod
+        @tool_api(name="c")
+        def class_above(cls) -> str:
+            return cls.__name__
+
+        @tool_api(name="d")
+        @classmethod
+        def class_below(cls) -> str:
+            return cls.__name__
+
+    assert [Kit.above(), Kit.below(), Kit.class_above(), Kit.class_below()] == ["a", "b", "Kit", "Kit"]
+    names = [Tool(method).name for method in (Kit.above, Kit.below, Kit.class_above, Kit.class_below)]
+    assert names == ["a", "b", "c", "d"]
+
+
+def test_a_partial_can_be_marked_and_else_takes_over_the_options() -> None:
+    marked = tool_api(name="increment")(partial(add, b=1))
+    assert Tool(marked).name == "increment"
+    assert Tool(partial(tool_api(title="Sum")(lambda a: a), 1), name="one").describe()["title"] == "Sum"
+
+
+def test_a_bound_method_is_not_marked_behind_the_back_of_its_class() -> None:
+    class Kit:
+        def method(self) -> str:
+            return ""
+
+    with pytest.raises(RegistrationError, match="in its class"):
+        tool_api(Kit().method)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas import messages
 
+from . import log
+
 if TYPE_CHECKING:
     from anyio import CancelScope
     from toolwire_schemas.messages import Id
     from toolwire_tools import Tool
 
 Report = Callable[["Call", float, float | None, str | None], None]
-Log = Callable[["Call", str, str, dict[str, Any]], None]
 
 
 class Request(msgspec.Struct, gc=False):
@@ -29,45 +30,23 @@ class Request(msgspec.Struct, gc=False):
     modern: bool = False
 
 
-class Call:
+class Call(msgspec.Struct, eq=False):
     """One call of a tool, from the request to whatever ends it. A tool sees it as its `Caller`.
 
-    `ended` is set once, under the protocol's lock, by whoever ends the call: the tool's answer, a time limit or a
-    cancellation. `worker` is the thread that runs it, `scope` what cancels it on the event loop; `None`: neither.
+    `token` is what the host wants its progress to be known by, `None` if it wants none. `ended` is set once, under
+    the protocol's lock, by whoever ends the call: the tool's answer, a time limit or a cancellation. `worker` is the
+    thread that runs it, `scope` what cancels it on the event loop; `None`: neither.
     """
 
-    __slots__ = (
-        "_log",
-        "_report",
-        "arguments",
-        "ended",
-        "last_progress",
-        "request",
-        "scope",
-        "token",
-        "tool",
-        "worker",
-    )
-
-    def __init__(
-        self,
-        request: Request,
-        tool: Tool,
-        arguments: Any,
-        token: Id | None,
-        report: Report,
-        log: Log,
-    ) -> None:
-        self.request = request
-        self.tool = tool
-        self.arguments = arguments
-        self.token = token
-        self.ended = False
-        self.worker: threading.Thread | None = None
-        self.scope: CancelScope | None = None
-        self.last_progress: float | None = None
-        self._report = report
-        self._log = log
+    request: Request
+    tool: Tool
+    arguments: Any
+    token: Id | None
+    report: Report
+    ended: bool = False
+    worker: object = None
+    scope: CancelScope | None = None
+    last_progress: float | None = None
 
     @property
     def cancelled(self) -> bool:
@@ -77,11 +56,11 @@ class Call:
     def progress(self, done: float, total: float | None, message: str | None) -> None:
         """Tell the host how far the call is; nothing happens if it did not ask or the call has ended."""
         if self.token is not None and not self.ended:
-            self._report(self, done, total, message)
+            self.report(self, done, total, message)
 
     def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
         """Write a line about this call to stderr."""
-        self._log(self, level, message, fields)
+        log.from_tool(self, level, message, fields)
 
 
 class Batch:

@@ -1,6 +1,8 @@
 """What can go wrong with a request.
 
 RequestError            the request cannot be served: a JSON-RPC error, not a tool's failure
+LoadError               what was to be served cannot be loaded
+UsageError              the command line cannot be understood
 """
 
 from __future__ import annotations
@@ -19,3 +21,11 @@ class RequestError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} ({self.code})"
+
+
+class LoadError(Exception):
+    """A target cannot be served. The text is one sentence that says what to do about it."""
+
+
+class UsageError(Exception):
+    """A command line cannot be understood. The text is one sentence that says what to write instead."""

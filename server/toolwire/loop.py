@@ -7,8 +7,8 @@ call that arrives meanwhile waits without holding anybody up.
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -203,7 +203,7 @@ class Protocol:
         token = meta.get("progressToken") if type(meta) is dict else None
         if type(token) is not str and type(token) is not int:
             token = None
-        call = Call(request, tool, arguments, token, self._report, log.from_tool)
+        call = Call(request, tool, arguments, token, self._report)
         id = request.id  # noqa: A001
         key: Id | Call = call if id is None else id
         with self._lock:

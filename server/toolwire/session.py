@@ -1,17 +1,21 @@
 """One conversation being served: bytes in, tools run, bytes out. Knows threads, but no file descriptors.
 
-`feed` belongs to the thread that reads. It never runs a tool, never writes and never waits, so that cancellation
-gets through whatever the tools do and however slowly the host reads. Synchronous tools are answered by the worker
-that ran them; everything else (a list, an error, an async tool's answer) by the outbox, one thread of its own.
+Strategy. Workers read, run synchronous tools and answer (`workers.py`); asynchronous ones run on the event loop
+(`loop.py`). What must not be written where it comes up, since writing may have to wait for the host (an async tool's
+answer on the event loop, a time limit on the clock), is written by the outbox, a thread of its own.
+
+While calls wait, answers are gathered and go out together: each write gives up the interpreter's lock, and getting it
+back may take longer than many calls. The monitor sees to it that none is held back for more than two ticks.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolwire_schemas.framing import AutoFraming
 from toolwire_tools import ToolError
@@ -20,7 +24,7 @@ from . import log
 from .clock import Clock
 from .loop import Loop, Outcome
 from .protocol import Cancel, Protocol, Send, Start
-from .workers import Workers
+from .workers import Answers, Workers
 
 if TYPE_CHECKING:
     from toolwire_schemas.framing import Frame
@@ -30,12 +34,18 @@ if TYPE_CHECKING:
     from .lifecycle import Identity
     from .settings import Settings
 
+Read = Callable[[], bytes]
 Write = Callable[[bytes], None]
+_Item: TypeAlias = "bytes | tuple[Call, bytes] | tuple[Call, Outcome] | Callable[[], None]"
 
 _CLEAN_UP_SECONDS = 0.2
 """What tools cancelled at the end get for their `finally` blocks: with the grace, still below the two seconds
 after which clients send signals."""
 
+
+_MAX_GATHERED = 256
+_MAX_GATHERED_BYTES = 16 * 1024
+"""How many answers, and up to which size, may be gathered: beyond that, the worker waits for the host to read."""
 
 _MAX_WAITING_PROGRESS = 1000
 """How many messages may wait in the outbox before an async tool's progress, which nothing slows down, is skipped."""
@@ -59,24 +69,40 @@ class Session:
             max_pending_bytes=settings.max_pending_bytes,
         )
         self._clock = Clock()
-        self._workers = Workers(self._run, self._clock, settings.max_workers)
+        self._workers = Workers(
+            self._run, self._send, self._clock, each_tick=self._flush_soon, max_workers=settings.max_workers
+        )
         self._loop = Loop(self._post, coerce=settings.coerce)
-        self._outbox: SimpleQueue[bytes | tuple[Call, Outcome] | tuple[Call, bytes] | None] = SimpleQueue()
+        self._outbox: SimpleQueue[_Item | None] = SimpleQueue()
         self._outbox_thread: threading.Thread | None = None
+        self._gathered: deque[bytes] = deque()
+        self._flush_is_due = False
         self._ending = False
 
+    def start_reading(self, read: Read, at_end: Callable[[], None]) -> None:
+        """Serve what *read* returns, which may be any part of the stream, until it returns nothing; then *at_end*."""
+
+        def read_and_decide() -> Answers | None:
+            data = read()
+            if not data or self._ending:
+                at_end()
+                return None
+            return self._decide(self._framing.feed(data))
+
+        self._workers.start_reading(read_and_decide)
+
     def feed(self, data: bytes) -> None:
-        """Deal with *data*, which may be any part of the stream. Never waits."""
-        for frame in self._framing.feed(data):
-            self._receive(frame)
+        """Deal with *data*, which may be any part of the stream, without waiting for what it leads to."""
+        self._send(self._decide(self._framing.feed(data)))
+        self._workers.serve_backlog()
 
     def end(self) -> None:
         """Send the answers still owed, as far as they come within the grace, and nothing else; then stop."""
         grace = self._settings.grace_seconds
         deadline = time.monotonic() + grace
         self._ending = True
-        for frame in self._framing.close():
-            self._receive(frame)
+        self._send(self._decide(self._framing.close()))
+        self._workers.serve_backlog()
         idle = threading.Event()
         self._protocol.notify_when_idle(idle.set)
         idle.wait(grace)
@@ -89,22 +115,24 @@ class Session:
 
     # In
 
-    def _receive(self, frame: Frame) -> None:
-        for decision in self._protocol.receive(frame):
-            match decision:
-                case Start(call):
-                    self._start(call)
-                case Send(message):
-                    self._send(message)
-                case Cancel(call):
-                    self._stop(call)
-
-    def _start(self, call: Call) -> None:
-        if call.tool.is_async:
-            self._limit(call)
-            self._loop.put(call)
-        else:
-            self._workers.put(call)
+    def _decide(self, frames: list[Frame]) -> Answers:
+        """Decide about *frames*, in their order; return what can be answered at once."""
+        answers: Answers = []
+        backlog = self._workers.backlog
+        for frame in frames:
+            for decision in self._protocol.receive(frame):
+                if type(decision) is Start:
+                    call = decision.call
+                    if call.tool.is_async:
+                        self._limit(call)
+                        self._loop.put(call)
+                    else:
+                        backlog.append(call)
+                elif type(decision) is Send:
+                    answers.append(decision.message)
+                elif type(decision) is Cancel:
+                    self._stop(decision.call)
+        return answers
 
     def _stop(self, call: Call) -> None:
         if call.tool.is_async:
@@ -131,19 +159,23 @@ class Session:
             outcome: Outcome = call.tool.call(call.arguments, call, coerce=self._settings.coerce)
         except BaseException as error:  # the outer edge: a tool may raise SystemExit too
             outcome = error
-        self._answer(call, outcome)
+        message = self._message(call, outcome)
+        if message is None:
+            return
+        if self._workers.backlog and len(message) <= _MAX_GATHERED_BYTES and len(self._gathered) < _MAX_GATHERED:
+            self._gathered.append(message)
+        else:
+            self._emit(message)
 
-    def _answer(self, call: Call, outcome: Outcome) -> None:
+    def _message(self, call: Call, outcome: Outcome) -> bytes | None:
+        """What answers *call*; `None` if nothing does any more."""
         try:
             if isinstance(outcome, BaseException):
-                message = self._protocol.fail(call, outcome)
-            else:
-                message = self._protocol.finish(call, outcome)
+                return self._protocol.fail(call, outcome)
+            return self._protocol.finish(call, outcome)
         except Exception as bug:  # the outer edge of a thread that must go on
             log.traceback(f"no answer could be made for {call.tool.name}; please report this", bug)
-            return
-        if message is not None:
-            self._emit(message)
+            return None
 
     def _limit(self, call: Call) -> None:
         seconds = call.tool.timeout_seconds or self._settings.timeout_seconds
@@ -153,7 +185,7 @@ class Session:
     def _expire(self, call: Call, seconds: float) -> None:
         message = self._protocol.fail(call, ToolError(f"{call.tool.name} did not finish within {seconds:g} seconds."))
         if message is not None:
-            self._send(message)
+            self._put(message)
             self._stop(call)
 
     # Out
@@ -168,8 +200,14 @@ class Session:
             self._put((call, self._protocol.progress(call, done, total, message)))
 
     def _emit(self, message: bytes) -> None:
+        """Write *message*, behind whatever has been gathered."""
         with self._write_lock:
-            self._write(self._framing.wrap(message))
+            self._write(self._take_gathered() + self._framing.wrap(message))
+
+    def _send(self, messages: Answers) -> None:
+        if messages:
+            with self._write_lock:
+                self._write(self._take_gathered() + b"".join(map(self._framing.wrap, messages)))
 
     def _emit_progress(self, call: Call, message: bytes) -> None:
         with self._write_lock:
@@ -177,15 +215,31 @@ class Session:
             if not call.ended:
                 self._write(self._framing.wrap(message))
 
-    def _send(self, message: bytes) -> None:
-        """Have *message* written by the outbox."""
-        self._put(message)
+    def _flush(self) -> None:
+        self._flush_is_due = False
+        with self._write_lock:
+            gathered = self._take_gathered()
+            if gathered:
+                self._write(gathered)
+
+    def _take_gathered(self) -> bytes:
+        gathered, wrap = self._gathered, self._framing.wrap
+        if not gathered:
+            return b""
+        return b"".join([wrap(gathered.popleft()) for _ in range(len(gathered))])
+
+    def _flush_soon(self) -> None:
+        """See to it that what has been gathered goes out, though the next call may take its time."""
+        if self._gathered and not self._flush_is_due:
+            self._flush_is_due = True
+            self._put(self._flush)
 
     def _post(self, call: Call, outcome: Outcome) -> None:
         """Have *call* answered by the outbox; on the event loop."""
         self._put((call, outcome))
 
-    def _put(self, item: bytes | tuple[Call, Outcome] | tuple[Call, bytes]) -> None:
+    def _put(self, item: _Item) -> None:
+        """Have the outbox deal with *item*."""
         self._outbox.put(item)
         if self._outbox_thread is None:
             with self._write_lock:
@@ -195,10 +249,11 @@ class Session:
 
     def _send_all(self) -> None:
         while (item := self._outbox.get()) is not None:
-            match item:
-                case bytes():
-                    self._emit(item)
-                case (call, bytes() as progress):
-                    self._emit_progress(call, progress)
-                case (call, outcome):
-                    self._answer(call, outcome)
+            if isinstance(item, bytes):
+                self._emit(item)
+            elif not isinstance(item, tuple):
+                item()
+            elif isinstance(item[1], bytes):
+                self._emit_progress(item[0], item[1])
+            elif (message := self._message(item[0], item[1])) is not None:
+                self._emit(message)

@@ -2,7 +2,7 @@
 
 Strategy. The protocol's two descriptors are moved away before any code of the user's runs, and never put back: what
 a tool prints, what a C library writes and what a child process reads can then neither corrupt the stream nor steal
-from it, not even at exit. A signal to stop is turned into the end of input, so that there is one way to end.
+from it, not even at exit. The main thread only waits for the end, since that is where Python handles signals.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 import msgspec
 
 from . import log
-from .session import Session, Write
+from .session import Read, Session, Write
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -40,7 +40,7 @@ class Streams(msgspec.Struct, frozen=True):
     write: int
 
 
-class AlreadyClaimed(RuntimeError):  # noqa: N818 (named after what happened)
+class AlreadyClaimed(RuntimeError):
     """The process serves already; it has only one standard input and output."""
 
 
@@ -84,11 +84,12 @@ def claim() -> Streams:
 def serve(catalogue: Catalogue, identity: Identity, settings: Settings, streams: Streams) -> NoReturn:
     """Serve until the host hangs up or a signal says to stop, then leave the process with status 0."""
     session = Session(catalogue, identity, settings, _writer(streams.write))
-    _turn_signals_into_the_end_of_input(streams.read)
+    ended = threading.Event()
+    _end_on_signals(ended)
     if os.isatty(streams.read):
         log.info(f"serving {len(catalogue.tools)} tools; waiting for JSON-RPC messages, one a line (Ctrl-D ends)")
-    while data := _read(streams.read):
-        session.feed(data)
+    session.start_reading(_reader(streams.read), ended.set)
+    ended.wait()
     session.end()
     leave()
 
@@ -112,11 +113,14 @@ def leave() -> NoReturn:
 _leaving = threading.Lock()
 
 
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, _CHUNK_BYTES)
-    except OSError:  # the terminal is gone
-        return b""
+def _reader(descriptor: int) -> Read:
+    def read() -> bytes:
+        try:
+            return os.read(descriptor, _CHUNK_BYTES)
+        except OSError:  # the terminal is gone
+            return b""
+
+    return read
 
 
 def _writer(descriptor: int) -> Write:
@@ -131,19 +135,14 @@ def _writer(descriptor: int) -> Write:
     return write
 
 
-def _turn_signals_into_the_end_of_input(descriptor: int) -> None:
+def _end_on_signals(ended: threading.Event) -> None:
     if threading.current_thread() is not threading.main_thread():
         return  # Python lets only the main thread handle signals
-    null = os.open(os.devnull, os.O_RDONLY)
-    stopping = False
 
     def stop(number: int, frame: FrameType | None) -> None:
-        nonlocal stopping
-        if stopping:
+        if ended.is_set():  # the second one: whoever sends it is in a hurry
             os._exit(0)
-        stopping = True
-        # The read that was interrupted is tried again by Python (PEP 475), now on the null device.
-        os.dup2(null, descriptor, inheritable=False)
+        ended.set()
 
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP

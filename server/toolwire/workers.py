@@ -1,9 +1,15 @@
-"""The threads that run synchronous tools: as many as are needed, none that is not.
+"""The threads that read, run synchronous tools and answer: as many as are needed, none that is not.
 
-Strategy. One worker keeps up with any number of quick calls, and every further thread would only contend for the
-interpreter's lock. So a second look is taken a moment after a call had to wait: if calls still wait, and either none
-was taken meanwhile or the processor has been idle, then the workers are blocked, and their number is doubled.
-A worker whose call was cancelled or ran out of time cannot be stopped; it is counted out, replaced when needed, and
+Strategy. To wake a thread takes longer than all else an answer needs, so a worker that has read some calls runs them
+itself, one after another, and reads on. That would be wrong for a tool that takes its time: cancellations and other
+calls must get through. So while anything runs, a monitor looks every two milliseconds, as the runtime of Go does:
+
+- If nobody reads, because every worker is inside a tool or waits for the host to take an answer, another worker does.
+- If calls wait that the workers will not get to soon, though the process is idle, then the workers are blocked, and
+  their number is doubled. The same is done when a long computation has let no call begin for a while. (Quick calls
+  need no second thread, which would only contend for the interpreter's lock.)
+
+A worker whose call was cancelled or ran out of time cannot be stopped. It is counted out, replaced when needed, and
 ends when its tool returns.
 """
 
@@ -11,119 +17,182 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from .monitor import Job, Monitor
 
+if TYPE_CHECKING:
     from .calls import Call
     from .clock import Clock
 
 DEFAULT_MAX_WORKERS = 128
 
-_LOOK_AGAIN_SECONDS = 0.002
-"""Long beside a quick call (microseconds), short beside what a person or a model notices."""
-
-_BUSY = 0.5
-"""The share of the time since the last look that the process computed, above which more threads cannot help."""
+Answers = list[bytes]
+Read = Callable[[], Answers | None]
+"""Waits for input and decides about it: what is to be written at once is returned, what is to be run is added to the
+backlog. `None` is the end of input."""
 
 
 class Workers:
-    """Runs calls on threads through *run*, which must not raise."""
+    """Runs calls on threads through *run* and sends what *read* brings through *send*; neither may raise."""
 
-    def __init__(self, run: Callable[[Call], None], clock: Clock, max_workers: int = DEFAULT_MAX_WORKERS) -> None:
-        self._run = run
-        self._clock = clock
+    def __init__(
+        self,
+        run: Callable[[Call], None],
+        send: Callable[[Answers], None],
+        clock: Clock,
+        *,
+        each_tick: Callable[[], None],
+        max_workers: int = DEFAULT_MAX_WORKERS,
+    ) -> None:
+        self.run = run
+        self.send = send
+        self.read: Read | None = None
+        # Changed by several threads, by operations that are atomic: no lock on the path of a quick call.
+        self.backlog: deque[Call] = deque()
+        self.idle: list[_Worker] = []
+        self.reading = threading.Lock()  # held by whoever reads
+        self.reads = 0
+        self.begun = 0  # how many calls, about: it may miss some
+        self.finishing = False
+        self._reader: _Worker | None = None
         self._max_workers = max_workers
-        self._queue: SimpleQueue[Call | None] = SimpleQueue()
-        self._idle: list[None] = []  # one element a waiting worker: append and pop are atomic, += is not
-        self._lock = threading.Lock()  # for what follows; taken on none of the paths of a quick call
-        self._threads: set[threading.Thread] = set()
-        self._counted_out: set[threading.Thread] = set()
-        self._looking = False
-        self._finishing = False
-        self._taken = 0
-        self._last_look = (0, 0.0, 0.0)
+        self._lock = threading.Lock()  # for the two sets
+        self._workers: set[_Worker] = set()
+        self._counted_out: set[_Worker] = set()
+        self._monitor = Monitor(self, clock, each_tick)
 
-    def put(self, call: Call) -> None:
-        """Have *call* run as soon as there is a worker for it. Never waits."""
-        self._queue.put(call)
-        if not self._looking and len(self._idle) < self._queue.qsize():
-            self._need_more()
+    def start_reading(self, read: Read) -> None:
+        """Have workers call *read* again and again, one at a time, until the end of input."""
+        self.read = read
+        self.wake(1, Job.SERVE)
+
+    def serve_backlog(self) -> None:
+        """Have the backlog run, which somebody who is no worker has added to. Never waits."""
+        if self.backlog:
+            if self.idle or not self.active():
+                self.wake(1, Job.SERVE)
+            self._monitor.watch()
 
     def abandon(self, call: Call) -> None:
         """Count out the worker that runs *call*, if one does: nobody waits for it any more."""
         with self._lock:
-            thread = call.worker
-            if thread is None or thread in self._counted_out:
-                return
-            self._counted_out.add(thread)
-        if self._queue.qsize():
-            self._need_more()
+            if isinstance(call.worker, _Worker) and call.worker in self._workers:
+                self._counted_out.add(call.worker)
+        self._monitor.watch()
 
     def finish(self, deadline: float) -> None:
-        """Let the workers run what is queued and end; return when they have, or at *deadline* (monotonic time)."""
-        self._finishing = True
-        self._queue.put(None)
+        """Let the workers run what is waiting and end; return when they have, or at *deadline* (monotonic time)."""
+        self.finishing = True
         while True:
+            self.wake(len(self.idle), Job.SERVE)
             with self._lock:
-                waiting_for = self._threads - self._counted_out
+                waiting_for = self._workers - self._counted_out - {self._reader}
             if not waiting_for or (left := deadline - time.monotonic()) <= 0:
                 return
             # One by one, and each briefly: more may come and some may be counted out meanwhile.
-            waiting_for.pop().join(min(left, 0.02))
+            waiting_for.pop().thread.join(min(left, 0.02))
 
-    def _work(self) -> None:
-        me = threading.current_thread()
-        queue, idle, run = self._queue, self._idle, self._run
-        while me not in self._counted_out:
-            idle.append(None)
-            call = queue.get()
-            idle.pop()
-            if call is None:
-                queue.put(None)  # for the next worker
-                break
-            self._taken += 1  # a hint; it may miss some
-            if queue.qsize() and not self._looking:  # put while this worker still counted as idle
-                self._need_more()
-            call.worker = me
-            run(call)
-            call.worker = None
-        with self._lock:
-            self._threads.discard(me)
-            self._counted_out.discard(me)
-
-    def _need_more(self) -> None:
-        with self._lock:
-            if self._looking:
-                return
-            if not self._threads - self._counted_out:
-                self._start(1)
-                if self._queue.qsize() <= 1:
-                    return
-            self._looking = True
-            self._last_look = (self._taken, time.monotonic(), time.process_time())
-        self._clock.after(_LOOK_AGAIN_SECONDS, self._look)
-
-    def _look(self) -> None:
-        """Start more workers if calls wait and the ones there are do not get on."""
-        with self._lock:
-            waiting = self._queue.qsize() - self._finishing
-            taken, then, computed_then = self._last_look
-            now, computed = time.monotonic(), time.process_time()
-            self._last_look = (self._taken, now, computed)
-            stuck = self._taken == taken or computed - computed_then < _BUSY * (now - then)
-            active = len(self._threads) - len(self._counted_out)
-            if waiting > len(self._idle) and stuck:
-                self._start(min(waiting, max(active, 1), self._max_workers - active))
-            self._looking = waiting > len(self._idle) and active < self._max_workers
-            again = self._looking
-        if again:
-            self._clock.after(_LOOK_AGAIN_SECONDS, self._look)
-
-    def _start(self, number: int) -> None:
+    def wake(self, number: int, job: Job) -> None:
+        """Give *job* to *number* workers, idle ones first; to fewer, if the limit is reached."""
         for _ in range(number):
-            thread = threading.Thread(target=self._work, name="toolwire-worker", daemon=True)
-            self._threads.add(thread)
-            thread.start()
+            try:
+                worker = self.idle.pop()
+            except IndexError:
+                with self._lock:
+                    # One more than may run calls, so that one can read.
+                    if self.active() > self._max_workers:
+                        return
+                    worker = _Worker(self)
+                    self._workers.add(worker)
+                worker.thread.start()
+            worker.inbox.put(job)
+
+    def active(self) -> int:
+        """Return how many workers there are that have not been counted out."""
+        return len(self._workers) - len(self._counted_out)
+
+    def busy(self) -> int:
+        """Return how many of them run or answer something."""
+        return self.active() - len(self.idle) - self.reading.locked()
+
+    def room(self) -> int:
+        """Return how many more may run calls."""
+        return max(0, self._max_workers - self.busy())
+
+    def is_counted_out(self, worker: _Worker) -> bool:
+        """Return whether *worker* is to end because its call was given up."""
+        return worker in self._counted_out
+
+    def retire(self, worker: _Worker) -> None:
+        """Forget *worker*, which ends."""
+        with self._lock:
+            self._workers.discard(worker)
+            self._counted_out.discard(worker)
+
+    def read_once(self, worker: _Worker) -> bool:
+        """Read as *worker* and send what is to be sent; false if somebody else reads, or at the end of input."""
+        if self.read is None or not self.reading.acquire(blocking=False):
+            return False
+        self._reader = worker
+        answers = self.read()
+        if answers is None:
+            self.read = None
+        self.reads += 1
+        self._reader = None
+        self.reading.release()
+        if answers is None:
+            return False
+        self._monitor.watch()
+        if answers:
+            self.send(answers)
+        return True
+
+
+class _Worker:
+    """One thread, and the way to wake it."""
+
+    def __init__(self, team: Workers) -> None:
+        self.inbox: SimpleQueue[Job] = SimpleQueue()
+        self.thread = threading.Thread(target=self._work, args=(team,), name="toolwire-worker", daemon=True)
+
+    def _work(self, team: Workers) -> None:
+        while not team.is_counted_out(self):
+            job = self.inbox.get()
+            # Whoever reads leaves the calls to the others, unless there are none.
+            if job is Job.SERVE or (team.read_once(self) and team.busy() <= 1):
+                self._serve(team)
+            if team.finishing and not team.backlog:
+                break
+            team.idle.append(self)
+            if job is Job.SERVE and self._would_be_missed(team):
+                self.inbox.put(Job.SERVE)
+        team.retire(self)
+
+    def _serve(self, team: Workers) -> None:
+        """Run calls and read, until there are none and somebody else reads."""
+        backlog, run = team.backlog, team.run
+        while not team.is_counted_out(self):
+            try:
+                call = backlog.popleft()
+            except IndexError:
+                if not team.read_once(self):
+                    return
+            else:
+                team.begun += 1
+                call.worker = self
+                run(call)
+                call.worker = None
+
+    def _would_be_missed(self, team: Workers) -> bool:
+        """Whether, just when this worker became idle, something came up that nobody would wake it for."""
+        if not (team.backlog or team.finishing or (team.read is not None and not team.reading.locked())):
+            return False
+        try:
+            team.idle.remove(self)
+        except ValueError:
+            return False  # it has been woken after all
+        return True

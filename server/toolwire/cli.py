@@ -1,0 +1,377 @@
+"""The command `toolwire`: what can be typed, and what each command does.
+
+Only `serve` has to be quick, so everything else is imported where it is used. The commands that ask a server
+are the one place in this package that knows `toolwire_client`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import msgspec
+from toolwire_tools.suggestions import unknown
+
+from . import __version__, log
+from .errors import LoadError, UsageError
+from .options import Option, Words, count, one_of, parse, seconds, size
+from .usage import Command, help_text, overview
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from toolwire_client import Client, ToolDescription
+
+    from .server import Server
+
+
+class _Failed(Exception):
+    """A server did not do what it was asked. Without a text it has said so itself."""
+
+    def __init__(self, sentence: str, status: int = 1) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line says and return the exit status.
+
+    0: done. 1: the tool or the server failed. 2: the command line or a target is wrong. 130: interrupted.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = _dispatch(words)
+        sys.stdout.flush()  # a broken pipe is to be noticed here
+    except (UsageError, LoadError) as error:
+        return _complain(str(error), 2)
+    except _Failed as failure:
+        return _complain(str(failure), failure.status)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would complain when it flushes the rest at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    return status
+
+
+def _dispatch(words: list[str]) -> int:
+    if not words:
+        _complain("say what to do, as in `toolwire serve tools.py`; toolwire --help lists the commands", 2)
+        return 2
+    first, *rest = words
+    if first in ("-h", "--help", "help"):
+        _say(_help(COMMANDS[rest[0]]) if rest and rest[0] in COMMANDS else overview(COMMANDS))
+        return 0
+    if first in ("-V", "--version"):
+        _say(f"toolwire {__version__}")
+        return 0
+    if first not in COMMANDS:
+        raise UsageError(_no_command(first))
+    command = COMMANDS[first]
+    parsed = parse(rest, command.options)
+    if parsed.options.get("help"):
+        _say(_help(command))
+        return 0
+    return command.run(parsed)
+
+
+def _help(command: Command) -> str:
+    from .show import width
+
+    return help_text(command, width())
+
+
+def _no_command(word: str) -> str:
+    if word.startswith("-"):
+        return unknown("option", word, ["--help", "--version"]) + "; other options go behind a command"
+    if word.endswith(".py") or os.path.exists(word):
+        return f"say what to do with {word}, as in `toolwire serve {word}`"
+    return unknown("command", word, COMMANDS)
+
+
+def _say(text: str) -> None:
+    _write(sys.stdout, text)
+
+
+def _complain(sentence: str, status: int) -> int:
+    if sentence:
+        _write(sys.stderr, f"toolwire: {sentence}")
+    return status
+
+
+def _write(stream: Any, text: str) -> None:
+    # A server may answer with letters that the terminal's encoding lacks.
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+
+# --- serve ---------------------------------------------------------------------------------------------------
+
+
+def _serve(words: Words) -> int:
+    from .stdio import claim
+
+    targets = [*words.words, *(words.command or [])]
+    if not targets:
+        raise UsageError("name what to serve: a file, a folder, a module or installed tools, as in `serve tools.py`")
+    given = dict(words.options)
+    strict, keep_going = given.pop("strict", False), given.pop("keep_going", False)
+    if strict and keep_going:
+        raise UsageError("--strict and --keep-going contradict each other: leave one out")
+    streams = claim()
+    log.configure(level=given.pop("log_level", "info"), as_json=given.pop("log_json", False))
+    try:
+        server = _server(targets, given, keep_going)
+    except (LoadError, TypeError, ValueError) as error:
+        _leave(_complain(str(error), 2))
+    except KeyboardInterrupt:
+        _leave(130)
+    server.serve(streams)
+
+
+def _server(targets: list[str], given: dict[str, Any], keep_going: bool) -> Server:
+    from .load import load
+    from .server import Server
+
+    include, exclude = given.pop("include", ()), given.pop("exclude", ())
+    tools = load(targets, keep_going=keep_going, include=include, exclude=exclude)
+    settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
+    return Server(tools, **{"name": _name(targets), **settings})
+
+
+_SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds"}
+
+
+def _name(targets: list[str]) -> str:
+    """What the server calls itself if nobody says: like the one thing it serves."""
+    base = os.path.basename(targets[0].rstrip("/\\")) if len(targets) == 1 else ""
+    return base.partition(":")[0].removesuffix(".py").strip(".") or "toolwire"
+
+
+def _leave(status: int) -> NoReturn:
+    """End the process though a module that was loaded may have started threads that never end."""
+    sys.stderr.flush()
+    os._exit(status)
+
+
+# --- list, call, demo ----------------------------------------------------------------------------------------
+
+
+def _list(words: Words) -> int:
+    from .show import Style, tools_table, width
+
+    command = _command_of_server(words, words.words)
+    with _connected(command, is_ours=words.command is None) as client:
+        entries = [tool.raw for tool in client.list_tools(timeout_seconds=words.options.get("timeout"))]
+    if words.options.get("json"):
+        _say(_json(entries))
+    elif entries:
+        _say(tools_table(entries, width(), Style(sys.stdout)))
+    else:
+        _say("The server has no tools.")
+    return 0
+
+
+def _call(words: Words) -> int:
+    from . import values
+
+    target, name, rest = _what_to_call(words)
+    command = _command_of_server(words, [target] if target else [])
+    with _connected(command, is_ours=words.command is None) as client:
+        tool = _tool(name, client.list_tools(timeout_seconds=words.options.get("timeout")))
+        return _report(client, tool.name, values.read(rest, tool.input_schema), words.options)
+
+
+def _what_to_call(words: Words) -> tuple[str | None, str, list[str]]:
+    """The target (none if a command was given), the tool's name and the words of its arguments."""
+    rest = list(words.words)
+    if words.command is not None:
+        if not rest:
+            raise UsageError("name the tool to call: toolwire call NAME [key=value...] -- COMMAND")
+        return None, rest[0], rest[1:]
+    if len(rest) < 2:
+        raise UsageError("name a target and a tool: toolwire call TARGET NAME [key=value...]")
+    return rest[0], rest[1], rest[2:]
+
+
+def _tool(name: str, tools: list[ToolDescription]) -> ToolDescription:
+    for tool in tools:
+        if tool.name == name:
+            return tool
+    raise UsageError(unknown("tool", name, [tool.name for tool in tools]))
+
+
+def _report(client: Client, name: str, arguments: dict[str, Any], options: dict[str, Any]) -> int:
+    from .show import ProgressLine, Style, result
+
+    line = ProgressLine(sys.stderr)
+    try:
+        answer = client.call_tool(name, arguments, on_progress=line, timeout_seconds=options.get("timeout"))
+    finally:
+        line.clear()
+    if options.get("json"):
+        _say(_json(answer.raw))
+    elif answer.is_error:
+        _write(sys.stderr, Style(sys.stderr).red(result(answer.content, None)))
+    else:
+        try:
+            _say(result(answer.content, options.get("output")))
+        except FileNotFoundError as error:
+            raise UsageError(f"cannot save to {error.filename}: there is no such folder") from None
+        except PermissionError as error:
+            raise UsageError(f"cannot save to {error.filename}: that is not permitted") from None
+    return 1 if answer.is_error else 0
+
+
+def _demo(words: Words) -> int:
+    from . import demo
+
+    if words.words or words.command:
+        raise UsageError("demo takes no arguments")
+    with _connected(_own([demo.EXAMPLE]), is_ours=True) as client:
+        demo.run(client, sys.stdout)
+    return 0
+
+
+def _command_of_server(words: Words, targets: list[str]) -> list[str]:
+    if words.command is None:
+        if not targets:
+            raise UsageError("name a target, or a server's command after `--`")
+        return _own(targets)
+    if targets:
+        raise UsageError(f"either a target or a command after `--`, not both: leave out {targets[0]}")
+    if not words.command:
+        raise UsageError("the server's command is missing after `--`")
+    return words.command
+
+
+def _own(targets: list[str]) -> list[str]:
+    # -P keeps the working folder off the path, so that a file there cannot shadow a module we need.
+    return [sys.executable, "-P", "-m", "toolwire", "serve", "--log-level", "warning", "--", *targets]
+
+
+@contextmanager
+def _connected(command: list[str], *, is_ours: bool) -> Iterator[Client]:
+    """A client of the server that *command* starts. What goes wrong between them is told in one sentence."""
+    from toolwire_client import ClientError, NotStarted, ServerGone, connect
+
+    # Whoever types a command expects it to see their environment. And a server of ours that cannot load its
+    # target would be tried again in the other era, and complain twice.
+    era: Any = "modern" if is_ours else "auto"
+    try:
+        with connect(command, inherit_env=True, show_stderr=True, era=era) as client:
+            yield client
+    except NotStarted as error:
+        raise _Failed(str(error), 2) from None
+    except ServerGone as error:
+        refused = is_ours and error.exit_status == 2  # and it has said why
+        raise _Failed("" if refused else error.reason, 2 if refused else 1) from None
+    except ClientError as error:
+        raise _Failed(str(error)) from None
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+# --- what can be typed ---------------------------------------------------------------------------------------
+
+_JSON = Option("--json", "print JSON as the server sent it")
+
+COMMANDS = {
+    command.name: command
+    for command in (
+        Command(
+            "serve",
+            ("toolwire serve TARGET... [OPTIONS]",),
+            "serve Python functions as tools over standard input and output",
+            "A TARGET is a file (tools.py), a folder of files, a module (package.module) or the name of installed "
+            "tools; `:name` behind a file or module picks one function or toolkit. A module offers what it "
+            "decorates with @tool_api, or else its public functions.",
+            (
+                Option("--name", "what the server calls itself; by default like the target", "NAME"),
+                Option("--instructions", "what to tell clients about the use of the tools", "TEXT"),
+                Option("--include", "serve only tools whose name matches; may be given again", "PATTERN", many=True),
+                Option("--exclude", "leave out tools whose name matches; may be given again", "PATTERN", many=True),
+                Option("--strict", "end with status 2 if a target cannot be loaded (the default)"),
+                Option("--keep-going", "serve the rest if a target cannot be loaded"),
+                Option(
+                    "--separator", "what stands between a toolkit's name and its method's; by default a dot", "TEXT"
+                ),
+                Option("--coerce", "decode arguments that a model sent as JSON text"),
+                Option(
+                    "--timeout", "end calls of tools that set no limit of their own after so long", "SECONDS", seconds
+                ),
+                Option("--mask-errors", "do not tell callers what unexpected exceptions say"),
+                Option("--page-size", "list so many tools a page; by default all on one", "NUMBER", count),
+                Option("--max-message-bytes", "refuse longer messages; by default 64MiB", "SIZE", size),
+                Option(
+                    "--max-result-bytes", "refuse to send longer results; by default just below 10MiB", "SIZE", size
+                ),
+                Option("--max-workers", "run so many tools side by side; by default 128", "NUMBER", count),
+                Option(
+                    "--grace",
+                    "wait so long for running calls when the host hangs up; by default 1.5",
+                    "SECONDS",
+                    seconds,
+                ),
+                Option(
+                    "--log-level",
+                    "how much to say on stderr: debug, info, warning, error or off",
+                    "LEVEL",
+                    one_of(*log.LEVELS),
+                ),
+                Option("--log-json", "write the log as one JSON object a line"),
+            ),
+            (
+                "toolwire serve tools.py",
+                "toolwire serve tools.py:add package.module:Search",
+                "toolwire serve tools/ --exclude 'debug_*' --timeout 60",
+            ),
+            _serve,
+        ),
+        Command(
+            "list",
+            ("toolwire list TARGET... [OPTIONS]", "toolwire list [OPTIONS] -- COMMAND"),
+            "list the tools of a target, or of any MCP server that COMMAND starts",
+            "Arguments in brackets may be left out.",
+            (_JSON, Option("--timeout", "give up after so long", "SECONDS", seconds)),
+            ("toolwire list tools.py", "toolwire list --json -- npx -y some-mcp-server"),
+            _list,
+        ),
+        Command(
+            "call",
+            (
+                "toolwire call TARGET NAME [KEY=VALUE... | JSON] [OPTIONS]",
+                "toolwire call NAME [KEY=VALUE... | JSON] [OPTIONS] -- COMMAND",
+            ),
+            "call one tool and print what it answers",
+            "Values are read as the tool's schema wants them: text stays text, the rest is JSON. KEY=@FILE takes "
+            "the text of a file and KEY=@- standard input (KEY=@@x is the text @x), A.B=VALUE reaches into an "
+            "object, a KEY given again adds to a list. The exit status is 1 if the tool fails.",
+            (
+                _JSON,
+                Option("--output", "save images and other data to FILE", "FILE", short="-o"),
+                Option("--timeout", "give up, and cancel the call, after so long", "SECONDS", seconds),
+            ),
+            (
+                "toolwire call tools.py add a=2 b=3",
+                """toolwire call tools.py search '{"query": "tea", "limit": 3}'""",
+                "toolwire call read_file path=notes.txt -- npx -y some-mcp-server",
+            ),
+            _call,
+        ),
+        Command(
+            "demo",
+            ("toolwire demo",),
+            "show a server at work: list, call, stream, fail, cancel",
+            "Everything happens on this machine, with the example tools that come with Toolwire.",
+            (),
+            ("toolwire demo",),
+            _demo,
+        ),
+    )
+}

@@ -1,0 +1,117 @@
+"""A file of tools that shows the range of what can be served: `toolwire demo` runs it.
+
+Its functions need nothing but the standard library.
+"""
+
+import asyncio
+import struct
+import time
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from toolwire_tools import Context, Image, ToolError, tool_api
+
+
+@tool_api(read_only=True, idempotent=True)
+def add(a: int, b: int) -> int:
+    """Add two whole numbers of any size."""
+    return a + b
+
+
+@dataclass
+class Statistics:
+    """What a text is made of."""
+
+    words: int
+    letters: int
+    longest: str
+
+
+@tool_api(read_only=True)
+def count_words(text: Annotated[str, "Any text."]) -> Statistics:
+    """Count the words and letters of a text, and find its longest word."""
+    words = text.split()
+    if not words:
+        raise ToolError("The text is empty: there is nothing to count.")
+    return Statistics(len(words), sum(map(len, words)), max(words, key=len))
+
+
+@tool_api(read_only=True)
+async def wait_for_all(seconds: list[float]) -> str:
+    """Wait several times at once.
+
+    Args:
+        seconds: how long each wait takes.
+    """
+    await asyncio.gather(*(asyncio.sleep(one) for one in seconds))
+    return f"{len(seconds)} waits took as long as the longest: {max(seconds, default=0):g} s."
+
+
+@tool_api(read_only=True)
+def tell_story(hero: str = "a small teapot") -> Iterator[str]:
+    """Tell a story, sentence by sentence."""
+    for sentence in (
+        f"Once upon a time there was {hero}. ",
+        "It could do one thing well, and it wrote down how. ",
+        "From then on, everybody who asked got tea.",
+    ):
+        time.sleep(0.15)  # a sentence takes its time
+        yield sentence
+
+
+@tool_api(read_only=True)
+def find_primes(below: int, context: Context) -> list[int]:
+    """Find all primes below a number, telling how far the search is. It can be cancelled.
+
+    Args:
+        below: where to stop.
+    """
+    primes: list[int] = []
+    for number in range(2, below):
+        if number % 1000 == 0:
+            context.check()
+            context.progress(number, below, f"{len(primes)} primes so far")
+        root = int(number**0.5)
+        for prime in primes:
+            if prime > root:
+                primes.append(number)
+                break
+            if number % prime == 0:
+                break
+        else:
+            primes.append(number)
+    return primes
+
+
+@tool_api(read_only=True)
+def draw_square(red: int = 200, green: int = 60, blue: int = 40) -> Image:
+    """Draw a square in one colour."""
+    row = b"\0" + bytes((red, green, blue)) * 64
+    header = struct.pack(">IIBBBBB", 64, 64, 8, 2, 0, 0, 0)
+    chunks = (b"IHDR", header), (b"IDAT", zlib.compress(row * 64)), (b"IEND", b"")
+    png = b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    )
+    return Image(data=b"\x89PNG\r\n\x1a\n" + png, media_type="image/png")
+
+
+class Notes:
+    """A toolkit: its decorated methods are tools that share one object."""
+
+    def __init__(self) -> None:
+        self._notes: dict[str, str] = {}
+
+    @tool_api
+    def write(self, title: str, text: str) -> str:
+        """Keep a note."""
+        self._notes[title] = text
+        return f"{len(self._notes)} notes are kept."
+
+    @tool_api(read_only=True)
+    def read(self, title: str) -> str:
+        """Read a note."""
+        if title not in self._notes:
+            raise ToolError(f"There is no note called {title!r}.")
+        return self._notes[title]

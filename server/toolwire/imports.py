@@ -1,0 +1,233 @@
+"""Importing the user's code: files, modules and installed tools, and explaining why that failed.
+
+A file is imported under its own name if that is free, so that a neighbour who imports it gets the same module.
+If the name is taken (a tools file called `random.py`), it gets one of its own: everybody else's `import random`
+must go on meaning what it meant.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import msgspec
+import toolwire_tools
+from toolwire_tools import RegistrationError
+from toolwire_tools.suggestions import unknown
+
+from .errors import LoadError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from importlib.metadata import EntryPoint
+    from types import TracebackType
+
+T = TypeVar("T")
+
+ENTRY_POINTS = "toolwire.tools"
+"""The entry-point group in which a distribution announces tools: `name = "package.module[:object]"`."""
+
+
+class Installed(msgspec.Struct, frozen=True):
+    """What an entry point stands for."""
+
+    value: Any
+
+    @property
+    def is_module(self) -> bool:
+        """Whether that is a module rather than a function or toolkit."""
+        return isinstance(self.value, ModuleType)
+
+
+def file(path: str) -> ModuleType:
+    """Return the module of the Python file at *path*, imported once.
+
+    Raises:
+        LoadError: if there is no such file, or importing it failed; its traceback is on stderr by then.
+    """
+    if not os.path.isfile(path):
+        raise LoadError(_missing(path))
+    if not path.endswith(".py"):
+        raise LoadError(f"{path} is not a Python file: its name must end in .py")
+    path = os.path.realpath(path)
+    package, root = _package_of(path)
+    _add_to_path(os.path.dirname(path))
+    if package:
+        _add_to_path(root)
+        return explained(path, lambda: importlib.import_module(package))
+    name = _free_name(path)
+    if name in sys.modules:
+        return sys.modules[name]
+    return explained(path, lambda: _execute(name, path))
+
+
+def module_or_installed(name: str) -> ModuleType | Installed:
+    """Return the module *name*, or else what an installed distribution announces under that name.
+
+    Raises:
+        LoadError: if there is neither, or importing it failed; its traceback is on stderr by then.
+    """
+    # Nobody serves a module of the standard library by its bare name: it is the name of installed tools.
+    if name in sys.stdlib_module_names and (entry := _entry_points().get(name)):
+        return explained(name, lambda: Installed(entry.load()))
+    _add_to_path(os.getcwd())
+    if _exists(name):
+        return explained(name, lambda: importlib.import_module(name))
+    entries = _entry_points()
+    if name in entries:
+        return explained(name, lambda: Installed(entries[name].load()))
+    if os.path.isfile(f"{name}.py"):  # a name no module can have, such as `my-tools`
+        raise LoadError(f"no module {name!r}; the file is served by its whole name: {name}.py")
+    here = [file[:-3] for file in os.listdir() if file.endswith(".py")]
+    known = unknown("module, file or installed tools", name, [*entries, *here]) if entries or here else ""
+    raise LoadError(known or f"no module, file or installed tools {name!r}; a file is named with its .py")
+
+
+def _exists(name: str) -> bool:
+    """Whether there is a module *name*. Its parents are imported to find out."""
+    from importlib.util import find_spec
+
+    if not all(part.isidentifier() for part in name.split(".")):
+        return False
+    parent, _, _ = name.rpartition(".")
+    if parent and not _exists(parent):
+        return False
+    if parent and not hasattr(explained(parent, lambda: importlib.import_module(parent)), "__path__"):
+        return False
+    return name in sys.modules or find_spec(name) is not None
+
+
+def _entry_points() -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # dear, and only names of installed tools need it
+
+    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+
+
+def _package_of(path: str) -> tuple[str, str]:
+    """The dotted name of a file inside a package, and the folder that holds the package; "" if it is in none."""
+    folder, base = os.path.split(path)
+    parts = [] if base == "__init__.py" else [base[:-3]]
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder, name = os.path.split(folder)
+        parts.insert(0, name)
+    in_package = len(parts) > 1 or base == "__init__.py"
+    return (".".join(parts) if in_package and all(part.isidentifier() for part in parts) else ""), folder
+
+
+def _free_name(path: str) -> str:
+    """The name to import the file under: its own, if that means this file or nothing yet."""
+    from importlib.machinery import PathFinder
+
+    own = os.path.basename(path)[:-3]
+    if own.isidentifier() and own != "__main__" and own not in sys.stdlib_module_names:
+        if own in sys.modules:
+            known = getattr(sys.modules[own], "__file__", None)
+        else:
+            spec = PathFinder.find_spec(own)
+            known = spec.origin if spec else path
+        if known is not None and os.path.realpath(known) == path:
+            return own
+    taken = [name for name in sys.modules if name.startswith("toolwire_target_")]
+    for name in taken:
+        if getattr(sys.modules[name], "__file__", None) == path:
+            return name
+    readable = "".join(letter if letter.isalnum() else "_" for letter in own)
+    return f"toolwire_target_{len(taken)}_{readable}"
+
+
+def _execute(name: str, path: str) -> ModuleType:
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    # Pickle, dataclasses and forward references look the module up by its name, also while it is made.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
+    return sys.modules.get(name, module)
+
+
+def _add_to_path(folder: str) -> None:
+    """Let modules in *folder* be imported: before installed ones, but never in place of the standard library."""
+    if folder in sys.path:
+        return
+    installed = (
+        index for index, entry in enumerate(sys.path) if os.path.basename(entry) in ("site-packages", "dist-packages")
+    )
+    sys.path.insert(next(installed, len(sys.path)), folder)
+
+
+def explained(what: str, action: Callable[[], T]) -> T:
+    """Return what *action*, which runs the user's code, returns.
+
+    Raises:
+        LoadError: if that failed; its traceback, from the user's first own line on, is on stderr by then.
+    """
+    try:
+        return action()
+    except (LoadError, RegistrationError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        _explain(what, error)
+
+
+def _explain(what: str, error: BaseException) -> NoReturn:
+    what = _shown(what)
+    if isinstance(error, SystemExit):
+        raise LoadError(
+            f"{what} ends the program when it is imported (exit status {error.code!r}); "
+            "put what it does as a script under `if __name__ == '__main__':`"
+        ) from None
+    from traceback import print_exception
+
+    print_exception(type(error), error, _users_part(error.__traceback__))
+    raise LoadError(f"{what} cannot be loaded: {type(error).__name__}{_remedy(error)}") from None
+
+
+def _users_part(traceback: TracebackType | None) -> TracebackType | None:
+    """*traceback* from the user's first own line on: ours and the import system's are left out."""
+    ours = tuple(
+        os.path.dirname(package.__file__ or "") + os.sep
+        for package in (toolwire_tools, sys.modules[__package__], importlib)
+    )
+    while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith((*ours, "<frozen importlib")):
+        traceback = traceback.tb_next
+    return traceback
+
+
+def _remedy(error: BaseException) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        package = error.name.partition(".")[0]
+        return f"; if {package!r} is a package, install it: {sys.executable} -m pip install {package}"
+    if isinstance(error, EOFError):
+        return "; it reads standard input, which belongs to the host"
+    return " (traceback above)"
+
+
+def _shown(path: str) -> str:
+    """*path* as short as it can be said."""
+    if not os.path.isabs(path):
+        return path
+    try:
+        relative = os.path.relpath(path)
+    except ValueError:  # another drive
+        return path
+    return path if relative.startswith("..") else relative
+
+
+def _missing(path: str) -> str:
+    folder, base = os.path.split(path)
+    if not os.path.isdir(folder or "."):
+        return f"no file {path}: there is no folder {folder}"
+    names = [name for name in sorted(os.listdir(folder or ".")) if name.endswith(".py")]
+    if not names:
+        return f"no file {path}, nor any other Python file in {folder or 'this folder'}"
+    return f"{folder or 'this folder'} has {unknown('file', base, names)}"

@@ -1,0 +1,182 @@
+"""From what was named on the command line to the tools it offers.
+
+A target is a file, a folder of files, a module or the name of installed tools; `:name` behind it picks one thing
+of what it offers. What is wrong with a target is told in one sentence that says what to do; what is wrong with
+the user's own code is shown as the user's own traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_tools import RegistrationError, Tool, tools_in, tools_of
+from toolwire_tools.suggestions import unknown
+
+from . import imports, log
+from .errors import LoadError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import ModuleType
+
+_NAMED = re.compile(r"(?P<place>.+):(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)", re.DOTALL)
+
+
+class Target(msgspec.Struct, frozen=True):
+    """A target taken apart: where to look, and the `name` that is wanted of it (`None`: all it offers).
+
+    `may_be_empty` is for the files of a folder: not all of them have to offer tools.
+    """
+
+    place: str
+    name: str | None = None
+    may_be_empty: bool = False
+
+    def __str__(self) -> str:
+        return self.place if self.name is None else f"{self.place}:{self.name}"
+
+    @property
+    def is_path(self) -> bool:
+        """Whether it names a file or a folder rather than a module."""
+        return (
+            self.place.endswith((".py", "/", "\\"))
+            or any(separator in self.place for separator in "/\\")
+            or os.path.exists(self.place)
+        )
+
+
+def parse(text: str) -> Target:
+    """Return *text* taken apart; a drive letter (`C:\\tools.py:add`) is part of the place."""
+    match = _NAMED.fullmatch(text)
+    if match is None or os.path.exists(text) or (os.name == "nt" and len(match["place"]) == 1):
+        return Target(text)
+    return Target(match["place"], match["name"])
+
+
+def load(
+    targets: Sequence[str],
+    *,
+    keep_going: bool = False,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+) -> list[Tool]:
+    """Return the tools of all *targets* whose names match a pattern of *include* (if any) and none of *exclude*.
+
+    With *keep_going*, what cannot be loaded is reported on stderr and the rest returned.
+
+    Raises:
+        LoadError: if a target cannot be loaded, two tools have one name, or there is no tool at all.
+    """
+    offered: dict[str, tuple[Tool, Target]] = {}
+    for target in _files_and_modules(targets, keep_going):
+        with _tolerated(keep_going):
+            for tool in imports.explained(str(target), partial(_tools, target)):
+                first, there = offered.setdefault(tool.name, (tool, target))
+                if first.function != tool.function:
+                    raise LoadError(_twice(tool.name, target, there))
+    chosen = [tool for tool, _ in offered.values() if _is_chosen(tool.name, include, exclude)]
+    if not chosen:
+        raise LoadError(_nothing_left(list(offered), targets))
+    return chosen
+
+
+def _files_and_modules(targets: Sequence[str], keep_going: bool) -> Iterator[Target]:
+    """Each thing to load, once: a folder may hold a file that is named as well."""
+    seen: set[Target] = set()
+    for text in targets:
+        with _tolerated(keep_going):
+            for target in _parts(parse(text)):
+                place = os.path.realpath(target.place) if target.is_path else target.place
+                identity = Target(place, target.name)
+                if identity not in seen and Target(place) not in seen:
+                    seen.add(identity)
+                    yield target
+
+
+@contextmanager
+def _tolerated(keep_going: bool) -> Iterator[None]:
+    try:
+        yield
+    except (LoadError, RegistrationError) as error:
+        if not keep_going:
+            raise LoadError(str(error)) from None
+        log.error(str(error))
+
+
+def _parts(target: Target) -> list[Target]:
+    """The files of a folder, or *target* itself."""
+    if not os.path.isdir(target.place):
+        return [target]
+    if target.name is not None:
+        raise LoadError(f"{target.place} is a folder; name the file: {target.place}/FILE.py:{target.name}")
+    names = sorted(name for name in os.listdir(target.place) if name.endswith(".py") and name[0] not in "_.")
+    if not names:
+        raise LoadError(f"the folder {target.place} holds no Python files (those that begin with _ are left out)")
+    return [Target(os.path.join(target.place, name), may_be_empty=True) for name in names]
+
+
+def _tools(target: Target) -> list[Tool]:
+    """What *target* offers."""
+    if target.is_path:
+        return _tools_of_module(imports.file(target.place), target)
+    thing = imports.module_or_installed(target.place)
+    if isinstance(thing, imports.Installed):
+        if thing.is_module:
+            return _tools_of_module(thing.value, target)
+        if target.name is not None:
+            raise LoadError(f"{target.place} is one installed thing; leave out :{target.name}")
+        return tools_of(thing.value)
+    return _tools_of_module(thing, target)
+
+
+def _tools_of_module(module: ModuleType, target: Target) -> list[Tool]:
+    if target.name is None:
+        offer = tools_in(module)
+        for skipped in offer.skipped:
+            log.warning(f"{target}: {skipped.name} is not served: {skipped.reason}")
+        if not offer.tools and not target.may_be_empty:
+            raise LoadError(f"{target} offers no tools: define public functions in it, or decorate some with @tool_api")
+        return offer.tools
+    thing: Any = module
+    for part in target.name.split("."):
+        if not hasattr(thing, part):
+            return _tools_named(module, target)
+        thing = getattr(thing, part)
+    return tools_of(thing)
+
+
+def _tools_named(module: ModuleType, target: Target) -> list[Tool]:
+    """The tool that is published under the target's name, or those of the toolkit of that name."""
+    tools = tools_in(module).tools
+    named = [tool for tool in tools if tool.name == target.name or tool.name.startswith(f"{target.name}.")]
+    if not named:
+        public = [name for name, value in vars(module).items() if callable(value) and name[0] != "_"]
+        own = [name for name in public if getattr(vars(module)[name], "__module__", None) == module.__name__]
+        known = dict.fromkeys([*own, *(tool.name for tool in tools)])
+        raise LoadError(f"{target.place}: {unknown('function, toolkit or tool', target.name, known)}")
+    return named
+
+
+def _is_chosen(name: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
+    if not include and not exclude:
+        return True
+    from fnmatch import fnmatchcase
+
+    wanted = not include or any(fnmatchcase(name, pattern) for pattern in include)
+    return wanted and not any(fnmatchcase(name, pattern) for pattern in exclude)
+
+
+def _twice(name: str, here: Target, there: Target) -> str:
+    places = f"twice in {here}" if here == there else f"in {there} and in {here}"
+    return f"the tool {name!r} is {places}; rename one with @tool_api(name=...), or serve only one of them"
+
+
+def _nothing_left(names: list[str], targets: Sequence[str]) -> str:
+    if names:
+        return f"--include and --exclude leave no tool; there are {', '.join(names)}"
+    return f"no tools to serve in {', '.join(targets)}: define public functions there, or decorate some with @tool_api"

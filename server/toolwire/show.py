@@ -1,0 +1,216 @@
+"""What a person reads at the terminal: tables, results, progress. Plain text; colour only where it is wanted."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import shutil
+import sys
+import unicodedata
+from pathlib import Path
+from textwrap import wrap
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_WIDTH = 100
+"""How wide text is that does not go to a terminal."""
+
+_BAR = 24
+
+
+def width() -> int:
+    """The terminal's width, or that of a page."""
+    return shutil.get_terminal_size((_WIDTH, 24)).columns
+
+
+class Style:
+    """Emphasis for one stream: none unless it is a terminal that nobody asked to be plain (`NO_COLOR`)."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._on = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+    def bold(self, text: str) -> str:
+        """*text* in bold."""
+        return f"\x1b[1m{text}\x1b[0m" if self._on else text
+
+    def dim(self, text: str) -> str:
+        """*text* that may be passed over."""
+        return f"\x1b[2m{text}\x1b[0m" if self._on else text
+
+    def red(self, text: str) -> str:
+        """*text* about something that went wrong."""
+        return f"\x1b[31m{text}\x1b[0m" if self._on else text
+
+
+def printable(text: str) -> str:
+    """*text* without what would steer a terminal: a server may be anybody's."""
+    return "".join(
+        letter if letter in "\n\t" or letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )
+
+
+def tools_table(tools: Sequence[dict[str, Any]], columns: int, style: Style) -> str:
+    """Return a table of tools, given as their entries in `tools/list`."""
+    rows = [(str(tool["name"]), _signature(tool), _summary(tool)) for tool in tools]
+    return table(("tool", "arguments", "what it does"), rows, columns, style)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int, style: Style) -> str:
+    """Return *rows* below *head*, wrapped so that no line is longer than *columns* as far as that can be done."""
+    rows = [[printable(cell) for cell in row] for row in rows]
+    widths = _widths([head, *rows], columns)
+    lines = [style.dim("  ".join(_padded(cell, size) for cell, size in zip(head, widths, strict=True)).rstrip())]
+    for row in rows:
+        cells = [_wrapped(cell, size) for cell, size in zip(row, widths, strict=True)]
+        for number in range(max(map(len, cells))):
+            parts = [
+                _padded(cell[number] if number < len(cell) else "", size)
+                for cell, size in zip(cells, widths, strict=True)
+            ]
+            parts[0] = style.bold(parts[0])
+            lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines)
+
+
+def result(content: Sequence[dict[str, Any]], save_to: str | None) -> str:
+    """Return what a call came to as text; data that is no text is saved to *save_to*, or described.
+
+    Raises:
+        OSError: if it cannot be saved.
+    """
+    lines: list[str] = []
+    saved = 0
+    for block in content:
+        data = _binary(block)
+        if data is None:
+            lines.append(_in_words(block))
+        elif save_to is None:
+            lines.append(f"[{_kind(block)}, {len(data):,} bytes; -o FILE saves it]")
+        else:
+            path = _numbered(save_to, saved)
+            path.write_bytes(data)
+            saved += 1
+            lines.append(f"[{_kind(block)}, {len(data):,} bytes, saved to {path}]")
+    return "\n".join(lines)
+
+
+class ProgressLine:
+    """A bar on a terminal's last line that shows how far a call is. Elsewhere it shows nothing."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._on = stream.isatty()
+        self._shown = False
+
+    def __call__(self, done: float, total: float | None, message: str | None) -> None:
+        if self._on:
+            line = _shortened(progress(done, total, message), width() - 1)
+            self._stream.write(f"\r\x1b[K{line}")
+            self._stream.flush()
+            self._shown = True
+
+    def clear(self) -> None:
+        """Take the bar away."""
+        if self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+            self._shown = False
+
+
+def progress(done: float, total: float | None, message: str | None) -> str:
+    """Return a bar, or a count if nobody knows the end, and *message* behind it."""
+    if total:
+        part = min(max(done / total, 0.0), 1.0)
+        full = round(_BAR * part)
+        text = f"[{'#' * full}{'.' * (_BAR - full)}] {part:4.0%}"
+    else:
+        text = f"{done:g}"
+    return f"{text}  {printable(message.strip())}" if message else text
+
+
+def _signature(tool: dict[str, Any]) -> str:
+    schema = tool.get("inputSchema") or {}
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    required = schema.get("required") or [] if isinstance(schema, dict) else []
+    return ", ".join(name if name in required else f"[{name}]" for name in properties or {})
+
+
+def _summary(tool: dict[str, Any]) -> str:
+    text = tool.get("description") or tool.get("title") or ""
+    return " ".join(str(text).strip().partition("\n\n")[0].split())
+
+
+def _widths(rows: Sequence[Sequence[str]], columns: int) -> list[int]:
+    """How wide each column is: as its content wants, and where that is too much the last ones give way."""
+    widths = [max(_columns_of(row[number]) for row in rows) for number in range(len(rows[0]))]
+    for number in reversed(range(1, len(widths))):
+        surplus = sum(widths) + 2 * (len(widths) - 1) - columns
+        if surplus > 0:
+            widths[number] = max(widths[number] - surplus, min(widths[number], 24))
+    return widths
+
+
+def _wrapped(text: str, size: int) -> list[str]:
+    # textwrap counts letters, and some are two columns wide.
+    wide = max(1, _columns_of(text) // max(1, len(text)))
+    return wrap(text, max(size // wide, 1), break_on_hyphens=False) or [""]
+
+
+def _padded(text: str, size: int) -> str:
+    return text + " " * (size - _columns_of(text))
+
+
+def _shortened(text: str, columns: int) -> str:
+    text = " ".join(text.split("\n"))
+    while _columns_of(text) > columns:
+        text = text[:-2] + "…"
+    return text
+
+
+def _columns_of(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    return sum(_columns_of_letter(letter) for letter in text)
+
+
+def _columns_of_letter(letter: str) -> int:
+    if unicodedata.combining(letter):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def _binary(block: dict[str, Any]) -> bytes | None:
+    resource = block.get("resource")
+    data = resource.get("blob") if isinstance(resource, dict) else block.get("data")
+    if not isinstance(data, str):
+        return None
+    try:
+        return base64.b64decode(data)
+    except binascii.Error:
+        return None
+
+
+def _kind(block: dict[str, Any]) -> str:
+    resource = block.get("resource")
+    media = resource.get("mimeType") if isinstance(resource, dict) else block.get("mimeType")
+    return printable(str(media or block.get("type")))
+
+
+def _in_words(block: dict[str, Any]) -> str:
+    resource = block.get("resource")
+    if block.get("type") == "text":
+        text = str(block.get("text"))
+    elif isinstance(resource, dict) and "text" in resource:
+        text = str(resource["text"])
+    else:
+        text = f"[{block.get('type')}: {block.get('uri') or block.get('name') or 'not readable'}]"
+    # What goes into a file or another program stays as it is.
+    return printable(text) if sys.stdout.isatty() else text
+
+
+def _numbered(path: str, number: int) -> Path:
+    whole = Path(path)
+    return whole if number == 0 else whole.with_stem(f"{whole.stem}-{number + 1}")

@@ -1,0 +1,174 @@
+"""Arguments of a tool as a person types them, `count=3 tags=a tags=b`, read by the tool's input schema.
+
+Where the schema wants text, what was typed is the text, digits and all; elsewhere it is JSON. What fits neither
+is sent as text, so that the server, which knows its tool best, says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.codec import DecodingError, decode
+from toolwire_tools.suggestions import unknown
+
+from .errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Schema = dict[str, Any]
+
+_KINDS: dict[type, str] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+    type(None): "null",
+}
+
+
+def read(words: Sequence[str], schema: Schema) -> dict[str, Any]:
+    """Return the arguments that *words* say for a tool with this input *schema*.
+
+    Either they are `name=value` each, or one is a JSON object (or `-`, and standard input holds it). `name=@file`
+    takes the file's text, `name=@-` standard input, and `name=@@x` is the text `@x`. `a.b=1` reaches into an
+    object, and a name given again adds to a list.
+
+    Raises:
+        UsageError: if they say no such thing, or name a parameter the tool does not have.
+    """
+    if len(words) == 1 and (words[0] == "-" or words[0].lstrip().startswith("{")):
+        return _object(sys.stdin.read() if words[0] == "-" else words[0])
+    arguments: dict[str, Any] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals:
+            raise UsageError(_not_an_argument(word, schema))
+        _put(arguments, name, _content(text), schema, schema)
+    return arguments
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = decode(text)
+    except DecodingError as error:
+        raise UsageError(f"the arguments are not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise UsageError('the arguments must be a JSON object such as {"a": 1}')
+    return value
+
+
+def _not_an_argument(word: str, schema: Schema) -> str:
+    names = list(_properties(schema, schema))
+    takes = f"the tool takes {', '.join(names)}" if names else "the tool takes no arguments"
+    return f"arguments are given as name=value or as one JSON object, not as {word!r}; {takes}"
+
+
+def _content(text: str) -> str:
+    if not text.startswith("@") or text == "@":
+        return text
+    if text.startswith("@@"):
+        return text[1:]
+    if text == "@-":
+        return sys.stdin.read()
+    try:
+        return Path(text[1:]).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise UsageError(f"cannot read {text[1:]}: {reason} (write @{text} for the text itself)") from None
+
+
+def _put(target: dict[str, Any], name: str, text: str, schema: Schema, root: Schema) -> None:
+    """Set *name* in *target*, an object that *schema* describes."""
+    properties = _properties(schema, root)
+    head, dot, tail = name.partition(".")
+    if name not in properties and dot and head in properties:
+        inner = target.setdefault(head, {})
+        if not isinstance(inner, dict):
+            raise UsageError(f"{head} was given a value already, so {name} has no place")
+        _put(inner, tail, text, properties[head], root)
+        return
+    if name not in properties and _resolved(schema, root).get("additionalProperties") is False:
+        raise UsageError(unknown("parameter", name, properties) if properties else "the tool takes no arguments")
+    described = properties.get(name, {})
+    value = _value(text, described, root)
+    if name not in target:
+        target[name] = value
+    elif isinstance(target[name], list) and "array" in _kinds(described, root):
+        target[name] += value if isinstance(value, list) else [value]
+    else:
+        raise UsageError(f"{name} is given twice, and takes one value")
+
+
+def _value(text: str, schema: Schema, root: Schema) -> Any:
+    kinds = _kinds(schema, root)
+    if kinds == {"string"}:
+        return text
+    try:
+        value = decode(text)
+    except DecodingError:
+        value = text
+    kind = _KINDS[type(value)]
+    if not kinds:
+        return value
+    if kind in kinds and kind != "string":
+        return value
+    if kind in ("integer", "number") and kinds & {"integer", "number"}:
+        return value
+    if "array" in kinds and "string" not in kinds:
+        return [_value(text, _items(schema, root), root)]
+    return text
+
+
+def _kinds(schema: Schema, root: Schema) -> set[str]:
+    """The JSON types that *schema* allows; none of them if it does not say."""
+    schema = _resolved(schema, root)
+    if "type" in schema:
+        return {schema["type"]} if isinstance(schema["type"], str) else set(schema["type"])
+    if "const" in schema:
+        return {_KINDS[type(schema["const"])]}
+    if "enum" in schema:
+        return {_KINDS[type(value)] for value in schema["enum"]}
+    kinds: set[str] = set()
+    for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):
+        kinds |= _kinds(branch, root)
+    return kinds
+
+
+def _items(schema: Schema, root: Schema) -> Schema:
+    return _first(schema, root, lambda found: found.get("items")) or {}
+
+
+def _properties(schema: Schema, root: Schema) -> dict[str, Schema]:
+    return _first(schema, root, lambda found: found.get("properties")) or {}
+
+
+def _first(schema: Schema, root: Schema, look: Callable[[Schema], Any]) -> dict[str, Any] | None:
+    """What *look* finds in *schema* or in one of its branches: `X | None` is X as far as typing goes."""
+    schema = _resolved(schema, root)
+    found = look(schema)
+    if isinstance(found, dict):
+        return found
+    for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):
+        inner = _first(branch, root, look)
+        if inner is not None:
+            return inner
+    return None
+
+
+def _resolved(schema: Any, root: Schema) -> Schema:
+    """*schema*, or what its reference points to within *root*. Boolean schemas say nothing about types."""
+    for _ in range(20):  # references may run in a circle in a schema that somebody else wrote
+        if not isinstance(schema, dict):
+            return {}
+        reference = schema.get("$ref")
+        if not isinstance(reference, str) or not reference.startswith("#/"):
+            return schema
+        schema = root
+        for part in reference[2:].split("/"):
+            schema = schema.get(part.replace("~1", "/").replace("~0", "~"), {}) if isinstance(schema, dict) else {}
+    return {}

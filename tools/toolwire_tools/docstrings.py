@@ -66,9 +66,9 @@ def _style(text: str) -> str | None:
 
 
 def _dedented(text: str) -> str:
-    lines = text.expandtabs().strip("\n").rstrip().split("\n")
-    margin = min((len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()), default=0)
-    return "\n".join([lines[0].strip(), *(line[margin:].rstrip() for line in lines[1:])]).strip()
+    first, *rest = text.expandtabs().split("\n")
+    margin = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
+    return "\n".join([first.strip(), *(line[margin:].rstrip() for line in rest)]).strip("\n")
 
 
 def _parsed(text: str, style: str) -> Docstring:
@@ -77,7 +77,7 @@ def _parsed(text: str, style: str) -> Docstring:
     if style == "GOOGLE":
         text = _with_room(text)
     try:
-        found = docstring_parser.parse(text, style=docstring_parser.DocstringStyle[style])
+        found = docstring_parser.parse("\n" + text, style=docstring_parser.DocstringStyle[style])
     except (docstring_parser.ParseError, ValueError, IndexError):
         return Docstring(text)
     parameters = {_name(p.arg_name): _parameter(p) for p in found.params if p.args and p.args[0] != "attribute"}
@@ -86,16 +86,34 @@ def _parsed(text: str, style: str) -> Docstring:
 
 
 def _with_room(text: str) -> str:
-    """Google's sections as the parser sees them: after an empty line, by names it knows, with an ASCII colon."""
+    """Google's sections as the parser sees them: after an empty line, by names it knows, with ASCII colons."""
     lines: list[str] = []
+    entry_margin: int | None = None  # of the entries of the section, known from its first one
     for line in text.split("\n"):
-        title = line.strip()[:-1].rstrip()
-        if line.rstrip().endswith((":", "：")) and title.lower() in _SECTIONS:
+        title = line.strip()[:-1].rstrip().lower()
+        margin = len(line) - len(line.lstrip())
+        if line.endswith((":", "：")) and title in _SECTIONS and not (entry_margin and margin >= entry_margin):
             if lines and lines[-1].strip():
                 lines.append("")
-            line = _KNOWN_TITLES.get(title.lower(), title.capitalize()) + ":"
+            line = _KNOWN_TITLES.get(title, title.capitalize()) + ":"
+            entry_margin = 0
+        elif entry_margin is not None and line.strip():
+            entry_margin = entry_margin or margin
+            if margin == entry_margin:
+                line = _entry(line)
         lines.append(line)
     return "\n".join(lines)
+
+
+def _entry(line: str) -> str:
+    """`name (:class:`int`)： text` without the role in the type, whose colons the parser would split at."""
+    import re
+
+    if found := re.match(r"(\s*[*\w.]+\s*)(\((?:[^()`]|`[^`]*`|\([^()]*\))*\))?\s*[:：]\s*", line):
+        name, type_ = found[1].rstrip(), found[2] or ""
+        type_ = re.sub(r":[\w:]+:`~?([^`]*)`", r"\1", type_)
+        return f"{name} {type_}".rstrip() + f": {line[found.end() :]}"
+    return line
 
 
 _KNOWN_TITLES = {

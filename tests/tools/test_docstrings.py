@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toolwire_tools.docstrings import DocParameter, Docstring, read
+
+GOOGLE = """Search the web.
+
+    Slowly,
+      but surely.
+
+    Args:
+        query (str): What to look for,
+            on two lines.
+        limit: How many. Defaults to 5.
+
+    Returns:
+        The hits.
+
+    Raises:
+        ValueError: if there are none.
+    """
+
+NUMPY = """Search the web.
+
+    Slowly,
+      but surely.
+
+    Parameters
+    ----------
+    query : str
+        What to look for,
+        on two lines.
+    limit
+        How many. Defaults to 5.
+
+    Returns
+    -------
+    list
+        The hits.
+    """
+
+REST = """Search the web.
+
+    Slowly,
+      but surely.
+
+    :param str query: What to look for,
+        on two lines.
+    :param limit: How many. Defaults to 5.
+    :returns: The hits.
+    :raises ValueError: if there are none.
+    """
+
+EPYDOC = """Search the web.
+
+    Slowly,
+      but surely.
+
+    @param query: What to look for,
+        on two lines.
+    @type query: str
+    @param limit: How many. Defaults to 5.
+    @return: The hits.
+    """
+
+
+@pytest.mark.parametrize("text", [GOOGLE, NUMPY, REST, EPYDOC], ids=["Google", "NumPy", "reST", "Epydoc"])
+def test_all_four_styles_say_the_same(text: str) -> None:
+    assert read(text) == Docstring(
+        "Search the web.\n\nSlowly,\n  but surely.",
+        {
+            "query": DocParameter("query", "str", "What to look for, on two lines."),
+            "limit": DocParameter("limit", None, "How many. Defaults to 5."),
+        },
+        "The hits.",
+    )
+
+
+def test_a_section_may_stick_to_the_summary() -> None:
+    found = read("Search.\n    Args:\n        query: What.\n    Returns:\n        Hits.\n    ")
+    assert (found.description, found.parameters["query"].description, found.returns) == ("Search.", "What.", "Hits.")
+
+
+def test_a_docstring_may_be_all_parameters() -> None:
+    found = read("\n    Args:\n        a: The a.\n    ")
+    assert (found.description, found.parameters["a"].description) == ("", "The a.")
+
+
+def test_colons_may_be_chinese() -> None:
+    assert read("搜索。\n\n    Args：\n        query (str)：查询词\n    ") == Docstring(
+        "搜索。", {"query": DocParameter("query", "str", "查询词")}
+    )
+
+
+def test_types_may_be_references() -> None:
+    found = read(
+        "Add.\n\n    Args:\n        a (:class:`int`): The a.\n        b (Optional[:py:obj:`int`]): The b.\n    "
+    )
+    assert [(p.type, p.description) for p in found.parameters.values()] == [
+        ("int", "The a."),
+        ("Optional[int]", "The b."),
+    ]
+
+
+def test_text_without_sections_is_all_description() -> None:
+    text = "Use it like this:\n\n    one: two\n    - three: four"
+    assert read(text) == Docstring("Use it like this:\n\none: two\n- three: four")
+    assert read(None) == read("") == Docstring()
+
+
+@given(st.text() | st.text("Args:\n \t-@param()x：Returns`"))
+def test_no_text_is_too_odd_to_read(text: str) -> None:
+    assert isinstance(read(text), Docstring)

@@ -11,7 +11,7 @@ import os
 import re
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_tools import RegistrationError, Tool, tools_in, tools_of
@@ -142,12 +142,16 @@ def _tools_of_module(module: ModuleType, target: Target) -> list[Tool]:
         if not offer.tools and not target.may_be_empty:
             raise LoadError(f"{target} offers no tools: define public functions in it, or decorate some with @tool_api")
         return offer.tools
-    thing: Any = module
-    for part in target.name.split("."):
-        if not hasattr(thing, part):
-            return _tools_named(module, target)
-        thing = getattr(thing, part)
-    return tools_of(thing)
+    head, dot, _ = target.name.partition(".")
+    if not hasattr(module, head):
+        return _tools_named(module, target)
+    tools = tools_of(getattr(module, head))
+    if not dot:
+        return tools
+    named = [tool for tool in tools if tool.name == target.name]
+    if not named:
+        raise LoadError(f"{target.place}: {unknown('tool', target.name, [tool.name for tool in tools])}")
+    return named
 
 
 def _tools_named(module: ModuleType, target: Target) -> list[Tool]:

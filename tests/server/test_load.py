@@ -1,0 +1,280 @@
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from toolwire.errors import LoadError
+from toolwire.load import Target, load, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def own_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Imports of one test are unknown to the next."""
+    before = dict(sys.modules)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)
+    yield
+    for name in set(sys.modules) - set(before):
+        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str], str]:
+    def write(name: str, text: str) -> str:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        importlib.invalidate_caches()
+        return name
+
+    return write
+
+
+def names(*targets: str, **options: Any) -> list[str]:
+    return [tool.name for tool in load(targets, **options)]
+
+
+ADD = "def add(a: int, b: int) -> int:\n    return a + b\n"
+TWO = ADD + "def mul(a: int, b: int) -> int:\n    return a * b\n"
+KIT = """
+from toolwire import tool_api
+class Search:
+    @tool_api
+    def find(self, text: str) -> str: return text
+    @tool_api
+    def count(self) -> int: return 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("tools.py", Target("tools.py")),
+        ("tools.py:add", Target("tools.py", "add")),
+        ("tools.py:Search.find", Target("tools.py", "Search.find")),
+        ("package.module", Target("package.module")),
+        ("package.module:add", Target("package.module", "add")),
+        (r"C:\x.py", Target(r"C:\x.py")),
+        (r"C:\x.py:add", Target(r"C:\x.py", "add")),
+        ("C:/x.py:add", Target("C:/x.py", "add")),
+        ("tools.py:", Target("tools.py:")),
+        ("tools.py:a-b", Target("tools.py:a-b")),
+        ("werkzeug.py:größe", Target("werkzeug.py", "größe")),
+    ],
+)
+def test_a_target_is_taken_apart(text: str, target: Target) -> None:
+    assert parse(text) == target
+
+
+def test_a_file_whose_name_holds_a_colon_is_that_file(write: Callable[[str, str], str]) -> None:
+    write("odd.py:add", "")
+    assert parse("odd.py:add") == Target("odd.py:add")
+
+
+def test_a_file_offers_its_functions_or_the_one_that_is_named(write: Callable[[str, str], str]) -> None:
+    file = write("two.py", TWO)
+    assert names(file) == ["add", "mul"]
+    assert names(f"{file}:mul") == ["mul"]
+    assert names(f"{file}:mul", f"{file}:add") == ["mul", "add"]
+
+
+def test_a_toolkit_or_one_of_its_tools_can_be_named(write: Callable[[str, str], str]) -> None:
+    file = write("kit.py", KIT)
+    assert names(f"{file}:Search") == ["Search.find", "Search.count"]
+    assert names(f"{file}:Search.count") == ["Search.count"]
+
+
+def test_a_folder_offers_its_files_in_order_but_not_those_that_begin_with_an_underscore(
+    write: Callable[[str, str], str],
+) -> None:
+    write("folder/b.py", "def b() -> None: ...")
+    write("folder/a.py", "def a() -> None: ...")
+    write("folder/empty.py", "import os")
+    write("folder/_hidden.py", "raise RuntimeError")
+    write("folder/notes.txt", "")
+    assert names("folder") == ["a", "b"]
+    assert names("folder", "folder/a.py", "folder/a.py:a") == ["a", "b"]
+
+
+def test_a_module_is_found_in_the_working_folder(write: Callable[[str, str], str]) -> None:
+    write("shop/__init__.py", "")
+    write("shop/prices.py", "from . import tax\n" + ADD)
+    write("shop/tax.py", "")
+    assert names("shop.prices") == ["add"]
+    assert names("shop.prices:add") == ["add"]
+
+
+def test_a_file_of_a_package_may_import_its_neighbours_relatively(write: Callable[[str, str], str]) -> None:
+    write("goods/__init__.py", "")
+    write("goods/prices.py", "from .tax import rate\ndef price() -> float: return rate")
+    write("goods/tax.py", "rate = 0.2")
+    assert names("goods/prices.py") == ["price"]
+
+
+def test_a_file_may_import_its_neighbours_and_they_it(write: Callable[[str, str], str]) -> None:
+    write("one/tools_a.py", "import tools_b\nmark = object()\ndef a() -> None: ...")
+    write("one/tools_b.py", "def back():\n    import tools_a\n    return tools_a.mark\n")
+    load(["one/tools_a.py"])
+    assert sys.modules["tools_b"].back() is sys.modules["tools_a"].mark
+
+
+def test_a_file_named_like_a_standard_module_shadows_nothing(write: Callable[[str, str], str]) -> None:
+    text = "import random, colorsys\ndef dice() -> int: return random.randint(1, 6)"
+    file = write("random.py", text)
+    write("colorsys.py", "raise RuntimeError('the wrong colorsys')")
+    (tool,) = load([file])
+    assert 1 <= tool.function() <= 6
+    import random
+
+    assert hasattr(random, "randint")
+
+
+def test_two_files_of_one_name_are_two_modules(write: Callable[[str, str], str]) -> None:
+    write("x/same.py", "def x() -> int: return 1")
+    write("y/same.py", "def y() -> int: return 2")
+    assert [tool.function() for tool in load(["x/same.py", "y/same.py"])] == [1, 2]
+
+
+def test_dataclasses_pickles_and_forward_references_work(write: Callable[[str, str], str]) -> None:
+    text = """
+from __future__ import annotations
+from dataclasses import dataclass
+def make(size: int) -> Box: return Box(size)
+@dataclass
+class Box:
+    size: int
+"""
+    for file in (write("boxes.py", text), write("select.py", text.replace("make", "make_other"))):
+        (tool,) = load([file])
+        box = tool.function(3)
+        assert pickle.loads(pickle.dumps(box)) == box
+
+
+def test_patterns_choose_tools(write: Callable[[str, str], str]) -> None:
+    file = write("many.py", "def a_x(): ...\ndef a_y(): ...\ndef b_x(): ...")
+    assert names(file, include=["a_*"]) == ["a_x", "a_y"]
+    assert names(file, exclude=["*_x"]) == ["a_y"]
+    assert names(file, include=["a_*", "b_*"], exclude=["a_x"]) == ["a_y", "b_x"]
+
+
+@pytest.mark.parametrize(
+    ("targets", "options", "told"),
+    [
+        (["tols.py"], {}, "did you mean 'tools.py'"),
+        (["nowhere/tools.py"], {}, "no folder nowhere"),
+        (["tools.py:ad"], {}, "did you mean 'add'"),
+        (["tools.txt"], {}, "must end in .py"),
+        (["bare"], {}, "no Python files"),
+        (["folder:add"], {}, "folder/FILE.py:add"),
+        (["tools"], {"include": ["x*"]}, "there are add"),
+        (["tols"], {}, "did you mean 'tools'"),
+        (["my-tools"], {}, "my-tools.py"),
+        (["empty.py"], {}, "offers no tools"),
+        (["tools.py", "other.py"], {}, "in tools.py and in other.py"),
+        (["exits.py"], {}, "__main__"),
+        (["no.such.module"], {}, "no module"),
+    ],
+)
+def test_a_mistake_is_told_in_one_sentence_with_its_remedy(
+    write: Callable[[str, str], str], targets: list[str], options: dict[str, Any], told: str
+) -> None:
+    for file in ("tools.py", "other.py", "folder/x.py", "my-tools.py", "tools.txt"):
+        write(file, ADD)
+    write("empty.py", "import os")
+    write("bare/readme.md", "")
+    write("exits.py", "import sys\nsys.exit('bye')")
+    with pytest.raises(LoadError) as caught:
+        load(targets, **options)
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "told"),
+    [
+        ("import os\n\n1 / 0\n", "ZeroDivisionError", "line 3"),
+        ("def f(:\n", "SyntaxError", "line 1"),
+        ("import a_package_nobody_has\n", "pip install a_package_nobody_has", "line 1"),
+        ("answer = input('?')\n", "standard input", "line 1"),
+        ("raise Exception\n", "Exception", "line 1"),
+        ("class Stop(BaseException): ...\nraise Stop\n", "Stop", "line 2"),
+    ],
+)
+def test_a_failing_import_shows_the_user_s_own_lines_only(
+    write: Callable[[str, str], str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    shown: str,
+    told: str,
+) -> None:
+    with open(os.devnull) as nothing:
+        monkeypatch.setattr("sys.stdin", nothing)
+        with pytest.raises(LoadError) as caught:
+            load([write("broken.py", text)])
+    trace = capsys.readouterr().err
+    assert shown in str(caught.value)
+    assert told in trace
+    assert "importlib" not in trace
+    assert "imports.py" not in trace
+
+
+def test_the_rest_is_served_if_that_is_wanted(
+    write: Callable[[str, str], str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    write("mixed/broken.py", "1 / 0")
+    write("mixed/good.py", ADD)
+    write("mixed/unfit.py", "from toolwire import tool_api\n@tool_api\ndef f(*args): ...")
+    assert names("mixed", "nowhere.py", keep_going=True) == ["add"]
+    told = capfd.readouterr().err
+    assert "ZeroDivisionError" in told
+    assert "nowhere.py" in told
+    assert "*args" in told
+    with pytest.raises(LoadError, match="ZeroDivisionError"):
+        load(["mixed"])
+
+
+def test_a_toolkit_that_cannot_be_made_shows_why(
+    write: Callable[[str, str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("kit.py", KIT.replace("class Search:\n", "class Search:\n    def __init__(self): self.key = {}['KEY']\n"))
+    with pytest.raises(LoadError, match="KeyError"):
+        load(["kit.py"])
+    trace = capsys.readouterr().err
+    assert "{}['KEY']" in trace
+    assert "toolkit.py" not in trace
+
+
+def test_functions_that_cannot_be_served_are_named(
+    write: Callable[[str, str], str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    write("some.py", ADD + "def many(*args): ...")
+    assert names("some.py") == ["add"]
+    assert "many is not served" in capfd.readouterr().err
+
+
+def test_installed_tools_are_known_by_their_name(write: Callable[[str, str], str], tmp_path: Path) -> None:
+    write("site/installed_tools.py", KIT + "\n@tool_api\ndef alone() -> None: ...")
+    write("site/some_tools-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: some-tools\nVersion: 1.0\n")
+    write(
+        "site/some_tools-1.0.dist-info/entry_points.txt",
+        "[toolwire.tools]\nsearching = installed_tools:Search\n"
+        "all-of-it = installed_tools\ntime = installed_tools:alone\n",
+    )
+    sys.path.append(str(tmp_path / "site"))
+    assert names("searching") == ["Search.find", "Search.count"]
+    assert set(names("all-of-it")) == {"Search.find", "Search.count", "alone"}
+    assert names("all-of-it:alone") == ["alone"]
+    assert names("time") == ["alone"]
+    with pytest.raises(LoadError, match="did you mean 'searching'"):
+        load(["serching"])

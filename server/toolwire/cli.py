@@ -215,10 +215,10 @@ def _report(client: Client, name: str, arguments: dict[str, Any], options: dict[
     if options.get("json"):
         _say(_json(answer.raw))
     elif answer.is_error:
-        _write(sys.stderr, Style(sys.stderr).red(result(answer.content, None)))
+        _write(sys.stderr, Style(sys.stderr).red(result(answer.content)))
     else:
         try:
-            _say(result(answer.content, options.get("output")))
+            _say(result(answer.content, options.get("output"), hint="; -o FILE saves it"))
         except FileNotFoundError as error:
             raise UsageError(f"cannot save to {error.filename}: there is no such folder") from None
         except PermissionError as error:

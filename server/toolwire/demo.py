@@ -98,9 +98,9 @@ class _Demo:
         answer = self._client.start(name, arguments, on_progress=self._progress if shows_progress else None).result(
             _TIMEOUT_SECONDS
         )
-        text = printable(result(answer.content, None))
+        text = printable(result(answer.content))
         if shorten and len(text) > 72:
-            text = f"{text[:60]} ... {text[-8:]}"
+            text = f"{text[:60]}... ({len(text):,} characters)"
         self._say(_indented(self._style.red(text) if answer.is_error else text))
         self._took(start, "the tool failed, the server did not" if answer.is_error else "")
 

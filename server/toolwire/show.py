@@ -75,8 +75,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int, styl
     return "\n".join(lines)
 
 
-def result(content: Sequence[dict[str, Any]], save_to: str | None) -> str:
-    """Return what a call came to as text; data that is no text is saved to *save_to*, or described.
+def result(content: Sequence[dict[str, Any]], save_to: str | None = None, *, hint: str = "") -> str:
+    """Return what a call came to as text; data that is no text is saved to *save_to*, or described with a *hint*.
 
     Raises:
         OSError: if it cannot be saved.
@@ -88,7 +88,7 @@ def result(content: Sequence[dict[str, Any]], save_to: str | None) -> str:
         if data is None:
             lines.append(_in_words(block))
         elif save_to is None:
-            lines.append(f"[{_kind(block)}, {len(data):,} bytes; -o FILE saves it]")
+            lines.append(f"[{_kind(block)}, {len(data):,} bytes{hint}]")
         else:
             path = _numbered(save_to, saved)
             path.write_bytes(data)

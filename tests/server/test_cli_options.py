@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+from toolwire.errors import UsageError
+from toolwire.options import Option, Words, count, one_of, parse, seconds, size
+
+OPTIONS = (
+    Option("--name", "", "NAME"),
+    Option("--page-size", "", "N", count),
+    Option("--include", "", "PATTERN", many=True),
+    Option("--keep-going", ""),
+    Option("--output", "", "FILE", short="-o"),
+    Option("--level", "", "LEVEL", one_of("low", "high")),
+)
+
+
+def test_options_stand_anywhere_and_words_keep_their_order() -> None:
+    assert parse(["a", "--name", "x", "b", "--keep-going", "-o", "f", "c"], OPTIONS) == Words(
+        {"name": "x", "keep_going": True, "output": "f"}, ["a", "b", "c"]
+    )
+
+
+def test_a_value_may_be_joined_by_an_equals_sign() -> None:
+    assert parse(["--name=a=b", "--page-size=3"], OPTIONS).options == {"name": "a=b", "page_size": 3}
+
+
+def test_an_option_given_several_times_collects_or_the_last_one_counts() -> None:
+    given = ["--include", "a*", "--include=b*", "--name", "x", "--name", "y"]
+    assert parse(given, OPTIONS).options == {"include": ["a*", "b*"], "name": "y"}
+
+
+def test_what_follows_two_dashes_is_left_alone() -> None:
+    assert parse(["x", "--", "npx", "-y", "--", "z"], OPTIONS) == Words({}, ["x"], ["npx", "-y", "--", "z"])
+    assert parse(["x", "--"], OPTIONS) == Words({}, ["x"], [])
+    assert parse(["-"], OPTIONS) == Words({}, ["-"])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--nmae", "x"], "did you mean '--name'"),
+        (["-x"], "no option '-x'"),
+        (["--name"], "--name NAME"),
+        (["--keep-going=yes"], "leave out =yes"),
+        (["--page-size", "0"], "whole number"),
+        (["--level", "middle"], "one of low, high"),
+    ],
+)
+def test_a_mistake_is_named_with_its_remedy(words: list[str], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        parse(words, OPTIONS)
+
+
+def test_sizes_have_units() -> None:
+    assert [size("5"), size("2KiB"), size("64 MiB"), size("1GiB")] == [5, 2048, 64 * 1024**2, 1024**3]
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "MiB", "10 apples", "٣"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="number of bytes"):
+        size(text)
+
+
+@pytest.mark.parametrize("text", ["-1", "soon", "nan", "inf"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="number of seconds"):
+        seconds(text)

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import base64
+import io
+from typing import TYPE_CHECKING
+
+from toolwire.show import ProgressLine, Style, progress, result, table, tools_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+PLAIN = Style(io.StringIO())
+
+
+def test_tools_are_a_table_with_optional_arguments_in_brackets() -> None:
+    tool = {
+        "name": "add",
+        "description": "Add\ntwo numbers.\n\nMore about it.",
+        "inputSchema": {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a"]},
+    }
+    assert tools_table([tool, {"name": "ping"}], 80, PLAIN).splitlines() == [
+        "tool  arguments  what it does",
+        "add   a, [b]     Add two numbers.",
+        "ping",
+    ]
+
+
+def test_a_table_is_wrapped_to_the_width_it_is_given() -> None:
+    lines = table(("a", "b"), [("name", "word " * 40)], 50, PLAIN).splitlines()
+    assert len(lines) > 4
+    assert max(map(len, lines)) <= 50
+    assert " ".join(line[6:] for line in lines[1:]).split() == ["word"] * 40
+
+
+def test_columns_stay_in_line_when_letters_are_wide() -> None:
+    lines = table(("a", "b"), [("加法", "x"), ("add", "y")], 80, PLAIN).splitlines()
+    assert lines == ["a     b", "加法  x", "add   y"]
+
+
+def test_a_server_cannot_steer_the_terminal() -> None:
+    assert "\x1b" not in table(("a",), [("\x1b[2Jhello",)], 80, PLAIN)
+
+
+def test_colour_is_for_terminals_and_for_those_who_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert Style(Terminal()).bold("x") == "\x1b[1mx\x1b[0m"
+    assert PLAIN.bold("x") == "x"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert Style(Terminal()).red("x") == "x"
+
+
+def test_progress_is_a_bar_if_the_end_is_known_and_a_count_if_not() -> None:
+    assert progress(1, 4, "half\x1b way ") == "[######..................]  25%  half\N{REPLACEMENT CHARACTER} way"
+    assert progress(9, 4, None) == f"[{'#' * 24}] 100%"
+    assert progress(3, None, "found") == "3  found"
+
+
+def test_the_progress_line_is_taken_away_and_never_shown_outside_a_terminal() -> None:
+    terminal, pipe = Terminal(), io.StringIO()
+    for stream in (terminal, pipe):
+        line = ProgressLine(stream)
+        line(1, 2, None)
+        line.clear()
+    assert terminal.getvalue().endswith("\r\x1b[K")
+    assert pipe.getvalue() == ""
+
+
+def test_data_is_described_or_saved(tmp_path: Path) -> None:
+    data = base64.b64encode(b"\x89PNG").decode()
+    image = {"type": "image", "mimeType": "image/png", "data": data}
+    blob = {"type": "resource", "resource": {"uri": "file:///x", "mimeType": "application/zip", "blob": data}}
+    link = {"type": "resource_link", "uri": "file:///y", "name": "y"}
+    text = {"type": "text", "text": "hello"}
+    assert result([text, image, link], hint="; saved by -o").splitlines() == [
+        "hello",
+        "[image/png, 4 bytes; saved by -o]",
+        "[resource_link: file:///y]",
+    ]
+    result([image, blob], str(tmp_path / "a.png"))
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        "a.png": b"\x89PNG",
+        "a-2.png": b"\x89PNG",
+    }

@@ -329,7 +329,7 @@ class FakePicture:
     def __init__(self, mode: str) -> None:
         self.mode = mode
 
-    def save(self, file: Any, format: str) -> None:
+    def save(self, file: Any, format: str) -> None:  # noqa: A002 - PIL's name
         if self.mode == "CMYK":
             raise OSError("cannot write mode CMYK as PNG")
         file.write(PNG + format.encode())
@@ -341,15 +341,15 @@ class FakePicture:
 class FakeFigure:
     """What matplotlib's figures look like."""
 
-    def savefig(self, file: Any, *, format: str) -> None:
+    def savefig(self, file: Any, *, format: str) -> None:  # noqa: A002 - matplotlib's name
         file.write(PNG + format.encode())
 
 
 @pytest.mark.parametrize(
-    ("picture", "format"), [(FakePicture("RGB"), b"PNG"), (FakePicture("CMYK"), b"PNG"), (FakeFigure(), b"png")]
+    ("picture", "ending"), [(FakePicture("RGB"), b"PNG"), (FakePicture("CMYK"), b"PNG"), (FakeFigure(), b"png")]
 )
-def test_pictures_of_other_libraries_become_png(picture: Any, format: bytes) -> None:
-    block = {"type": "image", "data": base64.b64encode(PNG + format).decode(), "mimeType": "image/png"}
+def test_pictures_of_other_libraries_become_png(picture: Any, ending: bytes) -> None:
+    block = {"type": "image", "data": base64.b64encode(PNG + ending).decode(), "mimeType": "image/png"}
     assert result_of(picture)["content"] == [block]
     assert result_of(["see", picture])["content"] == [text("see"), block]
 

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from toolwire.demo import EXAMPLE
+from toolwire.load import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_demo_shows_everything_and_ends_by_itself(tmp_path: Path) -> None:
+    environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    done = subprocess.run(
+        [sys.executable, "-m", "toolwire", "demo"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    for shown in (
+        "Notes.write",  # the table
+        "18446744073709551617",  # a result
+        "From then on, everybody who asked got tea.",  # a stream
+        "[##############..........]",  # progress
+        "There is no note called 'coffee'.",  # a tool that fails
+        "arguments.a",  # arguments that are wrong
+        "cancelled; the server answers",
+    ):
+        assert shown in done.stdout
+    assert len(re.findall(r"\d ms", done.stdout)) > 10
+    assert "\x1b" not in done.stdout
+
+
+def test_the_example_file_shows_the_range() -> None:
+    tools = {tool.name: tool for tool in load([EXAMPLE])}
+    assert tools["wait_for_all"].is_async
+    assert not tools["add"].is_async
+    assert tools["count_words"].describe()["outputSchema"]["properties"]["words"] == {"type": "integer"}
+    assert {"tell_story", "find_primes", "draw_square", "Notes.write", "Notes.read"} < set(tools)

@@ -38,12 +38,14 @@ class Judge:
 
 def problem(schema: Any) -> str | None:
     """Return what is wrong with a schema written by hand, or None."""
-    from jsonschema import Draft202012Validator
+    from jsonschema import Draft202012Validator, FormatChecker
     from jsonschema.exceptions import best_match
 
     if not isinstance(schema, dict):
         return f"a JSON Schema is an object, not {type(schema).__name__}"
-    error = best_match(Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema))
+    patterns = FormatChecker(["regex"])
+    meta = Draft202012Validator(Draft202012Validator.META_SCHEMA, format_checker=patterns)
+    error = best_match(meta.iter_errors(schema))
     if error is not None:
         place = "/".join(map(str, error.absolute_path))
         return f"{error.message} at {place}" if place else str(error.message)

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal
+
+import pytest
+from toolwire_tools import signature
+from toolwire_tools.arguments import Arguments
+from toolwire_tools.errors import ArgumentsError
+
+
+@dataclasses.dataclass
+class Item:
+    name: str
+    count: int = 1
+
+
+def order(items: list[Item], speed: Literal["slow", "fast"] = "slow", note: str | None = None) -> None: ...
+
+
+def arguments() -> Arguments:
+    return signature.read(order, tool="order").arguments
+
+
+def faults(values: Any) -> list[tuple[str, str]]:
+    with pytest.raises(ArgumentsError) as caught:
+        arguments().bind(values)
+    return caught.value.faults
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({}, [("arguments.items", "is missing")]),
+        (
+            {"items": [{"name": "a"}, {"name": "b", "count": "three"}]},
+            [("arguments.items[1].count", '"three" is not an integer')],
+        ),
+        (
+            {"items": [{"nam": "a"}]},
+            [
+                ("arguments.items[0].name", "is missing"),
+                ("arguments.items[0].nam", "is unknown; did you mean name? Known here: name, count"),
+            ],
+        ),
+        (
+            {"items": [], "sped": "fast"},
+            [("arguments.sped", "is unknown; did you mean speed? Known here: speed, items, note")],
+        ),
+        ({"items": [], "speed": "faster"}, [("arguments.speed", '"faster" is not one of "slow", "fast"')]),
+        ({"items": [], "note": 3}, [("arguments.note", "3 is neither a string nor null")]),
+        (
+            {"items": None, "note": []},
+            [("arguments.items", "null is not an array"), ("arguments.note", "[] is neither a string nor null")],
+        ),
+        ({"items": "[]"}, [("arguments.items", '"[]" is not an array')]),
+        ([], [("arguments", "[] is not an object")]),
+    ],
+)
+def test_every_fault_is_named_with_its_place(values: Any, expected: list[tuple[str, str]]) -> None:
+    assert sorted(faults(values)) == sorted(expected)
+
+
+def test_the_text_of_the_error_lists_the_faults_line_by_line() -> None:
+    with pytest.raises(ArgumentsError) as caught:
+        arguments().bind({"items": [{"name": 1}], "speed": 1})
+    assert sorted(str(caught.value).splitlines()) == [
+        "arguments.items[0].name: 1 is not a string",
+        "arguments.speed: 1 is not a string",
+        'arguments.speed: 1 is not one of "slow", "fast"',
+    ]
+
+
+def test_many_faults_are_counted_and_long_values_are_cut() -> None:
+    found = faults({"items": [{"name": 1}] * 50})
+    assert len(found) == 11
+    assert found[-1] == ("arguments", "40 more faults of this kind")
+    ((_, sentence),) = faults({"items": [{"name": ["x" * 10_000]}]})
+    assert len(sentence) < 200
+
+
+def test_defaults_are_left_to_python() -> None:
+    assert arguments().bind({"items": []}) == ((), {"items": []})
+
+
+def test_arguments_are_not_changed_by_reading_them() -> None:
+    values = {"items": [{"name": "a", "count": 2.0}]}
+    assert arguments().bind(values) == ((), {"items": [Item("a", 2)]})
+    assert values == {"items": [{"name": "a", "count": 2.0}]}
+
+
+def test_a_parameter_may_have_any_name() -> None:
+    def tool(tag: int, f0: int, self: int, arguments: int, __struct_fields__: int = 0) -> None: ...
+
+    values = {"tag": 1, "f0": 2, "self": 3, "arguments": 4, "__struct_fields__": 5}
+    assert signature.read(tool, tool="tool").arguments.bind(values) == ((), values)
+
+
+def test_deep_nesting_is_an_answer_and_no_crash() -> None:
+    def tool(x: list[Any] | int) -> None: ...
+
+    deep: Any = []
+    for _ in range(500):
+        deep = [deep]
+    signature.read(tool, tool="tool").arguments.bind({"x": deep})

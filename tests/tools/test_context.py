@@ -128,9 +128,7 @@ def test_methods_generators_and_async_tools_get_their_context() -> None:
     async def async_generator(context: Context) -> AsyncIterator[str]:
         yield context.tool
 
-    for function in (Kit().method, generator):
-        tool = Tool(function)
+    for tool in (Tool(Kit().method), Tool(generator)):
         assert tool.call({}, RecordingCaller())["content"][0]["text"] == tool.name
-    for function in (coroutine, async_generator):
-        tool = Tool(function)
+    for tool in (Tool(coroutine), Tool(async_generator)):
         assert asyncio.run(tool.call_async({}, RecordingCaller()))["content"][0]["text"] == tool.name

@@ -1,0 +1,86 @@
+"""Imports point one way, and each package shows exactly what it lists."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# Each package with the shelf it stands on and those of ours it may import.
+SHELVES = {
+    "toolwire_schemas": ("schemas", set()),
+    "toolwire_tools": ("tools", {"toolwire_schemas"}),
+    "toolwire": ("server", {"toolwire_schemas", "toolwire_tools"}),
+    "toolwire_client": ("clients", {"toolwire_schemas"}),
+}
+
+# The commands that ask use the client; nothing else of the server does, and even these only when they run.
+EXCEPTIONS = {("server/toolwire/cli.py", "toolwire_client")}
+
+
+def sources() -> Iterator[tuple[str, Path]]:
+    for package, (shelf, _) in SHELVES.items():
+        for path in sorted((ROOT / shelf / package).rglob("*.py")):
+            yield package, path
+
+
+def imported(path: Path) -> Iterator[tuple[str, bool]]:
+    """The packages of ours that a file imports, each with whether that happens as soon as the file is imported."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    later = {id(node) for block in ast.walk(tree) if _runs_later(block) for node in ast.walk(block)}
+    for node in ast.walk(tree):
+        modules: list[str] = []
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            modules = [node.module]
+        for module in modules:
+            if module.partition(".")[0] in SHELVES:
+                yield module.partition(".")[0], id(node) not in later
+
+
+def _runs_later(block: ast.AST) -> bool:
+    """True for functions, and for what only type checkers read."""
+    for_types = isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING"
+    return for_types or isinstance(block, ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+@pytest.mark.parametrize(("package", "path"), list(sources()), ids=lambda value: getattr(value, "name", value))
+def test_a_file_imports_only_from_the_shelves_below_it(package: str, path: Path) -> None:
+    allowed = SHELVES[package][1] | {package}
+    place = path.relative_to(ROOT).as_posix()
+    for other, at_once in imported(path):
+        assert other in allowed or ((place, other) in EXCEPTIONS and not at_once), f"{place} imports {other}"
+
+
+def test_the_rule_sees_imports_wherever_they_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "sample.py"
+    path.write_text(
+        "import toolwire.cli\ndef f():\n    from toolwire_client import Client\nfrom . import toolwire_tools\n"
+    )
+    assert list(imported(path)) == [("toolwire", True), ("toolwire_client", False)]
+
+
+@pytest.mark.parametrize("package", SHELVES)
+def test_a_package_lists_what_it_shows_in_order(package: str) -> None:
+    module = importlib.import_module(package)
+    listed = getattr(module, "__all__", ())  # a package without it shows its modules alone
+    assert list(listed) == sorted(set(listed))
+    unlisted = ("annotations", "TYPE_CHECKING")
+    shown = {name for name, value in vars(module).items() if not isinstance(value, types.ModuleType)}
+    shown = {name for name in shown if not name.startswith("_") and name not in unlisted}
+    assert shown <= set(listed)
+    assert all(hasattr(module, name) for name in listed)
+
+
+@pytest.mark.parametrize(("package", "shelf"), [(package, shelf) for package, (shelf, _) in SHELVES.items()])
+def test_a_shelf_holds_one_typed_package_and_explains_itself(package: str, shelf: str) -> None:
+    assert (ROOT / shelf / package / "py.typed").is_file()
+    assert not (ROOT / shelf / "__init__.py").exists()
+    assert (ROOT / shelf / "README.md").is_file()

@@ -84,9 +84,7 @@ def _plain(value: Any, path: str, depth: int) -> Any:
 
 def _paired(text: str) -> str:
     """*text* with surrogate pairs joined and unpaired ones replaced: UTF-16 knows the difference."""
-    return (
-        text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    )
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _finite(number: float, path: str) -> float:

@@ -216,9 +216,7 @@ class Headers:
         return []
 
     def _header(self, frames: list[Frame]) -> bool:
-        start = (
-            self._buffer.lstrip(_BLANK).removeprefix(_BOM).lstrip(_BLANK) if self._buffer else self._buffer
-        )
+        start = self._buffer.lstrip(_BLANK).removeprefix(_BOM).lstrip(_BLANK) if self._buffer else self._buffer
         del self._buffer[: len(self._buffer) - len(start)]
         if not _HEADER_START.startswith(self._buffer[: len(_HEADER_START)].lower()):
             return self._lose("expected a Content-Length header", frames)

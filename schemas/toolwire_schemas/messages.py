@@ -1,7 +1,6 @@
 """JSON-RPC 2.0 envelopes as bytes, one function per kind of message.
 
-An envelope is put together from text that is JSON already, so that an answer made once (a list of a
-thousand tools) is never encoded twice, and so that nothing but the members of the specification can get in.
+Only the members of the specification can get in: clients drop messages with others, and wait.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ Id = str | int
 """What a request may be known by here. (JSON-RPC allows null and fractions too, and advises against both.)"""
 
 
-def request(id: Id, method: str, params: Any = None) -> bytes:  # noqa: A002
+def request(id: Id, method: str, params: Any = None) -> bytes:
     """Return a request; *params* of `None` are left out.
 
     Raises:
@@ -32,19 +31,26 @@ def notification(method: str, params: Any = None) -> bytes:
     return b'{"jsonrpc":"2.0",' + _call(method, params)
 
 
-def response(id: Id, result: bytes) -> bytes:  # noqa: A002
+def response(id: Id, result: Any) -> bytes:
+    """Return the answer to request *id*.
+
+    Raises:
+        EncodingError: if *result* cannot be written as JSON.
+    """
+    return encode({"jsonrpc": "2.0", "id": id, "result": result})
+
+
+def response_of_json(id: Id, result: bytes) -> bytes:
     """Return the answer to request *id*; *result* is JSON already."""
     return b'{"jsonrpc":"2.0","id":' + _id(id) + b',"result":' + result + b"}"
 
 
-def error(id: Id | None, code: int, message: str, data: Any = None) -> bytes:  # noqa: A002
+def error(id: Id | None, code: int, message: str, data: Any = None) -> bytes:
     """Return an error answer; an *id* of `None` says that the request's own could not be read."""
     body: dict[str, Any] = {"code": code, "message": message}
     if data is not None:
         body["data"] = data
-    return (
-        b'{"jsonrpc":"2.0","id":' + (b"null" if id is None else _id(id)) + b',"error":' + encode(body) + b"}"
-    )
+    return b'{"jsonrpc":"2.0","id":' + (b"null" if id is None else _id(id)) + b',"error":' + encode(body) + b"}"
 
 
 def batch(answers: list[bytes]) -> bytes:
@@ -58,5 +64,5 @@ def _call(method: str, params: Any) -> bytes:
     return b'"method":' + encode(method) + b',"params":' + encode(params) + b"}"
 
 
-def _id(id: Id) -> bytes:  # noqa: A002
+def _id(id: Id) -> bytes:
     return b"%d" % id if type(id) is int else encode(id)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from toolwire_schemas import messages
 
 from . import log
@@ -20,27 +21,38 @@ Report = Callable[["Call", float, float | None, str | None], None]
 
 
 class Request(msgspec.Struct, gc=False):
-    """One well-formed request or, with an `id` of `None`, notification. `size` is in bytes, as it was sent."""
+    """One well-formed request or, if `id` is unset, notification, as it stands on the wire (JSON-RPC 2.0, section 4).
 
-    id: Id | None
+    Other members than these are allowed and ignored.
+    """
+
+    jsonrpc: Literal["2.0"]
     method: str
-    params: dict[str, Any]
+    id: str | int | UnsetType = UNSET
+    params: dict[str, Any] | None = None
+
+
+class Origin(msgspec.Struct, frozen=True, gc=False):
+    """Where a request came from: its size in bytes, the batch it belongs to, and whether it is of MCP's modern era."""
+
     size: int
-    batch: Batch | None = None
-    modern: bool = False
+    batch: Batch | None
+    modern: bool
 
 
 class Call(msgspec.Struct, eq=False):
     """One call of a tool, from the request to whatever ends it. A tool sees it as its `Caller`.
 
-    `token` is what the host wants its progress to be known by, `None` if it wants none. `ended` is set once, under
-    the protocol's lock, by whoever ends the call: the tool's answer, a time limit or a cancellation. `worker` is the
-    thread that runs it, `scope` what cancels it on the event loop; `None`: neither.
+    `id` is `None` for a notification, whose outcome nobody learns. `token` is what the host wants its progress to be
+    known by, `None` if it wants none. `ended` is set once, under the protocol's lock, by whoever ends the call: the
+    tool's answer, a time limit or a cancellation. `worker` is what runs it, `scope` what cancels it on the event
+    loop; `None`: neither.
     """
 
-    request: Request
+    id: Id | None
     tool: Tool
     arguments: Any
+    origin: Origin
     token: Id | None
     report: Report
     ended: bool = False

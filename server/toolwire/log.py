@@ -70,7 +70,7 @@ def traceback(message: str, exception: BaseException, **fields: Any) -> None:
 
 def from_tool(call: Call, level: str, message: str, fields: dict[str, Any]) -> None:
     """Write what a tool logs through its context."""
-    _write(level, message, {"tool": call.tool.name, "id": call.request.id, **fields})
+    _write(level, message, {"tool": call.tool.name, "id": call.id, **fields})
 
 
 def _write(level: str, message: str, fields: dict[str, Any], more: str = "") -> None:

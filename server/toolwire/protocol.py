@@ -16,8 +16,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from toolwire_schemas import messages
-from toolwire_schemas.codec import DecodingError, EncodingError, decode, encode
+from toolwire_schemas.codec import EncodingError, encode
 from toolwire_schemas.codes import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -29,7 +30,7 @@ from toolwire_schemas.codes import (
 from toolwire_tools import ToolError, failure
 
 from . import lifecycle, log
-from .calls import Batch, Call, Report, Request
+from .calls import Batch, Call, Origin, Report, Request
 from .errors import RequestError
 
 if TYPE_CHECKING:
@@ -63,9 +64,9 @@ class Cancel(msgspec.Struct, frozen=True):
 
 
 Decision = Send | Start | Cancel
-Handler = Callable[[Request], tuple[Decision, ...]]
+Handler = Callable[[Request, dict[str, Any], Origin], tuple[Decision, ...]]
 
-_ABSENT: Any = object()
+_decode_request = msgspec.json.Decoder(Request).decode
 
 
 class Protocol:
@@ -116,67 +117,54 @@ class Protocol:
         if type(frame) is not bytes:
             return (self._refuse_fault(frame),)  # type: ignore[arg-type]
         try:
-            message = decode(frame)
-        except DecodingError as error:
-            return (self._refuse_text(frame, error),)
-        if type(message) is dict:
-            method = message.get("method")
-            id = message.get("id", _ABSENT)  # noqa: A001
-            params = message.get("params", None)
-            if (
-                type(method) is str
-                and message.get("jsonrpc") == "2.0"
-                and (type(id) is int or type(id) is str or id is _ABSENT)
-                and (type(params) is dict or params is None)
-            ):
-                request = Request(None if id is _ABSENT else id, method, {} if params is None else params, len(frame))
-                return self.handle(request)
-        return self._receive_strictly(message, len(frame))
-
-    def handle(self, request: Request) -> tuple[Decision, ...]:
-        """Return what to do about one well-formed request or notification."""
+            request = _decode_request(frame)
+        except (ValueError, RecursionError):
+            return self._receive_strictly(frame)
         try:
-            return self.decide(request)
+            return self.decide(request, len(frame), None)
         except RequestError as error:
-            return self.answer(request, error)
+            return self.answer(request.id, error, None)
 
-    def decide(self, request: Request) -> tuple[Decision, ...]:
-        """As `handle`, but an error is raised.
+    def decide(self, request: Request, size: int, batch: Batch | None) -> tuple[Decision, ...]:
+        """Return what to do about one request of *size* bytes, or notification, of a *batch* or alone.
 
         Raises:
             RequestError: if the request cannot be served.
         """
-        handler = self._handlers.get(request.method)
+        method = request.method
+        handler = self._handlers.get(method)
         if handler is None:
-            raise RequestError(METHOD_NOT_FOUND, f"Method not found: {request.method[:200]}")
-        request.modern = self._eras.is_modern(request.method, request.params)
-        return handler(request)
+            raise RequestError(METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
+        params = request.params
+        if params is None:
+            params = {}
+        return handler(request, params, Origin(size, batch, self._eras.is_modern(method, params)))
 
     def knows(self, method: str) -> bool:
         """Return whether there is such a method."""
         return method in self._handlers
 
-    def answer(self, request: Request, outcome: bytes | RequestError) -> tuple[Decision, ...]:
-        """Return the decision to answer *request* at once, with a result that is JSON already or an error."""
-        if request.id is None:
-            return _send(request.batch, None)
+    def answer(
+        self,
+        id: Id | UnsetType | None,
+        outcome: bytes | RequestError,
+        batch: Batch | None,
+    ) -> tuple[Decision, ...]:
+        """Return the decision to answer at once, with a result that is JSON already or an error.
+
+        An unset *id* is that of a notification, which is not answered; `None` one that could not be read.
+        """
+        if id is UNSET:
+            return _send(batch, None)
         if isinstance(outcome, RequestError):
-            return self.refuse(request.id, outcome, request.batch)
-        return _send(request.batch, messages.response(request.id, outcome))
+            return _send(batch, messages.error(id, outcome.code, outcome.message, outcome.data))
+        assert id is not None
+        return _send(batch, messages.response_of_json(id, outcome))
 
-    def refuse(self, id: Id | None, error: RequestError, batch: Batch | None) -> tuple[Decision, ...]:  # noqa: A002
-        """Return the decision to answer with an error; an *id* of `None` says that it could not be read."""
-        return _send(batch, messages.error(id, error.code, error.message, error.data))
-
-    def _receive_strictly(self, message: Any, size: int) -> tuple[Decision, ...]:
+    def _receive_strictly(self, text: bytes) -> tuple[Decision, ...]:
         from . import strict
 
-        return strict.receive(message, size, self)
-
-    def _refuse_text(self, text: bytes, error: DecodingError) -> Send:
-        from . import strict
-
-        return Send(strict.parse_error(text, error))
+        return strict.receive(text, self)
 
     def _refuse_fault(self, fault: Fault) -> Send:
         from . import strict
@@ -186,8 +174,7 @@ class Protocol:
 
     # Methods
 
-    def _call_tool(self, request: Request) -> tuple[Decision, ...]:
-        params = request.params
+    def _call_tool(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         name = params.get("name")
         if type(name) is not str:
             raise RequestError(INVALID_PARAMS, "params.name must be a string: the name of the tool to call")
@@ -199,17 +186,13 @@ class Protocol:
             arguments = {}
         elif type(arguments) is not dict and not (self._coerce and type(arguments) is str):
             raise RequestError(INVALID_PARAMS, "params.arguments must be an object of the tool's arguments")
-        meta = params.get("_meta")
-        token = meta.get("progressToken") if type(meta) is dict else None
-        if type(token) is not str and type(token) is not int:
-            token = None
-        call = Call(request, tool, arguments, token, self._report)
-        id = request.id  # noqa: A001
-        key: Id | Call = call if id is None else id
+        id = None if request.id is UNSET else request.id
+        call = Call(id, tool, arguments, origin, _progress_token(params), self._report)
+        key = call if id is None else id
         with self._lock:
             if key in self._in_flight:
                 raise RequestError(INVALID_REQUEST, f"A request with the id {id!r} is under way already")
-            pending = self._pending_bytes + request.size
+            pending = self._pending_bytes + origin.size
             if pending > self._max_pending_bytes:
                 raise RequestError(
                     OVERLOADED,
@@ -220,51 +203,53 @@ class Protocol:
             self._in_flight[key] = call
         return (Start(call),)
 
-    def _list_tools(self, request: Request) -> tuple[Decision, ...]:
-        cursor = request.params.get("cursor")
+    def _list_tools(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+        cursor = params.get("cursor")
         if cursor is not None and type(cursor) is not str:
             raise RequestError(INVALID_PARAMS, "params.cursor must be a string")
-        key = cursor, request.modern
+        key = cursor, origin.modern
         page = self._pages.get(key)
         if page is None:
             result = self._catalogue.page(cursor)
-            if request.modern:
+            if origin.modern:
                 result = lifecycle.modern_result(self._identity, {**result, **lifecycle.UNCACHED})
             page = self._pages[key] = encode(result)
-        return self.answer(request, page)
+        return self.answer(request.id, page, origin.batch)
 
-    def _ping(self, request: Request) -> tuple[Decision, ...]:
-        if request.modern:
+    def _ping(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+        if origin.modern:
             raise RequestError(METHOD_NOT_FOUND, "Method not found: ping (removed in 2026-07-28)")
-        return self.answer(request, b"{}")
+        return self.answer(request.id, b"{}", origin.batch)
 
-    def _initialize(self, request: Request) -> tuple[Decision, ...]:
-        return self.answer(request, encode(lifecycle.initialize(self._identity, request.params, modern=request.modern)))
+    def _initialize(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+        result = lifecycle.initialize(self._identity, params, modern=origin.modern)
+        return self.answer(request.id, encode(result), origin.batch)
 
-    def _discover(self, request: Request) -> tuple[Decision, ...]:
+    def _discover(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         result = lifecycle.modern_result(self._identity, lifecycle.discover(self._identity))
-        return self.answer(request, encode(result))
+        return self.answer(request.id, encode(result), origin.batch)
 
-    def _cancelled(self, request: Request) -> tuple[Decision, ...]:
+    def _cancelled(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         """MCP: the call ends without an answer."""
-        return self._cancel(request, request.params.get("requestId"), None)
+        return (*self._cancel(params.get("requestId"), None), *self._notified(request, params, origin))
 
-    def _cancel_request(self, request: Request) -> tuple[Decision, ...]:
+    def _cancel_request(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         """LSP: the call is answered with an error that says it was cancelled."""
-        return self._cancel(request, request.params.get("id"), RequestError(REQUEST_CANCELLED, "Request cancelled"))
+        error = RequestError(REQUEST_CANCELLED, "Request cancelled")
+        return (*self._cancel(params.get("id"), error), *self._notified(request, params, origin))
 
-    def _cancel(self, request: Request, id: object, error: RequestError | None) -> tuple[Decision, ...]:  # noqa: A002
-        done = self._notified(request)
+    def _cancel(self, id: object, error: RequestError | None) -> tuple[Decision, ...]:
         call = self._in_flight.get(id) if type(id) is str or type(id) is int else None
         if call is None or not self._end(call):
-            return done
-        told = _send(call.request.batch, None) if error is None else self.answer(call.request, error)
-        return (Cancel(call), *told, *done)
+            return ()
+        if error is None:
+            return (Cancel(call), *_send(call.origin.batch, None))
+        return (Cancel(call), *self.answer(call.id, error, call.origin.batch))
 
-    def _notified(self, request: Request) -> tuple[Decision, ...]:
-        if request.id is not None:
+    def _notified(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+        if request.id is not UNSET:
             raise RequestError(METHOD_NOT_FOUND, f"{request.method} is a notification: send it without an id")
-        return _send(request.batch, None)
+        return _send(origin.batch, None)
 
     # Out
 
@@ -277,7 +262,7 @@ class Protocol:
         if not self._end(call):
             return None
         if not isinstance(error, ToolError):
-            log.traceback(f"{call.tool.name} failed", error, id=call.request.id)
+            log.traceback(f"{call.tool.name} failed", error, id=call.id)
         return self._deliver(call, failure(error, mask=self._mask_errors, tool=call.tool.name))
 
     def progress(self, call: Call, done: float, total: float | None, message: str | None) -> bytes:
@@ -301,11 +286,9 @@ class Protocol:
         return [call for call in list(self._in_flight.values()) if self._end(call)]
 
     def notify_when_idle(self, callback: Callable[[], None]) -> None:
-        """Call *callback* as soon as no call is under way, which may be now."""
-        with self._lock:
-            self._when_idle = callback
-            idle = not self._in_flight
-        if idle:
+        """Call *callback* as soon as no call is under way, which may be now, and may be more than once."""
+        self._when_idle = callback
+        if not self._in_flight:
             callback()
 
     def _end(self, call: Call) -> bool:
@@ -314,42 +297,43 @@ class Protocol:
             if call.ended:
                 return False
             call.ended = True
-            id = call.request.id  # noqa: A001
-            del self._in_flight[call if id is None else id]
-            self._pending_bytes -= call.request.size
-            when_idle = None if self._in_flight else self._when_idle
-        if when_idle is not None:
-            when_idle()
+            del self._in_flight[call if call.id is None else call.id]
+            self._pending_bytes -= call.origin.size
+        if self._when_idle is not None and not self._in_flight:
+            self._when_idle()
         return True
 
     def _deliver(self, call: Call, result: dict[str, Any]) -> bytes | None:
-        request = call.request
-        if request.id is None:
-            return _in_batch(request.batch, None)
-        if request.modern:
+        batch = call.origin.batch
+        if call.id is None:
+            return None if batch is None else batch.end(None)
+        if call.origin.modern:
             result = lifecycle.modern_result(self._identity, result)
         try:
-            text = encode(result)
+            message = messages.response(call.id, result)
         except EncodingError as error:
             return self._deliver_instead(call, f"{call.tool.name} returned what JSON cannot carry: {error}")
-        if len(text) > self._max_result_bytes and not result.get("isError"):
+        if len(message) > self._max_result_bytes and not result.get("isError"):
             return self._deliver_instead(
                 call,
-                f"The result of {call.tool.name} takes {len(text)} bytes, and this server sends at most "
+                f"The result of {call.tool.name} takes {len(message)} bytes, and this server sends at most "
                 f"{self._max_result_bytes}. Ask for less.",
             )
-        return _in_batch(request.batch, messages.response(request.id, text))
+        return message if batch is None else batch.end(message)
 
     def _deliver_instead(self, call: Call, problem: str) -> bytes | None:
-        log.error(problem, id=call.request.id)
+        log.error(problem, id=call.id)
         return self._deliver(call, failure(ToolError(problem), mask=False, tool=call.tool.name))
 
 
 def _send(batch: Batch | None, message: bytes | None) -> tuple[Decision, ...]:
-    message = _in_batch(batch, message)
+    """The decision to send *message* or, for a member of a batch, the array that it completes."""
+    if batch is not None:
+        message = batch.end(message)
     return () if message is None else (Send(message),)
 
 
-def _in_batch(batch: Batch | None, message: bytes | None) -> bytes | None:
-    """*message*, or, for a member of a batch, the array that it completes."""
-    return message if batch is None else batch.end(message)
+def _progress_token(params: dict[str, Any]) -> Id | None:
+    meta = params.get("_meta")
+    token = meta.get("progressToken") if type(meta) is dict else None
+    return token if type(token) is str or type(token) is int else None

@@ -154,7 +154,8 @@ class Session:
         """Run a synchronous tool and answer; on a worker."""
         if call.ended:
             return
-        self._limit(call)
+        if call.tool.timeout_seconds or self._settings.timeout_seconds:
+            self._limit(call)
         try:
             outcome: Outcome = call.tool.call(call.arguments, call, coerce=self._settings.coerce)
         except BaseException as error:  # the outer edge: a tool may raise SystemExit too
@@ -201,8 +202,9 @@ class Session:
 
     def _emit(self, message: bytes) -> None:
         """Write *message*, behind whatever has been gathered."""
+        message = self._framing.wrap(message)
         with self._write_lock:
-            self._write(self._take_gathered() + self._framing.wrap(message))
+            self._write(self._take_gathered() + message if self._gathered else message)
 
     def _send(self, messages: Answers) -> None:
         if messages:

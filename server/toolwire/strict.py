@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonrpcserver import JsonRpcError, Success, dispatch_to_response
 from jsonrpcserver.sentinels import NODATA
-from toolwire_schemas import messages
+from msgspec import UNSET
 from toolwire_schemas.codec import DecodingError, decode
 from toolwire_schemas.codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 
@@ -43,21 +43,22 @@ _MEMBERS = {
 }
 
 
-def receive(message: Any, size: int, protocol: Protocol) -> tuple[Decision, ...]:
-    """Return what to do about a *message* of *size* bytes that is JSON but took no fast lane."""
+def receive(text: bytes, protocol: Protocol) -> tuple[Decision, ...]:
+    """Return what to do about a *text* that is not one well-formed request."""
+    try:
+        message = decode(text)
+    except DecodingError as error:
+        # The id it seems to carry is told all the same: hosts wait for their answer.
+        id = find_id(text[:512], text[-512:])
+        return protocol.answer(id, RequestError(PARSE_ERROR, f"Parse error: {error}"), None)
     if type(message) is not list:
-        return _receive_one(message, size, protocol, None)
+        return _receive_one(message, len(text), protocol, None)
     if not message:
-        return protocol.refuse(None, RequestError(INVALID_REQUEST, "Invalid request: an empty batch"), None)
+        return protocol.answer(None, RequestError(INVALID_REQUEST, "Invalid request: an empty batch"), None)
     elements = [element for element in message if not _is_response(element)]
     batch = Batch(len(elements))
-    share = size // len(message)
+    share = len(text) // len(message)
     return tuple(decision for element in elements for decision in _receive_one(element, share, protocol, batch))
-
-
-def parse_error(text: bytes, error: DecodingError) -> bytes:
-    """Return the answer to *text* that cannot be read, with the id it seems to carry: hosts wait for theirs."""
-    return messages.error(find_id(text[:512], text[-512:]), PARSE_ERROR, f"Parse error: {error}")
 
 
 def _receive_one(element: Any, size: int, protocol: Protocol, batch: Batch | None) -> tuple[Decision, ...]:
@@ -66,9 +67,9 @@ def _receive_one(element: Any, size: int, protocol: Protocol, batch: Batch | Non
     decisions: list[tuple[Decision, ...]] = []
 
     def decide(**params: Any) -> Any:
-        request = Request(element.get("id"), element["method"], params, size, batch)
+        request = Request("2.0", element["method"], element.get("id", UNSET), params)
         try:
-            decisions.append(protocol.decide(request))
+            decisions.append(protocol.decide(request, size, batch))
         except RequestError as error:
             raise JsonRpcError(error.code, error.message, error.data) from error
         return Success()
@@ -83,8 +84,8 @@ def _receive_one(element: Any, size: int, protocol: Protocol, batch: Batch | Non
         return decisions[0]
     error = _error(element, outcome)
     if error is None:
-        return protocol.answer(Request(None, "", {}, 0, batch), b"null")
-    return protocol.refuse(_readable_id(element), error, batch)
+        return protocol.answer(UNSET, b"", batch)
+    return protocol.answer(_readable_id(element), error, batch)
 
 
 def _error(element: Any, outcome: Any) -> RequestError | None:
@@ -104,10 +105,11 @@ def _error(element: Any, outcome: Any) -> RequestError | None:
     return RequestError(code, message, None if data is NODATA else data)
 
 
-def _validate(element: Any) -> None:
+def _validate(element: Any) -> Any:
     problem = _problem(element)
     if problem is not None:
         raise ValueError(problem)
+    return element
 
 
 def _problem(element: Any) -> str | None:
@@ -130,7 +132,7 @@ def _is_response(element: Any) -> bool:
 
 
 def _readable_id(element: Any) -> Id | None:
-    id = element.get("id") if type(element) is dict else None  # noqa: A001
+    id = element.get("id") if type(element) is dict else None
     return id if type(id) is str or type(id) is int else None
 
 
@@ -149,7 +151,7 @@ def find_id(head: bytes, tail: bytes) -> Id | None:
     if found is None:
         return None
     try:
-        id: Id = decode(found[1])  # noqa: A001
+        id: Id = decode(found[1])
     except DecodingError:
         return None
     return id

@@ -110,7 +110,7 @@ def chatter() -> str:
 @tool_api
 def picture() -> Image:
     """One red pixel."""
-    return Image(PIXEL, mime_type="image/png")
+    return Image(PIXEL, media_type="image/png")
 
 
 @tool_api

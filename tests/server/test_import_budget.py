@@ -1,0 +1,115 @@
+"""What a server imports before it has answered its first `tools/list`; each module more is start-up paid by every host."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# The whole budget beyond the standard library; the last is imported by msgspec wherever it is installed.
+ALLOWED = {"orjson", "msgspec", "docstring_parser", "typing_extensions"}
+OURS = {"toolwire", "toolwire_tools", "toolwire_schemas"}
+# Of the standard library, what would be felt and is needed by no `tools/list`.
+TOO_MUCH = {
+    "argparse",
+    "asyncio",
+    "concurrent.futures",
+    "email",
+    "fractions",
+    "hashlib",
+    "http",
+    "importlib.metadata",
+    "importlib.resources",
+    "logging",
+    "multiprocessing",
+    "pathlib",
+    "pdb",
+    "pkgutil",
+    "random",
+    "select",
+    "selectors",
+    "shutil",
+    "socket",
+    "sqlite3",
+    "ssl",
+    "statistics",
+    "string",
+    "subprocess",
+    "tempfile",
+    "traceback",
+    "unittest",
+    "urllib",
+    "xml",
+    "zipfile",
+}
+
+FILE = '''
+import sys
+from dataclasses import dataclass
+from typing import Literal, Optional
+
+@dataclass
+class Point:
+    """A point."""
+    x: int
+    y: Optional[float] = None
+
+def measure(points: list[Point], unit: Literal["m", "km"] = "m") -> dict[str, int]:
+    """Do something with points.
+
+    Args:
+        points: Where.
+        unit: In what.
+    """
+    return {}
+
+def loaded() -> list[str]:
+    """The modules imported so far."""
+    return sorted(sys.modules)
+'''
+
+
+def modules_after_the_first_list(folder: Path) -> set[str]:
+    """The modules of a real server; what Python itself loads for a file of this environment is left out."""
+    target = folder / "tools_of_a_user.py"
+    target.write_text(FILE, encoding="utf-8")
+    questions = [
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "loaded"}},
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "toolwire", "serve", str(target)],
+        input="".join(json.dumps(question) + "\n" for question in questions),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=True,
+    )
+    _, answer = (json.loads(line) for line in done.stdout.splitlines())
+    bare = subprocess.run(
+        [sys.executable, "-c", "import runpy, sys; print(*sys.modules)"],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=True,
+    )
+    # Environments may import modules of their own at the start of any Python (through .pth files).
+    return set(answer["result"]["structuredContent"]["result"]) - set(bare.stdout.split()) - {target.stem}
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    return modules_after_the_first_list(tmp_path_factory.mktemp("tools"))
+
+
+def test_only_the_budgeted_libraries_are_imported_before_the_first_list(loaded: set[str]) -> None:
+    packages = {name.partition(".")[0] for name in loaded}
+
+    assert {name for name in packages if name not in sys.stdlib_module_names} - OURS - ALLOWED == set()
+
+
+def test_nothing_heavy_of_the_standard_library_is_imported_before_the_first_list(loaded: set[str]) -> None:
+    assert loaded & TOO_MUCH == set()

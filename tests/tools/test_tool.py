@@ -389,6 +389,10 @@ def test_a_function_may_return_a_generator_or_another_iterator() -> None:
     def mapped(count: int) -> Any:
         return map(str, range(count))
 
+    async def mapped_later(count: int) -> Any:
+        return map(str, range(count))
+
+    assert run(Tool(mapped_later), {"count": 2})["content"][0]["text"] == "01"
     assert number(Tool(generated).call({"count": 2}, RecordingCaller())) == [0, 1]
     assert Tool(mapped).call({"count": 2}, RecordingCaller())["content"][0]["text"] == "01"
 

@@ -13,11 +13,12 @@ member more and it is data: wrongly shown data is mended by returning `Text(...)
 
 from __future__ import annotations
 
+import binascii
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.codec import encode
 
-from .content import Content, File, base64_of
+from .content import Content, File, Text, base64_of
 from .errors import OutputError
 from .figures import picture
 from .media_types import media_type_of
@@ -80,6 +81,8 @@ def _blocks(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
     """The content blocks in *value*, None if there are none and it is plain data."""
     if type(value) not in (list, tuple):
         return _blocks_of(value, builtins)
+    if set(map(type, value)) <= _PLAIN:  # told at the speed of C, since a list of data may be long
+        return None
     found = [_blocks_of(item, builtins) for item in value]
     if all(blocks is None for blocks in found):
         return None
@@ -91,7 +94,7 @@ def _blocks(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
 
 def _blocks_of(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
     if isinstance(value, _DATA):
-        return [value] if type(value) is dict and is_block(value) else None
+        return [builtins(value)] if type(value) is dict and is_block(value) else None
     if isinstance(value, Content):
         return [value.block()]
     if isinstance(value, bytes | bytearray | memoryview):
@@ -108,6 +111,7 @@ def _converted(value: Any, builtins: Callable[[Any], Any]) -> list[Block]:
     return blocks
 
 
+_PLAIN = {str, int, float, bool, type(None)}
 _DATA = (str, int, float, dict, list, tuple, type(None))
 
 
@@ -134,15 +138,38 @@ _ALWAYS: dict[str, type] = {"type": str, "annotations": dict, "_meta": dict}
 
 
 def is_block(value: Block) -> bool:
-    """True for a dict that can only be meant as an MCP content block."""
+    """True for a dict that can only be meant as an MCP content block, and that every client takes."""
     kind = value.get("type")
     if not isinstance(kind, str) or kind not in _MUST:
         return False
     must = _MUST[kind]
     known = must | _MAY.get(kind, {}) | _ALWAYS
-    fits = all(name in known and isinstance(member, known[name]) for name, member in value.items())
-    return fits and all(name in value for name in must) and (kind != "resource" or _is_resource(value["resource"]))
+    return (
+        all(name in value for name in must)
+        and all(name in known and isinstance(member, known[name]) for name, member in value.items())
+        and _is_base64(value.get("data", ""))
+        and _is_resource(value.get("resource", {"uri": "", "text": ""}))
+        and _are_annotations(value.get("annotations", {}))
+    )
 
 
 def _is_resource(resource: dict[str, Any]) -> bool:
-    return isinstance(resource.get("uri"), str) and isinstance(resource.get("text", resource.get("blob")), str)
+    if not isinstance(resource.get("uri"), str):
+        return False
+    return isinstance(resource.get("text"), str) if "text" in resource else _is_base64(resource.get("blob"))
+
+
+def _is_base64(text: Any) -> bool:
+    try:
+        binascii.a2b_base64(text, strict_mode=True)
+    except (ValueError, TypeError):
+        return False
+    return isinstance(text, str)
+
+
+def _are_annotations(given: dict[str, Any]) -> bool:
+    try:
+        Text("", audience=given.get("audience"), priority=given.get("priority"))
+    except (ValueError, TypeError):
+        return False
+    return not isinstance(given.get("audience"), str)

@@ -152,10 +152,7 @@ class Tool:
         try:
             return self._present(value)
         except OutputError:
-            if hasattr(value, "__next__"):  # map, zip and other iterators: a generator in all but type
-                return self._present(drain(value, caller, joins=self._joins))
-            _refuse_unfinished(value)
-            raise
+            return self._presented_late(value, caller)
 
     async def call_async(self, arguments: dict[str, Any], caller: Caller, *, coerce: bool = False) -> dict[str, Any]:
         """Run an asynchronous tool and return the MCP result, on any event loop. Raises what `call` raises."""
@@ -163,13 +160,16 @@ class Tool:
         if self._context is not None:
             keywords = {**keywords, self._context: Context(caller, self.name)}
         value = self._function(*positional, **keywords)
-        if hasattr(value, "__await__"):
+        while hasattr(value, "__await__"):
             value = await value
         if hasattr(value, "__anext__"):
             value = await drain_async(value, caller, joins=self._joins)
         elif type(value) is GeneratorType:
             value = drain(value, caller, joins=self._joins)
-        return self._present(value)
+        try:
+            return self._present(value)
+        except OutputError:
+            return self._presented_late(value, caller)
 
     def _finished(self, value: Any, caller: Caller) -> Any:
         if type(value) is GeneratorType:
@@ -178,6 +178,13 @@ class Tool:
             value.close()  # it will never be awaited, and Python need not warn of it
         _refuse_unfinished(value)
         return value
+
+    def _presented_late(self, value: Any, caller: Caller) -> dict[str, Any]:
+        """The result of what turned out to be no data: map, zip and other iterators are generators in all but type."""
+        if hasattr(value, "__next__"):
+            value = drain(value, caller, joins=self._joins)
+        _refuse_unfinished(value)
+        return self._present(value)
 
 
 def _refuse_unfinished(value: Any) -> None:

@@ -43,7 +43,8 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
 class Call(msgspec.Struct, eq=False):
     """One call of a tool, from the request to whatever ends it. A tool sees it as its `Caller`.
 
-    `id` is `None` for a notification, whose outcome nobody learns. `token` is what the host wants its progress to be
+    `id` is `None` for a notification, whose outcome nobody learns. `coerce` says that arguments sent as JSON text
+    are to be decoded. `token` is what the host wants its progress to be
     known by, `None` if it wants none. `ended` is set once, under the protocol's lock, by whoever ends the call: the
     tool's answer, a time limit or a cancellation. `worker` is what runs it, `scope` what cancels it on the event
     loop; `None`: neither.
@@ -53,6 +54,7 @@ class Call(msgspec.Struct, eq=False):
     tool: Tool
     arguments: Any
     origin: Origin
+    coerce: bool
     token: Id | None
     report: Report
     ended: bool = False

@@ -23,9 +23,8 @@ Deliver = Callable[["Call", Outcome], None]
 class Loop:
     """Runs calls side by side as tasks; hands each outcome to *deliver*, which must not wait."""
 
-    def __init__(self, deliver: Deliver, *, coerce: bool = False) -> None:
+    def __init__(self, deliver: Deliver) -> None:
         self._deliver = deliver
-        self._coerce = coerce
         self._lock = threading.Lock()
         self._waiting: list[Call] = []
         self._portal: BlockingPortal | None = None
@@ -83,7 +82,7 @@ class Loop:
             if call.ended:
                 return
             try:
-                outcome: Outcome = await call.tool.call_async(call.arguments, call, coerce=self._coerce)
+                outcome: Outcome = await call.tool.call_async(call.arguments, call, coerce=call.coerce)
             except Exception as error:
                 outcome = error
             except BaseException as error:

@@ -187,7 +187,7 @@ class Protocol:
         elif type(arguments) is not dict and not (self._coerce and type(arguments) is str):
             raise RequestError(INVALID_PARAMS, "params.arguments must be an object of the tool's arguments")
         id = None if request.id is UNSET else request.id
-        call = Call(id, tool, arguments, origin, _progress_token(params), self._report)
+        call = Call(id, tool, arguments, origin, self._coerce, _progress_token(params), self._report)
         key = call if id is None else id
         with self._lock:
             if key in self._in_flight:

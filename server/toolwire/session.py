@@ -72,7 +72,7 @@ class Session:
         self._workers = Workers(
             self._run, self._send, self._clock, each_tick=self._flush_soon, max_workers=settings.max_workers
         )
-        self._loop = Loop(self._post, coerce=settings.coerce)
+        self._loop = Loop(self._post)
         self._outbox: SimpleQueue[_Item | None] = SimpleQueue()
         self._outbox_thread: threading.Thread | None = None
         self._gathered: deque[bytes] = deque()
@@ -157,7 +157,7 @@ class Session:
         if call.tool.timeout_seconds or self._settings.timeout_seconds:
             self._limit(call)
         try:
-            outcome: Outcome = call.tool.call(call.arguments, call, coerce=self._settings.coerce)
+            outcome: Outcome = call.tool.call(call.arguments, call, coerce=call.coerce)
         except BaseException as error:  # the outer edge: a tool may raise SystemExit too
             outcome = error
         message = self._message(call, outcome)

@@ -1,0 +1,185 @@
+"""What the tests of the server share: tools that wait for events, a protocol without threads, a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from toolwire.catalogue import Catalogue
+from toolwire.lifecycle import Identity
+from toolwire.protocol import Protocol, Send, Start
+from toolwire_schemas.codec import decode
+from toolwire_tools import tools_of
+
+PATIENCE_SECONDS = 20
+"""After this a test that waits has failed; it is no claim about speed."""
+
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+def protocol_of(*tools: Any, separator: str = ".", page_size: int | None = None, **options: Any) -> Protocol:
+    """Return a protocol that serves *tools* and reports no progress."""
+    made = [tool for thing in tools for tool in tools_of(thing)]
+    catalogue = Catalogue(made, separator=separator, page_size=page_size)
+    return Protocol(catalogue, Identity("test", "1"), report=lambda *_: None, **options)
+
+
+def request(method: str, params: Any = None, id: Any = 1, **more: Any) -> dict[str, Any]:
+    """Return a request as a dict; an *id* of `...` makes it a notification."""
+    message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, **more}
+    if params is not None:
+        message["params"] = params
+    if id is not ...:
+        message["id"] = id
+    return message
+
+
+def call(name: str, arguments: Any = None, id: Any = 1, **meta: Any) -> dict[str, Any]:
+    """Return a `tools/call` request."""
+    params: dict[str, Any] = {"name": name, "arguments": {} if arguments is None else arguments}
+    if meta:
+        params["_meta"] = meta
+    return request("tools/call", params, id)
+
+
+def answers(protocol: Protocol, *sent: Any) -> list[Any]:
+    """Send messages (bytes as they are, others as JSON), run what they start at once, and return what comes out."""
+    out = []
+    for message in sent:
+        frame = message if isinstance(message, bytes) else json.dumps(message).encode()
+        for decision in protocol.receive(frame):
+            if isinstance(decision, Send):
+                out.append(decision.message)
+            elif isinstance(decision, Start):
+                out.append(run(protocol, decision.call))
+    return [decode(message) for message in out if message is not None]
+
+
+def run(protocol: Protocol, started: Any) -> bytes | None:
+    """Run one call as a worker does and return the message that answers it."""
+    try:
+        return protocol.finish(started, started.tool.call(started.arguments, started, coerce=started.coerce))
+    except Exception as error:
+        return protocol.fail(started, error)
+
+
+class Process:
+    """A served process, spoken to in lines of JSON (or any bytes)."""
+
+    def __init__(self, arguments: list[str], *, env: dict[str, str] | None = None, **options: Any) -> None:
+        self.popen = subprocess.Popen(
+            [sys.executable, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=filtered_environment() if env is None else env,
+            **options,
+        )
+        self._buffer = b""
+        self._stderr: list[bytes] = []
+        self._pump = threading.Thread(target=self._read_stderr, daemon=True)
+        self._pump.start()
+
+    def send(self, *messages: Any) -> None:
+        """Write *messages*, each a line: bytes as they are, others as JSON."""
+        assert self.popen.stdin is not None
+        for message in messages:
+            line = message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
+            self.popen.stdin.write(line)
+        self.popen.stdin.flush()
+
+    def receive(self) -> Any:
+        """Return the next line as JSON."""
+        line = self.receive_line()
+        assert line is not None, f"the stream ended; stderr: {self.stderr()}"
+        return decode(line)
+
+    def receive_line(self) -> bytes | None:
+        """Return the next line, newline removed; `None` at the end."""
+        assert self.popen.stdout is not None
+        descriptor = self.popen.stdout.fileno()
+        while b"\n" not in self._buffer:
+            ready, _, _ = select.select([descriptor], [], [], PATIENCE_SECONDS)
+            assert ready, f"nothing came; stderr: {b''.join(self._stderr).decode()}"
+            data = os.read(descriptor, 1 << 16)
+            if not data:
+                assert not self._buffer, f"an unfinished line: {self._buffer!r}"
+                return None
+            self._buffer += data
+        line, self._buffer = self._buffer.split(b"\n", 1)
+        return line
+
+    def ask(self, message: Any) -> Any:
+        """Send *message* and return the next line."""
+        self.send(message)
+        return self.receive()
+
+    def hang_up(self) -> list[Any]:
+        """Close the input and return everything that still comes, until the output ends."""
+        assert self.popen.stdin is not None
+        self.popen.stdin.close()
+        rest = []
+        while (line := self.receive_line()) is not None:
+            rest.append(decode(line))
+        return rest
+
+    def wait(self) -> int:
+        """Return the exit status, when the process has ended."""
+        return self.popen.wait(PATIENCE_SECONDS)
+
+    def stderr(self) -> str:
+        """Return what the process wrote to stderr, when it has ended."""
+        self.wait()
+        self._pump.join(PATIENCE_SECONDS)
+        return b"".join(self._stderr).decode()
+
+    def _read_stderr(self) -> None:
+        assert self.popen.stderr is not None
+        for line in self.popen.stderr:
+            self._stderr.append(line)
+
+
+def filtered_environment() -> dict[str, str]:
+    """Return what MCP clients leave of the environment."""
+    kept = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
+    return {name: os.environ[name] for name in kept if name in os.environ}
+
+
+@contextmanager
+def served(folder: Path, source: str, *options: str, **more: Any) -> Iterator[Process]:
+    """Serve a tools file with this *source* in a process of its own, which is gone afterwards."""
+    file = folder / "tools_file.py"
+    file.write_text(source, encoding="utf-8")
+    process = Process(["-m", "toolwire", "serve", str(file), *options], **more)
+    try:
+        yield process
+    finally:
+        process.popen.kill()
+        process.popen.wait(PATIENCE_SECONDS)
+        for pipe in (process.popen.stdin, process.popen.stdout, process.popen.stderr):
+            assert pipe is not None
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                continue
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Return as soon as *condition* holds, asked again and again: for what only the operating system can tell."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    pause = threading.Event()
+    while not condition():
+        assert time.monotonic() < end, "it never came to pass"
+        pause.wait(0.005)

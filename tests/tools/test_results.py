@@ -336,6 +336,7 @@ class FakePicture:
 
     def save(self, file: Any, format: str) -> None:  # noqa: A002 - PIL's name
         if self.mode == "CMYK":
+            file.write(b"half a header")
             raise OSError("cannot write mode CMYK as PNG")
         file.write(PNG + format.encode())
 

@@ -28,6 +28,8 @@ def _save(image: Any, buffer: BytesIO) -> None:
     try:
         image.save(buffer, format="PNG")
     except OSError:  # PNG knows no CMYK, YCbCr, LAB or HSV
+        buffer.seek(0)
+        buffer.truncate()
         image.convert("RGB").save(buffer, format="PNG")
 
 

@@ -7,7 +7,7 @@
     python tests/benchmarks/compare.py --markdown    the tables as README.md shows them
 
 The contenders take turns within each round, so that what else the machine does falls on all of them. The exit
-status is 0 when every target of the design is met, 1 otherwise.
+status is 0 when every target of the design is met, 1 otherwise; a quick run is too short to judge by.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def main() -> int:
     show = as_markdown if options.markdown else as_text
     print("\n\n".join(show(table) for table in tables))
     print(f"\n{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}; medians.")
-    return 0 if all(verdict.met for verdict in judged) else 1
+    return 0 if options.quick or all(verdict.met for verdict in judged) else 1
 
 
 if __name__ == "__main__":

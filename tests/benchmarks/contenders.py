@@ -33,9 +33,7 @@ class Contender:
 
     @property
     def installed(self) -> bool:
-        return Path(self.program[0]).exists() and all(
-            Path(word).exists() for word in self.program[1:] if "/" in word
-        )
+        return Path(self.program[0]).exists() and all(Path(word).exists() for word in self.program[1:] if "/" in word)
 
 
 def toolwire_command() -> tuple[str, ...]:

@@ -96,9 +96,7 @@ def many_tools(contender: Contender, *, scale: float) -> Numbers:
     """What 1,000 tools cost, beside 10."""
     numbers: Numbers = {}
     for count in (10, 1_000):
-        with running(
-            contender.command("many"), handshake=contender.handshake, more={"TOOLS": str(count)}
-        ) as server:
+        with running(contender.command("many"), handshake=contender.handshake, more={"TOOLS": str(count)}) as server:
             listed = request(1, "tools/list")
             if len(json.loads(server.ask(listed))["result"]["tools"]) != count:
                 raise RuntimeError(f"not all of the {count} tools are listed")

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -47,7 +47,7 @@ class Server:
 
     ready_seconds = 0.0
 
-    def __init__(self, command: Sequence[str], more: dict[str, str] | None = None) -> None:
+    def __init__(self, command: list[str], more: dict[str, str] | None = None) -> None:
         source, self._write = os.pipe()
         self._read, sink = os.pipe()
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -118,7 +118,7 @@ class Server:
 
 
 @contextmanager
-def running(command: Sequence[str], *, handshake: bool, more: dict[str, str] | None = None) -> Iterator[Server]:
+def running(command: list[str], *, handshake: bool, more: dict[str, str] | None = None) -> Iterator[Server]:
     """A server that has answered its first `tools/list`, `ready_seconds` after it was spawned."""
     server = Server(command, more)
     try:

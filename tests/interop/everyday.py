@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from toolwire_tools import Context, Image, ToolError, tool_api
 
 # One red pixel.
-PIXEL = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
-)
+PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC")
 # Longer than any wait of a test should be, shorter than anybody would leave a hung run alone.
 PATIENCE_SECONDS = 20.0
 
@@ -102,7 +100,9 @@ def chatter() -> str:
     print("printed by a tool")
     sys.stdout.buffer.write(b"written to the buffer by a tool\n")
     os.write(1, b'{"jsonrpc": "2.0", "id": 1, "result": "written to descriptor 1 by a tool"}\n')
-    subprocess.run([sys.executable, "-c", "print('printed by a child'); input()"], stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(
+        [sys.executable, "-c", "print('printed by a child'); input()"], stderr=subprocess.DEVNULL, check=False
+    )
     print("left in the buffer", end="")
     return "quiet"
 

@@ -6,7 +6,6 @@ import base64
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
 from interop import everyday, peers
 
 if TYPE_CHECKING:
@@ -117,9 +116,7 @@ def assert_ended_in_peace(server: dict[str, Any]) -> None:
         ("fastmcp", "fastmcp_client.py", "legacy", LATEST_LEGACY),
     ],
 )
-def test_a_python_client_is_served(
-    environment: str, driver: str, mode: str, protocol: str, tmp_path: Path
-) -> None:
+def test_a_python_client_is_served(environment: str, driver: str, mode: str, protocol: str, tmp_path: Path) -> None:
     attended = peers.drive(peers.python_driver(environment, driver), mode, tmp_path)
 
     assert attended.report == {"protocol": protocol, **SEEN}
@@ -133,9 +130,7 @@ def test_a_python_client_is_served(
         ("@modelcontextprotocol/sdk", "sdk_client.mjs", "legacy", LATEST_LEGACY),
     ],
 )
-def test_a_typescript_client_is_served(
-    package: str, driver: str, mode: str, protocol: str, tmp_path: Path
-) -> None:
+def test_a_typescript_client_is_served(package: str, driver: str, mode: str, protocol: str, tmp_path: Path) -> None:
     attended = peers.drive(peers.node_driver(package, driver), mode, tmp_path)
 
     assert attended.report == {"protocol": protocol, **SEEN}

@@ -7,7 +7,6 @@ import shlex
 from typing import TYPE_CHECKING
 
 import pytest
-
 from interop import peers
 
 if TYPE_CHECKING:

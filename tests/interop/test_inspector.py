@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-
 from interop import peers
 from interop.test_clients import TOOLS, answer, failure
 

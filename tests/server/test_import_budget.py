@@ -1,4 +1,4 @@
-"""What a server imports before it has answered its first `tools/list`; each module more is start-up paid by every host."""
+"""What a server imports before its first answer to `tools/list`: each module more is start-up that every host pays."""
 
 from __future__ import annotations
 

@@ -38,7 +38,10 @@ local function say(text, ...)
 end
 
 local function wait_for(condition)
-  assert(vim.wait(30000, condition, 5), 'the server does not answer')
+  vim.wait(30000, function()
+    return exit or condition()
+  end, 5)
+  assert(condition(), exit and ('the server ended with status %d'):format(exit) or 'the server does not answer')
 end
 
 -- The answer of a request as {error, result}; neither of the two when it was cancelled, since Neovim keeps that to itself.
@@ -70,37 +73,44 @@ local function call(name, arguments, options)
   return request('tools/call', { name = name, arguments = arguments }, options)
 end
 
-for _, tool in ipairs(request('tools/list', vim.empty_dict()).result.tools) do
-  say('%s: %s', tool.name, tool.description)
+local function main()
+  for _, tool in ipairs(request('tools/list', vim.empty_dict()).result.tools) do
+    say('%s: %s', tool.name, tool.description)
+  end
+
+  say('add -> %d', call('add', { a = 2, b = 3 }).result.structuredContent.result)
+
+  local refused = call('add', { a = 'two', b = 3 }).result
+  say('add %s: %s', refused.isError and 'failed' or 'worked', refused.content[1].text)
+
+  local counted = call('count', { to = 3 }, {
+    on_progress = function(report)
+      say('count: %d of %d', report.progress, report.total)
+    end,
+  })
+  say('count -> %s', counted.result.content[1].text)
+
+  local waited = call('wait', { seconds = 60 }, {
+    on_progress = function(_, id)
+      server.notify('$/cancelRequest', { id = id })
+    end,
+  })
+  say('wait %s', waited.result and 'answered' or 'cancelled')
+
+  -- Neovim ends a server by signal; it leaves in order all the same.
+  if server.terminate then
+    server.terminate()
+  else
+    server.handle:kill('sigterm')
+  end
+  wait_for(function()
+    return exit
+  end)
+  say('the server left with status %d', exit)
 end
 
-say('add -> %d', call('add', { a = 2, b = 3 }).result.structuredContent.result)
-
-local refused = call('add', { a = 'two', b = 3 }).result
-say('add %s: %s', refused.isError and 'failed' or 'worked', refused.content[1].text)
-
-local counted = call('count', { to = 3 }, {
-  on_progress = function(report)
-    say('count: %d of %d', report.progress, report.total)
-  end,
-})
-say('count -> %s', counted.result.content[1].text)
-
-local waited = call('wait', { seconds = 60 }, {
-  on_progress = function(_, id)
-    server.notify('$/cancelRequest', { id = id })
-  end,
-})
-say('wait %s', waited.result and 'answered' or 'cancelled')
-
--- Neovim ends a server by signal; it leaves in order all the same.
-if server.terminate then
-  server.terminate()
-else
-  server.handle:kill('sigterm')
+local fine, problem = xpcall(main, debug.traceback)
+if not fine then
+  io.stderr:write(problem, '\n')
 end
-wait_for(function()
-  return exit
-end)
-say('the server left with status %d', exit)
-vim.cmd('qall!')
+vim.cmd(fine and 'qall!' or 'cquit')

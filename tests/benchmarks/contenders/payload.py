@@ -1,5 +1,6 @@
 """Tools that take and give large texts."""
 
+
 def measure(text: str) -> int:
     """The length of a text."""
     return len(text)

@@ -32,9 +32,7 @@ class Peer:
             tasks.start_soon(self.call, name, arguments, on_progress)
             await begun.wait()
             params = types.CancelledNotificationParams(requestId=identifier, reason="no longer wanted")
-            await self._session.send_notification(
-                types.ClientNotification(types.CancelledNotification(params=params))
-            )
+            await self._session.send_notification(types.ClientNotification(types.CancelledNotification(params=params)))
             tasks.cancel_scope.cancel()
 
 

@@ -1,0 +1,151 @@
+"""The README is run: its files are written, its commands and scripts executed, its reference compared with `--help`.
+
+`python tests/test_readme.py` writes the reference anew. What the README shows is told by the language of a block and
+by a comment above it: `file: NAME` writes the block to a file, `not run: REASON` leaves it alone, `install: NAME` marks
+one of the two commands for a fresh environment, which `tests/fresh` runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from toolwire.cli import COMMANDS
+from toolwire.usage import help_text, overview
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+
+_BLOCK = re.compile(
+    r"(?:^<!-- (?P<note>[^\n]*?) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+_LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+_REFERENCE = re.compile(r"(?<=<!-- reference -->\n).*?(?=<!-- /reference -->)", re.DOTALL)
+
+
+class Block(NamedTuple):
+    note: str
+    language: str
+    text: str
+    line: int
+
+
+def blocks() -> list[Block]:
+    # The reference is compared as a whole; its lines are counted, but its blocks are not looked at.
+    text = _REFERENCE.sub(lambda found: "\n" * found[0].count("\n"), README.read_text("utf-8"))
+    return [
+        Block(found["note"] or "", found["language"], found["text"], text.count("\n", 0, found.start()) + 1)
+        for found in _BLOCK.finditer(text)
+    ]
+
+
+def reference() -> str:
+    texts = [overview(COMMANDS), *(help_text(command, 100) for command in COMMANDS.values())]
+    return "\n".join(f"```text\n{text}\n```\n" for text in texts)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the README has its reader write."""
+    folder = tmp_path_factory.mktemp("readme")
+    for block in blocks():
+        if block.note.startswith("file: "):
+            (folder / block.note.removeprefix("file: ")).write_text(block.text, "utf-8")
+    return folder
+
+
+def environment() -> dict[str, str]:
+    scripts = sysconfig.get_path("scripts")
+    assert shutil.which("toolwire", path=scripts), "install the project first: python -m pip install -e '.[test]'"
+    return {**os.environ, "PATH": os.pathsep.join((scripts, os.environ["PATH"])), "NO_COLOR": "1", "COLUMNS": "100"}
+
+
+def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def sessions() -> list[tuple[str, str]]:
+    """Every `$ command` of the console blocks with what is shown below it."""
+    found = []
+    for block in blocks():
+        if block.language == "console":
+            for step in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+                command, _, shown = step.partition("\n")
+                found.append((command, shown))
+    return found
+
+
+@pytest.mark.parametrize(("command", "shown"), sessions())
+def test_a_command_prints_what_is_shown_below_it(folder: Path, command: str, shown: str) -> None:
+    assert run(["sh", "-c", command], folder).stdout.rstrip("\n") == shown.rstrip("\n")
+
+
+def scripts() -> list[Block]:
+    return [block for block in blocks() if block.language == "python"]
+
+
+@pytest.mark.parametrize("block", scripts(), ids=lambda block: f"line-{block.line}")
+def test_a_script_runs(folder: Path, block: Block) -> None:
+    done = run([sys.executable, "-c", block.text], folder)
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_block_is_run_read_or_left_alone_for_a_reason(folder: Path) -> None:
+    for block in blocks():
+        match block.language:
+            case "python" | "console":
+                continue
+            case "json":
+                json.loads(block.text)
+            case "toml":
+                tomllib.loads(block.text)
+            case "sh":
+                assert block.note.startswith(("install: ", "not run: "))
+            case language:
+                pytest.fail(f"nothing is done with the {language} in line {block.line}")
+
+
+def test_the_first_tool_takes_ten_lines() -> None:
+    first = next(block for block in blocks() if block.note == "file: my_tools.py")
+    assert len(first.text.splitlines()) <= 10
+
+
+def test_links_lead_somewhere() -> None:
+    for page in (README, ROOT / "clients" / "README.md", ROOT / "server" / "README.md"):
+        for found in _LINK.finditer(page.read_text("utf-8")):
+            target = found["target"]
+            if target.startswith("#"):
+                heading = target[1:].replace("-", " ")
+                assert re.search(rf"^#+ {heading}$", page.read_text("utf-8"), re.MULTILINE | re.IGNORECASE), target
+            elif "://" not in target:
+                assert (page.parent / target).exists(), target
+
+
+def test_the_reference_is_what_help_prints() -> None:
+    found = _REFERENCE.search(README.read_text("utf-8"))
+    assert found is not None
+    assert found[0] == reference(), "run: python tests/test_readme.py"
+
+
+if __name__ == "__main__":
+    text = README.read_text("utf-8")
+    README.write_text(_REFERENCE.sub(lambda _: reference(), text), "utf-8")

@@ -98,7 +98,7 @@ def _error(element: Any, outcome: Any) -> RequestError | None:
         return RequestError(code, f"Invalid request: {problem}")
     if code == METHOD_NOT_FOUND and message == "Method not found":
         return RequestError(code, f"Method not found: {element['method'][:200]}")
-    if code == INVALID_PARAMS and type(element["params"]) is list:
+    if code == INVALID_PARAMS and type(element.get("params")) is list:
         expected = _MEMBERS.get(element["method"])
         hint = f" with the members {expected}" if expected else ""
         return RequestError(code, f"params must be an object{hint}; {element['method']} takes none by position")

@@ -65,9 +65,7 @@ class Context:
         """
         if message is not None and not isinstance(message, str):
             raise TypeError(f"progress: message must be a str, not {type(message).__name__}")
-        self._caller.progress(
-            _number(done, "done"), None if total is None else _number(total, "total"), message
-        )
+        self._caller.progress(_number(done, "done"), None if total is None else _number(total, "total"), message)
 
     @property
     def cancelled(self) -> bool:

@@ -123,12 +123,14 @@ class ServerProcess:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        for data in _chunks(self._process.stdout.fileno(), self._stop):
-            self._on_data(data)
-        # A dying server's stderr often comes last, and it is what its death will be explained with.
-        if self.exit_status(1.0) is not None:
-            self._threads[0].join(0.5)
-        self._on_end()
+        try:
+            for data in _chunks(self._process.stdout.fileno(), self._stop):
+                self._on_data(data)
+        finally:
+            # A dying server's stderr often comes last, and it is what its death will be explained with.
+            if self.exit_status(1.0) is not None:
+                self._threads[0].join(0.5)
+            self._on_end()
 
     def _read_stderr(self) -> None:
         assert self._process.stderr is not None

@@ -203,7 +203,7 @@ def _asked(message: dict[str, Any]) -> Event | None:
     if not isinstance(identity, str | int) or isinstance(identity, bool):
         return None
     if message["method"] == "ping":
-        return Reply(messages.response(identity, b"{}"))
+        return Reply(messages.response(identity, {}))
     problem = f"this client has no method {message['method']!r}"
     return Reply(messages.error(identity, codes.METHOD_NOT_FOUND, problem))
 

@@ -17,7 +17,6 @@
   (make-instance
    'jsonrpc-process-connection
    :name "toolwire"
-   :events-buffer-scrollback-size 0
    :notification-dispatcher
    (lambda (_connection method params)
      (when (and host-on-progress (eq method 'notifications/progress))

@@ -158,11 +158,9 @@ def filtered_environment() -> dict[str, str]:
 
 
 @contextmanager
-def served(folder: Path, source: str, *options: str, **more: Any) -> Iterator[Process]:
-    """Serve a tools file with this *source* in a process of its own, which is gone afterwards."""
-    file = folder / "tools_file.py"
-    file.write_text(source, encoding="utf-8")
-    process = Process(["-m", "toolwire", "serve", str(file), *options], **more)
+def running(*arguments: str, **more: Any) -> Iterator[Process]:
+    """Run Python with *arguments* in a process of its own, which is gone afterwards."""
+    process = Process(list(arguments), **more)
     try:
         yield process
     finally:
@@ -174,6 +172,15 @@ def served(folder: Path, source: str, *options: str, **more: Any) -> Iterator[Pr
                 pipe.close()
             except BrokenPipeError:
                 continue
+
+
+@contextmanager
+def served(folder: Path, source: str, *options: str, **more: Any) -> Iterator[Process]:
+    """Serve a tools file with this *source* in a process of its own, which is gone afterwards."""
+    file = folder / "tools_file.py"
+    file.write_text(source, encoding="utf-8")
+    with running("-m", "toolwire", "serve", str(file), *options, **more) as process:
+        yield process
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -70,11 +70,17 @@ class Session:
         )
         self._clock = Clock()
         self._workers = Workers(
-            self._run, self._send, self._clock, each_tick=self._flush_soon, max_workers=settings.max_workers
+            self._run,
+            self._send,
+            self._post_all,
+            self._clock,
+            each_tick=self._flush_soon,
+            max_workers=settings.max_workers,
         )
         self._loop = Loop(self._post)
         self._outbox: SimpleQueue[_Item | None] = SimpleQueue()
         self._outbox_thread: threading.Thread | None = None
+        self._start_lock = threading.Lock()
         self._gathered: deque[bytes] = deque()
         self._flush_is_due = False
         self._ending = False
@@ -207,9 +213,21 @@ class Session:
             self._write(self._take_gathered() + message if self._gathered else message)
 
     def _send(self, messages: Answers) -> None:
-        if messages:
-            with self._write_lock:
-                self._write(self._take_gathered() + b"".join(map(self._framing.wrap, messages)))
+        """Write *messages* if nobody else is writing, so that of all who read only one ever waits for the host."""
+        if not messages:
+            return
+        if not self._write_lock.acquire(blocking=False):
+            self._post_all(messages)
+            return
+        try:
+            self._write(self._take_gathered() + b"".join(map(self._framing.wrap, messages)))
+        finally:
+            self._write_lock.release()
+
+    def _post_all(self, messages: Answers) -> None:
+        """Have *messages* written by the outbox."""
+        for message in messages:
+            self._put(message)
 
     def _emit_progress(self, call: Call, message: bytes) -> None:
         with self._write_lock:
@@ -244,10 +262,13 @@ class Session:
         """Have the outbox deal with *item*."""
         self._outbox.put(item)
         if self._outbox_thread is None:
-            with self._write_lock:
-                if self._outbox_thread is None:
-                    self._outbox_thread = threading.Thread(target=self._send_all, name="toolwire-outbox", daemon=True)
-                    self._outbox_thread.start()
+            self._start_outbox()
+
+    def _start_outbox(self) -> None:
+        with self._start_lock:
+            if self._outbox_thread is None:
+                self._outbox_thread = threading.Thread(target=self._send_all, name="toolwire-outbox", daemon=True)
+                self._outbox_thread.start()
 
     def _send_all(self) -> None:
         while (item := self._outbox.get()) is not None:

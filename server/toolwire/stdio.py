@@ -44,6 +44,10 @@ class AlreadyClaimed(RuntimeError):
     """The process serves already; it has only one standard input and output."""
 
 
+class NotConnected(RuntimeError):
+    """The process was started with standard input or output closed."""
+
+
 _claimed = False
 
 
@@ -54,12 +58,15 @@ def claim() -> Streams:
 
     Raises:
         AlreadyClaimed: if that has been done before.
-        OSError: if the process was started without standard input or output.
+        NotConnected: if the process was started without standard input or output.
     """
     global _claimed  # a process has one standard input
     if _claimed:
         raise AlreadyClaimed("this process serves tools already; call serve() once, under `if __name__ == '__main__':`")
-    streams = Streams(os.dup(0), os.dup(1))  # os.dup makes them non-inheritable (PEP 446)
+    try:
+        streams = Streams(os.dup(0), os.dup(1))  # os.dup makes them non-inheritable (PEP 446)
+    except OSError:
+        raise NotConnected("there is no standard input or no standard output; start it with a pipe on both") from None
     _claimed = True
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)

@@ -37,12 +37,14 @@ backlog. `None` is the end of input."""
 
 
 class Workers:
-    """Runs calls on threads through *run* and sends what *read* brings through *send*; neither may raise."""
+    """Runs calls on threads through *run*. What was read and answered goes through *send*, which may have to wait for
+    the host, or through *post*, which does not. None of them may raise."""
 
     def __init__(
         self,
         run: Callable[[Call], None],
         send: Callable[[Answers], None],
+        post: Callable[[Answers], None],
         clock: Clock,
         *,
         each_tick: Callable[[], None],
@@ -50,6 +52,7 @@ class Workers:
     ) -> None:
         self.run = run
         self.send = send
+        self.post = post
         self.read: Read | None = None
         # Changed by several threads, by operations that are atomic: no lock on the path of a quick call.
         self.backlog: deque[Call] = deque()
@@ -133,8 +136,8 @@ class Workers:
             self._workers.discard(worker)
             self._counted_out.discard(worker)
 
-    def read_once(self, worker: _Worker) -> bool:
-        """Read as *worker* and send what is to be sent; false if somebody else reads, or at the end of input."""
+    def read_once(self, worker: _Worker, send: Callable[[Answers], None]) -> bool:
+        """Read as *worker* and *send* what is to be sent; false if somebody else reads, or at the end of input."""
         if self.read is None or not self.reading.acquire(blocking=False):
             return False
         self._reader = worker
@@ -148,7 +151,7 @@ class Workers:
             return False
         self._monitor.watch()
         if answers:
-            self.send(answers)
+            send(answers)
         return True
 
 
@@ -162,8 +165,8 @@ class _Worker:
     def _work(self, team: Workers) -> None:
         while not team.is_counted_out(self):
             job = self.inbox.get()
-            # Whoever reads leaves the calls to the others, unless there are none.
-            if job is Job.SERVE or (team.read_once(self) and team.busy() <= 1):
+            # Whoever only reads never waits for the host, and leaves the calls to the others, unless there are none.
+            if job is Job.SERVE or (team.read_once(self, team.post) and team.busy() <= 1):
                 self._serve(team)
             if team.finishing and not team.backlog:
                 break
@@ -179,7 +182,7 @@ class _Worker:
             try:
                 call = backlog.popleft()
             except IndexError:
-                if not team.read_once(self):
+                if not team.read_once(self, team.send):
                     return
             else:
                 team.begun += 1

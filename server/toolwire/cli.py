@@ -112,7 +112,7 @@ def _write(stream: Any, text: str) -> None:
 
 
 def _serve(words: Words) -> int:
-    from .stdio import claim
+    from .stdio import NotConnected, claim
 
     targets = [*words.words, *(words.command or [])]
     if not targets:
@@ -121,7 +121,10 @@ def _serve(words: Words) -> int:
     strict, keep_going = given.pop("strict", False), given.pop("keep_going", False)
     if strict and keep_going:
         raise UsageError("--strict and --keep-going contradict each other: leave one out")
-    streams = claim()
+    try:
+        streams = claim()
+    except NotConnected as error:
+        raise UsageError(str(error)) from None
     log.configure(level=given.pop("log_level", "info"), as_json=given.pop("log_json", False))
     try:
         server = _server(targets, given, keep_going)
@@ -205,7 +208,7 @@ def _tool(name: str, tools: list[ToolDescription]) -> ToolDescription:
 
 
 def _report(client: Client, name: str, arguments: dict[str, Any], options: dict[str, Any]) -> int:
-    from .show import ProgressLine, Style, result
+    from .show import ProgressLine, Style, holds_data, result
 
     line = ProgressLine(sys.stderr)
     try:
@@ -219,6 +222,8 @@ def _report(client: Client, name: str, arguments: dict[str, Any], options: dict[
     else:
         try:
             _say(result(answer.content, options.get("output"), hint="; -o FILE saves it"))
+            if options.get("output") and not holds_data(answer.content):
+                _complain("nothing was saved: the answer is text alone", 0)
         except FileNotFoundError as error:
             raise UsageError(f"cannot save to {error.filename}: there is no such folder") from None
         except PermissionError as error:

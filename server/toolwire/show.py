@@ -97,6 +97,11 @@ def result(content: Sequence[dict[str, Any]], save_to: str | None = None, *, hin
     return "\n".join(lines)
 
 
+def holds_data(content: Sequence[dict[str, Any]]) -> bool:
+    """Whether there is anything to save in what a call came to."""
+    return any(_binary(block) is not None for block in content)
+
+
 class ProgressLine:
     """A bar on a terminal's last line that shows how far a call is. Elsewhere it shows nothing."""
 

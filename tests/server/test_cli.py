@@ -126,6 +126,8 @@ def test_call_prints_the_whole_result_as_json(folder: Path) -> None:
 def test_call_saves_what_is_no_text(folder: Path) -> None:
     done = run("call", "tools.py", "picture", "-o", "p.png", cwd=folder)
     assert (done.returncode, (folder / "p.png").read_bytes()) == (0, b"\x89PNG")
+    done = run("call", "tools.py", "add", "a=1", "-o", "sum", cwd=folder)
+    assert (done.returncode, done.stdout, "nothing was saved" in done.stderr) == (0, "3\n", True)
     done = run("call", "tools.py", "picture", "-o", "no/p.png", cwd=folder)
     assert (done.returncode, "no such folder" in done.stderr) == (2, True)
 

@@ -61,7 +61,8 @@ class Eras:
             return True
         if method == "initialize":
             self._seen_initialize = True
-        elif self._seen_modern and not self._seen_initialize:
+        elif self._seen_modern and not self._seen_initialize and not method.startswith(("notifications/", "$/")):
+            # Required of requests only: official clients send notifications without it.
             raise RequestError(INVALID_PARAMS, f"params._meta must name the protocol version as {META_VERSION}")
         return False
 

@@ -26,10 +26,8 @@ local dispatchers = {
   end,
 }
 
-local server
-if vim.fn.has('nvim-0.10') == 1 then
-  server = vim.lsp.rpc.start(command, dispatchers)
-else
+local started, server = pcall(vim.lsp.rpc.start, command, dispatchers)
+if not started then -- Older releases want the arguments apart from the program.
   server = vim.lsp.rpc.start(command[1], vim.list_slice(command, 2), dispatchers)
 end
 

@@ -48,7 +48,8 @@ def encode(value: Any) -> bytes:
     """Return *value* as compact JSON in UTF-8. Unpaired surrogates become U+FFFD.
 
     Raises:
-        EncodingError: for NaN and infinities, types JSON has no form for, and nesting beyond `MAX_DEPTH`.
+        EncodingError: for NaN and infinities, types JSON has no form for, integers of more than 4,300 digits, and
+            nesting beyond `MAX_DEPTH`.
     """
     try:
         data = orjson.dumps(value)
@@ -62,7 +63,11 @@ def encode(value: Any) -> bytes:
 
 def _encode_the_unusual(value: Any) -> bytes:
     """JSON of what orjson refuses: integers beyond 64 bits, unpaired surrogates, integers as keys."""
-    return msgspec.json.encode(_plain(value, "", 0))
+    plain = _plain(value, "", 0)
+    try:
+        return msgspec.json.encode(plain)
+    except ValueError as error:  # an integer of more digits than Python writes, or anybody reads
+        raise EncodingError(str(error)) from None
 
 
 def _plain(value: Any, path: str, depth: int) -> Any:

@@ -26,20 +26,17 @@ class Catalogue:
 
     def __init__(self, tools: Iterable[Tool], *, separator: str = ".", page_size: int | None = None) -> None:
         self._shown: dict[str, Tool] = {}
-        self._called: dict[str, Tool] = {}
+        self.by_name: dict[str, Tool] = {}
+        """Every tool by each name it can be called by."""
         self._page_size = page_size
         for tool in tools:
             self._add(tool, separator)
-        self._called |= self._shown  # a name shown wins over another tool's dotted one
+        self.by_name |= self._shown  # a name shown wins over another tool's dotted one
 
     @property
     def tools(self) -> list[Tool]:
         """All tools, under the names they are shown by."""
         return list(self._shown.values())
-
-    def get(self, name: str) -> Tool | None:
-        """Return the tool that is called *name*, if there is one."""
-        return self._called.get(name)
 
     def unknown(self, name: str) -> RequestError:
         """Return the error for a name no tool has, with the closest ones that exist."""
@@ -57,9 +54,11 @@ class Catalogue:
         """
         tools = self.tools
         size = self._page_size or max(len(tools), 1)
-        start = 0 if cursor is None else int(cursor) if cursor.isascii() and cursor.isdecimal() else -1
-        if start < 0 or start % size or (start and start >= len(tools)):
-            raise RequestError(INVALID_PARAMS, f"Unknown cursor: {cursor!r}; use the nextCursor of the page before")
+        starts = {str(start): start for start in range(size, len(tools), size)}
+        if cursor is not None and cursor not in starts:
+            shown = repr(cursor[:100])
+            raise RequestError(INVALID_PARAMS, f"Unknown cursor: {shown}; use the nextCursor of the page before")
+        start = 0 if cursor is None else starts[cursor]
         page: dict[str, Any] = {"tools": [tool.describe() for tool in tools[start : start + size]]}
         if start + size < len(tools):
             page["nextCursor"] = str(start + size)
@@ -70,7 +69,7 @@ class Catalogue:
         if shown in self._shown:
             raise ValueError(f"two tools are called {shown}; give one of them another name")
         self._shown[shown] = tool if shown == tool.name else tool.renamed(shown)
-        self._called[tool.name] = self._shown[shown]
+        self.by_name[tool.name] = self._shown[shown]
 
 
 def _and_known(names: list[str]) -> str:

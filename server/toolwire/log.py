@@ -60,7 +60,7 @@ def traceback(message: str, exception: BaseException, **fields: Any) -> None:
 
     try:
         trace = "".join(format_exception(exception))
-    except Exception as unprintable:  # an exception's own __str__ may raise
+    except BaseException as unprintable:  # an exception's own __str__ may raise anything
         trace = f"{type(exception).__name__} (no traceback: {type(unprintable).__name__})\n"
     if _as_json:
         _write("error", message, {**fields, "traceback": trace})

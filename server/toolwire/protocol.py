@@ -20,6 +20,7 @@ from msgspec import UNSET, UnsetType
 from toolwire_schemas import messages
 from toolwire_schemas.codec import EncodingError, encode
 from toolwire_schemas.codes import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -87,6 +88,7 @@ class Protocol:
         max_pending_bytes: int = DEFAULT_MAX_PENDING_BYTES,
     ) -> None:
         self._catalogue = catalogue
+        self._tools = catalogue.by_name
         self._identity = identity
         self._report = report
         self._coerce = coerce
@@ -138,7 +140,13 @@ class Protocol:
         params = request.params
         if params is None:
             params = {}
-        return handler(request, params, Origin(size, batch, self._eras.is_modern(method, params)))
+        try:
+            return handler(request, params, Origin(size, batch, self._eras.is_modern(method, params)))
+        except RequestError:
+            raise
+        except Exception as bug:  # the outer edge of the thread that reads, which must go on
+            log.traceback(f"{method[:200]} failed; please report this", bug)
+            raise RequestError(INTERNAL_ERROR, "Internal error") from bug
 
     def knows(self, method: str) -> bool:
         """Return whether there is such a method."""
@@ -178,7 +186,7 @@ class Protocol:
         name = params.get("name")
         if type(name) is not str:
             raise RequestError(INVALID_PARAMS, "params.name must be a string: the name of the tool to call")
-        tool = self._catalogue.get(name)
+        tool = self._tools.get(name)
         if tool is None:
             raise self._catalogue.unknown(name)
         arguments = params.get("arguments")
@@ -187,7 +195,8 @@ class Protocol:
         elif type(arguments) is not dict and not (self._coerce and type(arguments) is str):
             raise RequestError(INVALID_PARAMS, "params.arguments must be an object of the tool's arguments")
         id = None if request.id is UNSET else request.id
-        call = Call(id, tool, arguments, origin, self._coerce, _progress_token(params), self._report)
+        token = _progress_token(params["_meta"]) if "_meta" in params else None
+        call = Call(id, tool, arguments, origin, self._coerce, token, self._report)
         key = call if id is None else id
         with self._lock:
             if key in self._in_flight:
@@ -231,12 +240,13 @@ class Protocol:
 
     def _cancelled(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         """MCP: the call ends without an answer."""
-        return (*self._cancel(params.get("requestId"), None), *self._notified(request, params, origin))
+        noted = self._notified(request, params, origin)
+        return (*self._cancel(params.get("requestId"), None), *noted)
 
     def _cancel_request(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         """LSP: the call is answered with an error that says it was cancelled."""
-        error = RequestError(REQUEST_CANCELLED, "Request cancelled")
-        return (*self._cancel(params.get("id"), error), *self._notified(request, params, origin))
+        noted = self._notified(request, params, origin)
+        return (*self._cancel(params.get("id"), RequestError(REQUEST_CANCELLED, "Request cancelled")), *noted)
 
     def _cancel(self, id: object, error: RequestError | None) -> tuple[Decision, ...]:
         call = self._in_flight.get(id) if type(id) is str or type(id) is int else None
@@ -272,7 +282,7 @@ class Protocol:
         that its message still arrives.
         """
         if call.last_progress is not None and done <= call.last_progress:
-            done = math.nextafter(call.last_progress, math.inf)
+            done = _just_above(call.last_progress)
         call.last_progress = done
         params: dict[str, Any] = {"progressToken": call.token, "progress": done}
         if total is not None:
@@ -303,7 +313,7 @@ class Protocol:
             self._when_idle()
         return True
 
-    def _deliver(self, call: Call, result: dict[str, Any]) -> bytes | None:
+    def _deliver(self, call: Call, result: dict[str, Any], *, instead: bool = False) -> bytes | None:
         batch = call.origin.batch
         if call.id is None:
             return None if batch is None else batch.end(None)
@@ -313,7 +323,7 @@ class Protocol:
             message = messages.response(call.id, result)
         except EncodingError as error:
             return self._deliver_instead(call, f"{call.tool.name} returned what JSON cannot carry: {error}")
-        if len(message) > self._max_result_bytes and not result.get("isError"):
+        if len(message) > self._max_result_bytes and not instead:
             return self._deliver_instead(
                 call,
                 f"The result of {call.tool.name} takes {len(message)} bytes, and this server sends at most "
@@ -323,7 +333,7 @@ class Protocol:
 
     def _deliver_instead(self, call: Call, problem: str) -> bytes | None:
         log.error(problem, id=call.id)
-        return self._deliver(call, failure(ToolError(problem), mask=False, tool=call.tool.name))
+        return self._deliver(call, failure(ToolError(problem), mask=False, tool=call.tool.name), instead=True)
 
 
 def _send(batch: Batch | None, message: bytes | None) -> tuple[Decision, ...]:
@@ -333,7 +343,14 @@ def _send(batch: Batch | None, message: bytes | None) -> tuple[Decision, ...]:
     return () if message is None else (Send(message),)
 
 
-def _progress_token(params: dict[str, Any]) -> Id | None:
-    meta = params.get("_meta")
+def _just_above(number: float) -> float:
+    try:
+        above = math.nextafter(number, math.inf)
+    except OverflowError:  # an integer that no float comes near to
+        above = math.inf
+    return above if math.isfinite(above) else int(number) + 1
+
+
+def _progress_token(meta: object) -> Id | None:
     token = meta.get("progressToken") if type(meta) is dict else None
     return token if type(token) is str or type(token) is int else None

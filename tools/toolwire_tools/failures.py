@@ -49,7 +49,7 @@ def _named(exception: BaseException) -> str:
 def _message(exception: BaseException) -> str:
     try:
         return str(exception)
-    except Exception as error:  # the tool author's __str__: an outer edge
+    except BaseException as error:  # the tool author's __str__, which may do anything: an outer edge
         return f"(its message cannot be shown: {type(error).__name__} in __str__)"
 
 

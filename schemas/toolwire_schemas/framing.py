@@ -141,7 +141,8 @@ class Lines:
         rest = lines.pop()
         frames: list[Frame] = []
         if lines:
-            lines[0] = self._end_line(lines[0], frames)
+            if self._parts or self._at_start:
+                lines[0] = self._end_line(lines[0], frames)
             for line in lines:
                 if len(line) > self._max:
                     frames.append(_oversize(len(line), self._max, line, line))

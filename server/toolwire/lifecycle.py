@@ -55,7 +55,7 @@ class Eras:
             RequestError: if it names a version that is not spoken here, or lacks what that version requires.
         """
         meta = params.get("_meta")
-        if type(meta) is dict and META_VERSION in meta:
+        if meta is not None and type(meta) is dict and META_VERSION in meta:
             _check_modern(meta)
             self._seen_modern = True
             return True

@@ -56,6 +56,7 @@ class Session:
 
     def __init__(self, catalogue: Catalogue, identity: Identity, settings: Settings, write: Write) -> None:
         self._settings = settings
+        self._timeout_seconds = settings.timeout_seconds
         self._write = write
         self._write_lock = threading.Lock()
         self._framing = AutoFraming(settings.max_message_bytes)
@@ -160,10 +161,11 @@ class Session:
         """Run a synchronous tool and answer; on a worker."""
         if call.ended:
             return
-        if call.tool.timeout_seconds or self._settings.timeout_seconds:
+        tool = call.tool
+        if tool.timeout_seconds or self._timeout_seconds:
             self._limit(call)
         try:
-            outcome: Outcome = call.tool.call(call.arguments, call, coerce=call.coerce)
+            outcome: Outcome = tool.call(call.arguments, call, coerce=call.coerce)
         except BaseException as error:  # the outer edge: a tool may raise SystemExit too
             outcome = error
         message = self._message(call, outcome)
@@ -185,7 +187,7 @@ class Session:
             return None
 
     def _limit(self, call: Call) -> None:
-        seconds = call.tool.timeout_seconds or self._settings.timeout_seconds
+        seconds = call.tool.timeout_seconds or self._timeout_seconds
         if seconds is not None:
             self._clock.after(seconds, lambda: self._expire(call, seconds))
 
@@ -208,9 +210,9 @@ class Session:
 
     def _emit(self, message: bytes) -> None:
         """Write *message*, behind whatever has been gathered."""
-        message = self._framing.wrap(message)
+        data = self._framing.wrap(message)
         with self._write_lock:
-            self._write(self._take_gathered() + message if self._gathered else message)
+            self._write(self._take_gathered() + data if self._gathered else data)
 
     def _send(self, messages: Answers) -> None:
         """Write *messages* if nobody else is writing, so that of all who read only one ever waits for the host."""

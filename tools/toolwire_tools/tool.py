@@ -57,6 +57,7 @@ class Tool:
         "findings",
         "is_async",
         "name",
+        "timeout_seconds",
     )
 
     def __init__(
@@ -84,6 +85,8 @@ class Tool:
         """What some hosts may not like about the tool; none of it keeps others from using it."""
         self.is_async: bool = self._signature.is_async or _is_async(function)
         """True if it is called by `call_async`: a coroutine function or an async generator."""
+        self.timeout_seconds: float | None = self._options.timeout_seconds
+        """How long a call may take; None leaves it to the server."""
         self._context = self._signature.context
         self._bind = self._signature.arguments.bind
         self._present = presenter(self._signature.returns)
@@ -98,11 +101,6 @@ class Tool:
     def tags(self) -> frozenset[str]:
         """Words to choose tools by."""
         return self._options.tags
-
-    @property
-    def timeout_seconds(self) -> float | None:
-        """How long a call may take; None leaves it to the server."""
-        return self._options.timeout_seconds
 
     @property
     def function(self) -> Callable[..., Any]:

@@ -89,6 +89,14 @@ class Server:
             answers -= chunks[-1].count(b"\n")
         return b"".join(chunks)
 
+    def ask_until(self, lines: bytes, mark: bytes) -> bytes:
+        """Send *lines* without waiting, and return what has come once *mark* is among it, up to the end of a line."""
+        self._write_from_a_thread(lines)
+        data = b""
+        while mark not in data or data[-1:] != b"\n":
+            data += self._more()
+        return data
+
     def peak_memory_bytes(self) -> int:
         """The most physical memory that the process has held so far."""
         with open(f"/proc/{self.pid}/status", encoding="ascii") as file:

@@ -45,9 +45,9 @@ class Call(msgspec.Struct, eq=False):
 
     `id` is `None` for a notification, whose outcome nobody learns. `coerce` says that arguments sent as JSON text
     are to be decoded. `token` is what the host wants its progress to be
-    known by, `None` if it wants none. `ended` is set once, under the protocol's lock, by whoever ends the call: the
-    tool's answer, a time limit or a cancellation. `worker` is what runs it, `scope` what cancels it on the event
-    loop; `None`: neither.
+    known by, `None` if it wants none. `ended` is set once, under the protocol's lock, by whoever ends the call; if
+    that is not the tool's outcome but a time limit or a cancellation, so is `given_up`. `worker` is what runs it,
+    `scope` what cancels it on the event loop; `None`: neither.
     """
 
     id: Id | None
@@ -58,6 +58,7 @@ class Call(msgspec.Struct, eq=False):
     token: Id | None
     report: Report
     ended: bool = False
+    given_up: bool = False
     worker: object = None
     scope: CancelScope | None = None
     last_progress: float | None = None

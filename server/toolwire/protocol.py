@@ -250,7 +250,7 @@ class Protocol:
 
     def _cancel(self, id: object, error: RequestError | None) -> tuple[Decision, ...]:
         call = self._in_flight.get(id) if type(id) is str or type(id) is int else None
-        if call is None or not self._end(call):
+        if call is None or not self._end(call, given_up=True):
             return ()
         if error is None:
             return (Cancel(call), *_send(call.origin.batch, None))
@@ -275,6 +275,13 @@ class Protocol:
             log.traceback(f"{call.tool.name} failed", error, id=call.id)
         return self._deliver(call, failure(error, mask=self._mask_errors, tool=call.tool.name))
 
+    def expire(self, call: Call, seconds: float) -> bytes | None:
+        """As `fail`, for a tool that has taken longer than *seconds*."""
+        if not self._end(call, given_up=True):
+            return None
+        late = ToolError(f"{call.tool.name} did not finish within {seconds:g} seconds.")
+        return self._deliver(call, failure(late, mask=self._mask_errors, tool=call.tool.name))
+
     def progress(self, call: Call, done: float, total: float | None, message: str | None) -> bytes:
         """Return the notification that tells the client how far *call* is.
 
@@ -293,7 +300,7 @@ class Protocol:
 
     def abandon_all(self) -> list[Call]:
         """End every call that is under way, without answers, and return them: the server is leaving."""
-        return [call for call in list(self._in_flight.values()) if self._end(call)]
+        return [call for call in list(self._in_flight.values()) if self._end(call, given_up=True)]
 
     def notify_when_idle(self, callback: Callable[[], None]) -> None:
         """Call *callback* as soon as no call is under way, which may be now, and may be more than once."""
@@ -301,12 +308,12 @@ class Protocol:
         if not self._in_flight:
             callback()
 
-    def _end(self, call: Call) -> bool:
+    def _end(self, call: Call, *, given_up: bool = False) -> bool:
         """Whether it is the caller who ends *call*: true exactly once."""
         with self._lock:
             if call.ended:
                 return False
-            call.ended = True
+            call.ended, call.given_up = True, given_up
             del self._in_flight[call if call.id is None else call.id]
             self._pending_bytes -= call.origin.size
         if self._when_idle is not None and not self._in_flight:

@@ -18,7 +18,6 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolwire_schemas.framing import AutoFraming
-from toolwire_tools import ToolError
 
 from . import log
 from .clock import Clock
@@ -192,7 +191,7 @@ class Session:
             self._clock.after(seconds, lambda: self._expire(call, seconds))
 
     def _expire(self, call: Call, seconds: float) -> None:
-        message = self._protocol.fail(call, ToolError(f"{call.tool.name} did not finish within {seconds:g} seconds."))
+        message = self._protocol.expire(call, seconds)
         if message is not None:
             self._put(message)
             self._stop(call)

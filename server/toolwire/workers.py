@@ -81,7 +81,7 @@ class Workers:
             self._monitor.watch()
 
     def abandon(self, call: Call) -> None:
-        """Count out the worker that runs *call*, if one does: nobody waits for it any more."""
+        """Count out the worker that runs *call*, which was given up, if one does. It ends when the tool returns."""
         with self._lock:
             if isinstance(call.worker, _Worker) and call.worker in self._workers:
                 self._counted_out.add(call.worker)
@@ -110,8 +110,8 @@ class Workers:
                     if self.active() > self._max_workers:
                         return
                     worker = _Worker(self)
+                    worker.thread.start()
                     self._workers.add(worker)
-                worker.thread.start()
             worker.inbox.put(job)
 
     def active(self) -> int:
@@ -125,10 +125,6 @@ class Workers:
     def room(self) -> int:
         """Return how many more may run calls."""
         return max(0, self._max_workers - self.busy())
-
-    def is_counted_out(self, worker: _Worker) -> bool:
-        """Return whether *worker* is to end because its call was given up."""
-        return worker in self._counted_out
 
     def retire(self, worker: _Worker) -> None:
         """Forget *worker*, which ends."""
@@ -163,11 +159,12 @@ class _Worker:
         self.thread = threading.Thread(target=self._work, args=(team,), name="toolwire-worker", daemon=True)
 
     def _work(self, team: Workers) -> None:
-        while not team.is_counted_out(self):
+        while True:
             job = self.inbox.get()
             # Whoever only reads never waits for the host, and leaves the calls to the others, unless there are none.
-            if job is Job.SERVE or (team.read_once(self, team.post) and team.busy() <= 1):
-                self._serve(team)
+            serves = job is Job.SERVE or (team.read_once(self, team.post) and team.busy() <= 1)
+            if serves and not self._serve(team):
+                break
             if team.finishing and not team.backlog:
                 break
             team.idle.append(self)
@@ -175,20 +172,23 @@ class _Worker:
                 self.inbox.put(Job.SERVE)
         team.retire(self)
 
-    def _serve(self, team: Workers) -> None:
-        """Run calls and read, until there are none and somebody else reads."""
+    def _serve(self, team: Workers) -> bool:
+        """Run calls and read, until there are none and somebody else reads; false if this worker was counted out."""
         backlog, run = team.backlog, team.run
-        while not team.is_counted_out(self):
+        while True:
             try:
                 call = backlog.popleft()
             except IndexError:
                 if not team.read_once(self, team.send):
-                    return
-            else:
-                team.begun += 1
-                call.worker = self
-                run(call)
-                call.worker = None
+                    return True
+                continue
+            if call.ended:  # cancelled while it waited
+                continue
+            team.begun += 1
+            call.worker = self
+            run(call)
+            if call.given_up:
+                return False
 
     def _would_be_missed(self, team: Workers) -> bool:
         """Whether, just when this worker became idle, something came up that nobody would wake it for."""

@@ -10,31 +10,67 @@ from itertools import count
 
 Task = Callable[[], None]
 
+_LONGEST_WAIT_SECONDS = 3600.0
+"""Beyond some limit of the system's, infinity included, waiting raises; looking again after an hour costs nothing."""
+
+
+class Appointment:
+    """A task and its time. It has no task any more when that has been run or forgotten."""
+
+    __slots__ = ("due", "number", "task")
+
+    def __init__(self, due: float, number: int, task: Task) -> None:
+        self.due = due
+        self.number = number
+        self.task: Task | None = task
+
+    def __lt__(self, other: Appointment) -> bool:
+        return (self.due, self.number) < (other.due, other.number)
+
 
 class Clock:
     """Runs small tasks when their time has come. They must neither wait nor raise."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._due: list[tuple[float, int, Task]] = []
-        self._numbers = count()  # keeps tasks of the same time in order, and from being compared
+        self._due: list[Appointment] = []
+        self._forgotten = 0  # how many of them have no task
+        self._numbers = count()  # keeps tasks of the same time in order
         self._thread: threading.Thread | None = None
 
-    def after(self, seconds: float, task: Task) -> None:
-        """Run *task* when *seconds* have passed."""
-        due = time.monotonic() + seconds
+    def after(self, seconds: float, task: Task) -> Appointment:
+        """Run *task* when *seconds* have passed, unless what is returned is given to `forget` before."""
+        appointment = Appointment(time.monotonic() + seconds, next(self._numbers), task)
         with self._changed:
-            heapq.heappush(self._due, (due, next(self._numbers), task))
+            heapq.heappush(self._due, appointment)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="toolwire-clock", daemon=True)
                 self._thread.start()
-            elif self._due[0][0] == due:
+            elif self._due[0] is appointment:
                 self._changed.notify()
+        return appointment
+
+    def forget(self, appointment: Appointment) -> None:
+        """Do not run the task of *appointment*, and let go of it: it may hold much that nobody needs any more."""
+        with self._changed:
+            if appointment.task is None:
+                return
+            appointment.task = None
+            self._forgotten += 1
+            # Taking one out of a heap is dear; taking out half of them at once is not.
+            if self._forgotten > 100 and self._forgotten > len(self._due) // 2:
+                self._due = [kept for kept in self._due if kept.task is not None]
+                heapq.heapify(self._due)
+                self._forgotten = 0
 
     def _run(self) -> None:
         while True:
             with self._changed:
-                while not self._due or (wait := self._due[0][0] - time.monotonic()) > 0:
-                    self._changed.wait(wait if self._due else None)
-                task = heapq.heappop(self._due)[2]
+                while not self._due or (wait := self._due[0].due - time.monotonic()) > 0:
+                    self._changed.wait(min(wait, _LONGEST_WAIT_SECONDS) if self._due else None)
+                appointment = heapq.heappop(self._due)
+                task, appointment.task = appointment.task, None
+                if task is None:
+                    self._forgotten -= 1
+                    continue
             task()

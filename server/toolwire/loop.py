@@ -11,6 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from . import log
+
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
@@ -27,19 +29,25 @@ class Loop:
         self._deliver = deliver
         self._lock = threading.Lock()
         self._waiting: list[Call] = []
+        self._under_way: set[Call] = set()
         self._portal: BlockingPortal | None = None
         self._thread: threading.Thread | None = None
 
     def put(self, call: Call) -> None:
         """Have *call* run. Never waits."""
         with self._lock:
-            if self._portal is None:
-                self._waiting.append(call)
-                if self._thread is None:
-                    self._thread = threading.Thread(target=self._main, name="toolwire-loop", daemon=True)
-                    self._thread.start()
+            portal = self._portal
+            if portal is None:
+                self._wait_for_loop(call)
                 return
-        self._portal.start_task_soon(self._run, call)
+            self._under_way.add(call)
+        try:
+            portal.start_task_soon(self._run, call)
+        except RuntimeError:  # the loop has just been ended by a tool
+            with self._lock:
+                if call in self._under_way:
+                    self._under_way.remove(call)
+                    self._wait_for_loop(call)
 
     def cancel(self, call: Call) -> None:
         """Cancel *call*, which has ended, at its next wait."""
@@ -55,13 +63,38 @@ class Loop:
         with self._lock:
             portal, thread = self._portal, self._thread
         if portal is not None and thread is not None:
-            portal.start_task_soon(portal.stop, True)
+            with suppress(RuntimeError):  # it has just ended by itself
+                portal.start_task_soon(portal.stop, True)
             thread.join(seconds)
 
-    def _main(self) -> None:
-        import anyio
+    def _wait_for_loop(self, call: Call) -> None:
+        self._waiting.append(call)
+        if self._thread is None:
+            self._start()
 
-        anyio.run(self._serve)
+    def _start(self) -> None:
+        self._thread = threading.Thread(target=self._main, name="toolwire-loop", daemon=True)
+        self._thread.start()
+
+    def _main(self) -> None:
+        reason: BaseException = RuntimeError("the event loop has ended")
+        try:
+            import anyio
+
+            anyio.run(self._serve)
+        except BaseException as error:  # a tool has stopped the loop, or raised SystemExit in a task of its own
+            log.traceback("the event loop has ended before the server", error)
+            reason = error
+        with self._lock:
+            lost, self._under_way = self._under_way, set()
+            if self._portal is None:  # it has not even begun: the next one would not either
+                lost.update(self._waiting)
+                self._waiting = []
+            self._portal = self._thread = None
+            if self._waiting:
+                self._start()
+        for call in lost:
+            self._deliver(call, reason)
 
     async def _serve(self) -> None:
         from anyio import create_task_group
@@ -70,12 +103,19 @@ class Loop:
         async with BlockingPortal() as portal, create_task_group() as tasks:
             with self._lock:
                 self._portal, waiting, self._waiting = portal, self._waiting, []
+                self._under_way.update(waiting)
             for call in waiting:
                 tasks.start_soon(self._run, call)
             await portal.sleep_until_stopped()
             tasks.cancel_scope.cancel()
 
     async def _run(self, call: Call) -> None:
+        try:
+            await self._run_cancellably(call)
+        finally:
+            self._under_way.discard(call)
+
+    async def _run_cancellably(self, call: Call) -> None:
         from anyio import CancelScope
 
         with CancelScope() as call.scope:

@@ -45,15 +45,21 @@ def collect(parts: list[str], rounds: int, scale: float) -> dict[str, dict[str, 
             # A different one begins each round.
             turn = number % len(present)
             for contender in present[turn:] + present[:turn]:
-                print(f"round {number + 1} of {rounds}: {part}, {contender.name}" + " " * 20, end="\r", file=sys.stderr)
+                progress(f"round {number + 1} of {rounds}: {part}, {contender.name}")
                 own = gathered.setdefault(contender.name, {})
                 for name, values in measure(contender, scale=scale).items():
                     own.setdefault(name, []).extend(values)
-    print(" " * 78, end="\r", file=sys.stderr)
+    progress("")
     return {
         contender: {name: statistics.median(values) for name, values in numbers.items()}
         for contender, numbers in gathered.items()
     }
+
+
+def progress(text: str) -> None:
+    """Say on a terminal how far it is; elsewhere nobody is waiting."""
+    if sys.stderr.isatty():
+        print(text.ljust(78), end="\r", file=sys.stderr)
 
 
 def main() -> int:

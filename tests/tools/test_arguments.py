@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import Any, Literal
 
@@ -96,10 +97,21 @@ def test_a_parameter_may_have_any_name() -> None:
     assert signature.read(tool, tool="tool").arguments.bind(values) == ((), values)
 
 
-def test_deep_nesting_is_an_answer_and_no_crash() -> None:
-    def tool(x: list[Any] | int) -> None: ...
+@dataclasses.dataclass
+class Tree:
+    kids: list[Tree] = dataclasses.field(default_factory=list)
 
-    deep: Any = []
-    for _ in range(500):
-        deep = [deep]
-    signature.read(tool, tool="tool").arguments.bind({"x": deep})
+
+@pytest.mark.parametrize("hint", [Tree, Any, list[Any] | int])
+def test_deep_nesting_is_an_answer_and_no_crash(hint: Any) -> None:
+    def tool(x: Any) -> None: ...
+
+    tool.__annotations__["x"] = hint
+    deep: Any = {} if hint is Tree else []
+    for _ in range(900):
+        deep = {"kids": [deep]} if hint is Tree else [deep]
+    found = signature.read(tool, tool="tool").arguments
+    with contextlib.suppress(ArgumentsError):
+        assert found.bind({"x": deep})[1]["x"]
+    with pytest.raises(ArgumentsError):
+        found.bind({"x": deep, "unknown": deep})

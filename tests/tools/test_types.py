@@ -469,6 +469,25 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
         ["a", "abcd", "AB"],
     ),
     (
+        # A pair that crashes msgspec 0.22 when it meets in one of its unions.
+        Annotated[str, msgspec.Meta(pattern="^[a-z]+$")] | list[int],
+        {"anyOf": [{"type": "string", "pattern": "^[a-z]+$"}, {"type": "array", "items": {"type": "integer"}}]},
+        [("ab", "ab"), ([1], [1])],
+        ["A", ["a"], 1],
+    ),
+    (
+        # Another one.
+        Annotated[float, msgspec.Meta(multiple_of=0.5)] | tuple[int, int],
+        {
+            "anyOf": [
+                {"type": "number", "multipleOf": 0.5},
+                {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
+            ]
+        },
+        [(1.5, 1.5), ([1, 2], (1, 2))],
+        [0.3, [1], "a"],
+    ),
+    (
         Annotated[list[Annotated[int, annotated_types.Gt(0)]], annotated_types.Len(1, 2)],
         {"type": "array", "items": {"type": "integer", "exclusiveMinimum": 0}, "minItems": 1, "maxItems": 2},
         [([1], [1])],
@@ -586,6 +605,20 @@ def test_a_type_without_a_form_in_json_is_refused_at_registration(hint: Any) -> 
     assert caught.value.tool == "tool"
     assert caught.value.parameter == "parameter 'x'"
     assert caught.value.remedy
+
+
+def test_a_type_may_carry_any_metadata() -> None:
+    assert schema_of(Annotated[int, {"unhashable": []}, 5, "the text"]) == {
+        "type": "integer",
+        "description": "the text",
+    }
+    assert load(list[Annotated[int, {"unhashable": []}]], [1]) == [1]
+
+
+def test_integers_beyond_64_bits_may_be_choices_and_limits() -> None:
+    assert load(Literal[2**70, "a"], 2**70) == 2**70
+    assert load(Annotated[int, msgspec.Meta(ge=0)], 2**70) == 2**70
+    assert faults(Literal[2**70, "a"], 2**71)
 
 
 def test_integers_in_fractions_too_large_to_be_exact_are_named() -> None:

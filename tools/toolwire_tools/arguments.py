@@ -51,6 +51,7 @@ class Arguments:
         self._lenient = lenient
         self._careful = careful
         self._read: Callable[[Any], Bound] | None = None
+        self._read_leniently: Callable[[Any], Bound] | None = None
         self._judge: Judge | None = None
 
     def bind(self, arguments: dict[str, Any], *, coerce: bool = False) -> Bound:
@@ -64,8 +65,8 @@ class Arguments:
         read = self._read or self._prepared()
         try:
             return read(arguments)
-        except (msgspec.ValidationError, Refused) as error:
-            return self._second_reading(arguments, error, coerce)
+        except (msgspec.ValidationError, Refused, RecursionError):
+            return self._second_reading(arguments, coerce)
 
     def _prepared(self) -> Callable[[Any], Bound]:
         read = reader(self._plan)
@@ -87,7 +88,7 @@ class Arguments:
             self._judge = Judge(self.input_schema)
         return self._judge
 
-    def _second_reading(self, arguments: Any, refusal: Exception, coerce: bool) -> Bound:
+    def _second_reading(self, arguments: Any, coerce: bool) -> Bound:
         if coerce:
             from .coercion import coerced
 
@@ -99,11 +100,15 @@ class Arguments:
         if faults := self._judge_of().faults(arguments, "arguments"):
             raise ArgumentsError(faults)
         try:
-            return reader(self._lenient())(arguments)
+            if self._read_leniently is None:
+                self._read_leniently = reader(self._lenient())
+            return self._read_leniently(arguments)
         except Refused as error:
             raise ArgumentsError([(place("arguments", error.path), error.sentence)]) from error.__cause__
         except msgspec.ValidationError as error:
             raise ArgumentsError([("arguments", str(error))]) from None
+        except RecursionError:
+            raise ArgumentsError([("arguments", "is nested too deeply")]) from None
 
 
 def from_schema(schema: Schema) -> Arguments:
@@ -145,6 +150,8 @@ def _open_reader(plan: Plan, extra: Shape) -> Callable[[Any], Bound]:
     closed = reader(Plan(plan.parameters))
 
     def read(arguments: Any) -> Bound:
+        if not isinstance(arguments, dict):
+            raise Refused("is not an object")
         positional, keywords = closed({name: value for name, value in arguments.items() if name in known})
         others = {}
         for name, value in arguments.items():

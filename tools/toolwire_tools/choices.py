@@ -66,9 +66,11 @@ def _choice(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.E
     if float in types:
         kinds |= {"integer"}
     unchanged = all(value is member for value, member in pairs)
-    if direction != "lenient" and types <= {str, int, type(None)} and (unchanged or direction == "output"):
+    # msgspec knows integers of 64 bits here.
+    small = all(type(value) is not int or abs(value) < 2**63 for value in values)
+    if direction != "lenient" and small and types <= {str, int, type(None)} and (unchanged or direction == "output"):
         return Shape(schema, Literal[tuple(values)], None, kinds, True)
-    if direction == "input" and cls is not None and types in ({str}, {int}):
+    if direction == "input" and cls is not None and small and types in ({str}, {int}):
         return Shape(schema, cls, None, kinds)
     table = {(type(value) is bool, value): member for value, member in pairs}
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .portable import portable
-from .shapes import Build, Refused, Schema, Shape
+from .shapes import JUDGE, Build, Refused, Schema, Shape
 
 if TYPE_CHECKING:
     from .scalars import Direction
@@ -37,7 +37,7 @@ def shape(hint: Any, direction: Direction, defs: dict[str, Schema]) -> Shape:
     except (PydanticUserError, NameError) as error:
         raise NotAModel(str(error).partition("\n")[0]) from error
     build = None if direction == "output" else _reader(adapter, lax=direction == "lenient")
-    return Shape(schema, Any, build, loose=True)
+    return Shape(schema, Any, build, care=JUDGE)
 
 
 def _reader(adapter: Any, *, lax: bool) -> Build:

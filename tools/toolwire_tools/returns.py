@@ -1,7 +1,7 @@
 """What one tool returns: its output schema, and how a Python value becomes plain JSON data that keeps to it.
 
-Strategy. msgspec makes the value plain and checks it, both in C, wherever its native type says all that the schema
-says. Otherwise the value is walked in Python and jsonschema judges it.
+Strategy. msgspec makes the value plain and checks it, both in C, wherever it can; where a value may hold anything, or
+tuples, a walk in Python makes it plain. jsonschema judges what these two refuse, and what only it can check.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import msgspec
 from .errors import OutputError
 from .plain import NotPlain, plain
 from .scalars import scalar
+from .shapes import JUDGE, WALK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,14 +82,14 @@ _EXACT: dict[Any, type] = {int: int, str: str, bool: bool, None: type(None), sca
 
 
 def _quick(shape: Shape | None) -> Callable[[Any], Any] | None:
-    """Make plain and check, in C; None if the native type does not say all."""
-    if shape is None or shape.loose or (shape.native is Any and shape.build is None):
+    """Make plain and check without jsonschema; None if only that knows all the schema says."""
+    if shape is None or shape.care == JUDGE:
         return None
     native, build = shape.native, shape.build
-    to_builtins, convert = msgspec.to_builtins, msgspec.convert
+    to_builtins, convert, walk = msgspec.to_builtins, msgspec.convert, shape.care == WALK
 
     def quick(value: Any) -> Any:
-        made = to_builtins(value, str_keys=True, enc_hook=plain)
+        made = plain(value) if walk else to_builtins(value, str_keys=True, enc_hook=plain)
         checked = convert(made, native)
         if build is not None:
             build(checked)

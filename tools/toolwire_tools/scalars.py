@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from .shapes import Refused, Shape, guarded
+from .shapes import WALK, Refused, Shape, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,7 +153,7 @@ CLOCKS: dict[Any, Callable[[bool, Direction], Shape]] = {
 }
 """Shapes of times that must have an offset, or must not."""
 
-ANYTHING = Shape({}, Any, same=True, rank=3, loose=True)
+ANYTHING = Shape({}, Any, same=True, rank=3, care=WALK)
 NULL = Shape({"type": "null"}, None, None, frozenset({"null"}), True)
 
 SCALARS: dict[Any, Callable[[Direction], Shape]] = {

@@ -21,6 +21,10 @@ Build = Callable[[Any], Any]
 ALL_KINDS = frozenset({"string", "integer", "number", "boolean", "null", "array", "object"})
 
 
+QUICK, WALK, JUDGE = 0, 1, 2
+"""msgspec makes a result plain and checks it; or a walk in Python makes it plain; or jsonschema must check it, too."""
+
+
 class Refused(ValueError):
     """A value that a build step does not take; *path* leads to it from the outside."""
 
@@ -48,8 +52,8 @@ class Shape(msgspec.Struct, frozen=True):
     """The JSON data, once checked, is the author's value already."""
     rank: int = 0
     """In a union, members of a lower rank are tried first."""
-    loose: bool = False
-    """The native type does not say all that the schema says."""
+    care: int = QUICK
+    """What making results plain and checking them takes: `QUICK`, `WALK` or `JUDGE`."""
 
     def load(self, value: Any) -> Any:
         """Make the author's value from JSON data.
@@ -122,12 +126,12 @@ def union(shapes: Sequence[Shape]) -> Shape:
     schema = any_of([shape.schema for shape in shapes])
     kinds = frozenset[str]().union(*(shape.kinds for shape in shapes))
     same = all(shape.same for shape in shapes)
-    loose = any(shape.loose for shape in shapes)
+    care = max(shape.care for shape in shapes)
     rank = max(shape.rank for shape in shapes)
     if _told_apart(shapes):
-        return Shape(schema, either([shape.native for shape in shapes]), None, kinds, same, rank, loose)
+        return Shape(schema, either([shape.native for shape in shapes]), None, kinds, same, rank, care)
     candidates = sorted(shapes, key=lambda shape: shape.rank)
-    return Shape(schema, Any, _first_of(candidates), kinds, False, rank, loose)
+    return Shape(schema, Any, _first_of(candidates), kinds, False, rank, care)
 
 
 def _told_apart(shapes: Sequence[Shape]) -> bool:
@@ -135,10 +139,26 @@ def _told_apart(shapes: Sequence[Shape]) -> bool:
     seen: set[str] = set()
     for shape in shapes:
         kinds = {"number"} if shape.native is float else set(shape.kinds)
-        if shape.build is not None or shape.native is Any or seen & kinds:
+        if shape.build is not None or shape.native is Any or seen & kinds or _is_fragile(shape.native):
             return False
         seen |= kinds
     return True
+
+
+def _is_fragile(native: Any) -> bool:
+    """True for what must not stand in one of msgspec's unions beside anything but None.
+
+    msgspec 0.22 loses count of what belongs to whom when a union holds a constrained type and an array, object or
+    fixed tuple: `str` with a pattern beside `list[int]` crashes the process. (Every pair of types was tried.)
+    """
+    if getattr(native, "__origin__", None) is Union:
+        return any(_is_fragile(member) for member in native.__args__)
+    return hasattr(native, "__metadata__") or _has_places(native)
+
+
+def _has_places(native: Any) -> bool:
+    """True for a tuple with a type for each place."""
+    return getattr(native, "__origin__", None) is tuple and native.__args__[-1:] != (...,)
 
 
 def _first_of(shapes: Sequence[Shape]) -> Build:
@@ -261,6 +281,8 @@ def constrain(shape: Shape, constraints: dict[str, Any]) -> Shape:
         TypeError: if one of them says nothing about such a type.
     """
     words = _words(shape)
+    if _has_places(shape.native):
+        raise TypeError("its length is settled already")
     if unknown := constraints.keys() - words.keys():
         raise TypeError(f"the constraint {min(unknown)} does not fit the type")
     schema = {**shape.schema, **{words[name]: _json(value) for name, value in constraints.items() if words[name]}}
@@ -289,7 +311,7 @@ def compared(shape: Shape, constraints: dict[str, Any]) -> Shape:
                 raise Refused(f"must be {_SAID[name]} {limit}")
         return built
 
-    return msgspec.structs.replace(shape, build=guarded(build), same=False, loose=True)
+    return msgspec.structs.replace(shape, build=guarded(build), same=False)
 
 
 _HOLDS: dict[str, Callable[[Any, Any], bool]] = {

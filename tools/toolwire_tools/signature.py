@@ -15,7 +15,7 @@ from .fields import MISSING
 from .hints import Names, Unresolved, bare, innermost, members, mentions, names_of
 from .notes import is_field
 from .returns import Returns
-from .shapes import Schema, optional
+from .shapes import JUDGE, Schema, optional
 from .types import Types, Unsupported, described, must_be_judged
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class _Reading:
             schema["additionalProperties"] = plan.extra.schema
         if types.defs:
             schema["$defs"] = types.defs
-        careful = must_be_judged() and any(p.shape.loose for p in plan.parameters)
+        careful = must_be_judged() and any(p.shape.care == JUDGE for p in plan.parameters)
         return Arguments(schema, plan, lambda: self._plan(Types("lenient", self.names)), careful=careful)
 
     def _plan(self, types: Types) -> Plan:
@@ -258,7 +258,10 @@ class _Reading:
         raise RegistrationError(problem, tool=self.tool, parameter=which, remedy=remedy)
 
 
-_IMPORT_IT = "import the name at run time, at the top of the module (not only under TYPE_CHECKING)"
+_IMPORT_IT = (
+    "define or import the name at the top of the module, so that it is there at run time "
+    "(not only under TYPE_CHECKING, and not inside a function)"
+)
 
 
 def returned(hint: Any, names: Names) -> Returns:

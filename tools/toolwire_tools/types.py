@@ -11,6 +11,7 @@ import collections
 import collections.abc
 import contextlib
 import enum
+import itertools
 import re
 import sys
 import typing
@@ -26,6 +27,8 @@ from .plain import plain
 from .scalars import ANYTHING, CLOCKS, SCALARS, STRING, Direction, from_text, scalar
 from .shapes import (
     COMPARABLE,
+    QUICK,
+    WALK,
     Refused,
     Schema,
     Shape,
@@ -88,13 +91,11 @@ class Types:
         return shape
 
     def _bare(self, hint: Any) -> Shape:
-        try:
+        if _hashable(hint):
             if hint in SCALARS:
                 return scalar(hint, self.direction)
             if hint in self._done:
                 return self._done[hint]
-        except TypeError:  # cannot be hashed, so cannot be a type
-            raise self._unsupported(hint) from None
         if (found := members(hint, self.names)) is not None:
             return self._union(found)
         origin = getattr(hint, "__origin__", None)
@@ -108,7 +109,7 @@ class Types:
             arguments = ((),)
         if kind is Literal:
             return literal(arguments, self.direction)
-        if kind in _CONTAINERS:
+        if _hashable(kind) and kind in _CONTAINERS:
             return _CONTAINERS[kind](self, arguments)
         if kind in (typing.LiteralString,):
             return scalar(str, self.direction)
@@ -224,13 +225,13 @@ class Types:
         item = self.of(arguments[0]) if arguments else ANYTHING
         schema = {"type": "array", "items": item.schema}
         if self.direction == "output":
-            loose = item.loose or not exact or native is tuple
-            return Shape(schema, _LIST[item.native], each(item, None), ARRAY, loose=loose)
+            care = item.care if exact and native is not tuple else max(item.care, WALK)
+            return Shape(schema, _LIST[item.native], each(item, None), ARRAY, care=care)
         if item.build is not None and native is not list:
             native, container = list, native
         inner = (item.native, ...) if native is tuple else item.native
         same = item.same and native is list and container is None
-        return Shape(schema, native[inner], each(item, container), ARRAY, same, loose=item.loose)
+        return Shape(schema, native[inner], each(item, container), ARRAY, same, care=item.care)
 
     def places(self, arguments: tuple[Any, ...]) -> Shape:
         """A tuple: an array of one type, or one with a type for each place."""
@@ -239,8 +240,8 @@ class Types:
         items = [self.of(argument) for argument in arguments if argument != ()]
         native: Any = _TUPLE[tuple(item.native for item in items)]
         # msgspec leaves tuples in plain data as they are; only a walk makes lists of them.
-        loose = self.direction == "output" or any(item.loose for item in items)
-        return Shape(_places([item.schema for item in items]), native, in_turn(items), ARRAY, loose=loose)
+        care = max([WALK, *(item.care for item in items)])
+        return Shape(_places([item.schema for item in items]), native, in_turn(items), ARRAY, care=care)
 
     def mapping(self, arguments: tuple[Any, ...], container: Callable[[Any], Any] | None = None) -> Shape:
         """A JSON object with members of one type."""
@@ -256,7 +257,7 @@ class Types:
         build = entries(make_key, value.build, container)
         same = value.same and key is str and build is None
         native: Any = _DICT[key, value.native]
-        return Shape(schema, native, build, OBJECT, same, 1, value.loose)
+        return Shape(schema, native, build, OBJECT, same, 1, value.care)
 
     def _key(self, hint: Any) -> tuple[Any, Schema, Callable[[Any], Any] | None]:
         """What msgspec checks a key against, the schema of the keys, and how the author's key is made."""
@@ -300,7 +301,7 @@ class Types:
         same = found.make is None and all(shape.same for shape in shapes)
         if self.direction == "output":
             build = _checked(given, shapes)
-        return Shape(schema, native, build, OBJECT, same, loose=any(shape.loose for shape in shapes))
+        return Shape(schema, native, build, OBJECT, same, care=max((shape.care for shape in shapes), default=QUICK))
 
     def _field(self, field: fields.Field) -> Shape:
         shape = self.of(field.hint)
@@ -335,7 +336,8 @@ class Types:
     def _label(self, name: str) -> str:
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
         taken = {*self._labels.values(), *self.defs}
-        return next(label for label in (name, *(f"{name}{n}" for n in range(2, 10**6))) if label not in taken)
+        numbered = (f"{name}{number}" for number in itertools.count(2))
+        return next(label for label in itertools.chain((name,), numbered) if label not in taken)
 
     def _later(self, key: Any) -> Callable[[Any], Any]:
         return lambda value: self._done[key].load(value)
@@ -413,6 +415,14 @@ def _own_text(cls: Any) -> str | None:
         return None
     paragraph = text.strip().partition("\n\n")[0]
     return " ".join(paragraph.split()) or None
+
+
+def _hashable(hint: Any) -> bool:
+    try:
+        hash(hint)
+    except TypeError:  # a hint with unhashable metadata somewhere inside, or no hint at all
+        return False
+    return True
 
 
 def _alias_value(alias: Any) -> Any:

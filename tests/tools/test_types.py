@@ -621,6 +621,16 @@ def test_integers_beyond_64_bits_may_be_choices_and_limits() -> None:
     assert faults(Literal[2**70, "a"], 2**71)
 
 
+def test_limits_hold_for_what_the_tool_gets() -> None:
+    assert faults(Annotated[set[int], msgspec.Meta(min_length=2)], [1, 1]) == [
+        ("arguments.x", "must be no shorter than 2")
+    ]
+    assert load(Annotated[bytes, msgspec.Meta(max_length=3)], "aGlo") == b"hih"
+    assert faults(Annotated[bytes, msgspec.Meta(max_length=3)], "aGloYQ==")
+    assert faults(Annotated[int, annotated_types.Ge(2**70)], 5)
+    assert load(typing.Tuple, [1]) == (1,)  # noqa: UP006
+
+
 def test_integers_in_fractions_too_large_to_be_exact_are_named() -> None:
     assert faults(int, 1e300)[0][0] == "arguments.x"
 

@@ -285,8 +285,20 @@ def constrain(shape: Shape, constraints: dict[str, Any]) -> Shape:
         raise TypeError("its length is settled already")
     if unknown := constraints.keys() - words.keys():
         raise TypeError(f"the constraint {min(unknown)} does not fit the type")
-    schema = {**shape.schema, **{words[name]: _json(value) for name, value in constraints.items() if words[name]}}
-    return msgspec.structs.replace(shape, schema=schema, native=Annotated[shape.native, msgspec.Meta(**constraints)])
+    narrowed = msgspec.structs.replace(shape, native=Annotated[shape.native, msgspec.Meta(**constraints)])
+    return narrowed.with_schema(**_in_words(shape, constraints))
+
+
+def _in_words(shape: Shape, constraints: dict[str, Any]) -> Schema:
+    """The members of a schema that say the same as *constraints*, as far as it can say it."""
+    words = _words(shape)
+    size = _characters if "contentEncoding" in shape.schema else _json
+    return {words[name]: size(value) for name, value in constraints.items() if name in words}
+
+
+def _characters(length: int) -> int:
+    """How many characters of Base64 so many bytes take."""
+    return 4 * ((length + 2) // 3)
 
 
 def _words(shape: Shape) -> dict[str, str]:
@@ -311,7 +323,8 @@ def compared(shape: Shape, constraints: dict[str, Any]) -> Shape:
                 raise Refused(f"must be {_SAID[name]} {limit}")
         return built
 
-    return msgspec.structs.replace(shape, build=guarded(build), same=False)
+    checked = msgspec.structs.replace(shape, build=guarded(build), same=False)
+    return checked.with_schema(**_in_words(shape, constraints))
 
 
 _HOLDS: dict[str, Callable[[Any, Any], bool]] = {

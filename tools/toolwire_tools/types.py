@@ -105,7 +105,7 @@ class Types:
             return self._type_variable(hint)
         arguments = tuple(getattr(hint, "__args__", ()) or ()) if origin is not None else ()
         kind = hint if origin is None else origin
-        if origin is tuple and not arguments:  # tuple[()], which is not the bare tuple
+        if origin is tuple and getattr(hint, "__args__", None) == ():  # tuple[()], which is not the bare tuple
             arguments = ((),)
         if kind is Literal:
             return literal(arguments, self.direction)
@@ -162,7 +162,10 @@ class Types:
         if not self._expressible(shape, constraints):
             return self._compared(hint, constraints)
         # When jsonschema has passed the arguments, their constraints need no second look.
-        return shape if self.direction == "lenient" else constrain(shape, constraints)
+        narrowed = shape if self.direction == "lenient" else constrain(shape, constraints)
+        if getattr(shape.native, "__origin__", None) in (set, frozenset):  # so far, equal items count
+            return compared(narrowed, constraints)
+        return narrowed
 
     def _fitting(self, hint: Any, constraints: dict[str, Any]) -> Shape:
         """The member of a union under those of the constraints that say something about it."""
@@ -179,7 +182,7 @@ class Types:
         try:
             narrowed = constrain(shape, constraints)
             msgspec.convert(None, narrowed.native | None)
-        except TypeError:
+        except (TypeError, ValueError):  # ValueError: integers beyond 64 bits
             return False
         return True
 

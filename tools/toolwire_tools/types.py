@@ -163,7 +163,7 @@ class Types:
             return self._compared(hint, constraints)
         # When jsonschema has passed the arguments, their constraints need no second look.
         narrowed = shape if self.direction == "lenient" else constrain(shape, constraints)
-        if getattr(shape.native, "__origin__", None) in (set, frozenset):  # so far, equal items count
+        if getattr(hint, "__origin__", hint) in (*_SETS, frozenset):  # so far, equal items count
             return compared(narrowed, constraints)
         return narrowed
 

@@ -99,7 +99,7 @@ def _with_room(text: str) -> str:
             entry_margin = 0
         elif entry_margin is not None and line.strip():
             entry_margin = entry_margin or margin
-            if margin == entry_margin:
+            if margin == entry_margin and ("：" in line or "`" in line):
                 line = _entry(line)
         lines.append(line)
     return "\n".join(lines)

@@ -14,16 +14,15 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import msgspec
-import toolwire_tools
 from toolwire_tools import RegistrationError
 from toolwire_tools.suggestions import unknown
 
+from . import log
 from .errors import LoadError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from importlib.metadata import EntryPoint
-    from types import TracebackType
 
 T = TypeVar("T")
 
@@ -188,19 +187,8 @@ def _explain(what: str, error: BaseException) -> NoReturn:
         ) from None
     from traceback import print_exception
 
-    print_exception(type(error), error, _users_part(error.__traceback__))
+    print_exception(type(error), error, log.users_part(error.__traceback__))
     raise LoadError(f"{what} cannot be loaded: {type(error).__name__}{_remedy(error)}") from None
-
-
-def _users_part(traceback: TracebackType | None) -> TracebackType | None:
-    """*traceback* from the user's first own line on: ours and the import system's are left out."""
-    ours = tuple(
-        os.path.dirname(package.__file__ or "") + os.sep
-        for package in (toolwire_tools, sys.modules[__package__], importlib)
-    )
-    while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith((*ours, "<frozen importlib")):
-        traceback = traceback.tb_next
-    return traceback
 
 
 def _remedy(error: BaseException) -> str:

@@ -6,12 +6,17 @@ The standard library's `logging` would take a tenth of the start-up time, so thi
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+import toolwire_tools
+
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from .calls import Call
 
 LEVELS = ("debug", "info", "warning", "error", "off")
@@ -58,14 +63,29 @@ def traceback(message: str, exception: BaseException, **fields: Any) -> None:
         return
     from traceback import format_exception
 
+    where = users_part(exception.__traceback__) or exception.__traceback__
     try:
-        trace = "".join(format_exception(exception))
+        trace = "".join(format_exception(type(exception), exception, where))
     except BaseException as unprintable:  # an exception's own __str__ may raise anything
         trace = f"{type(exception).__name__} (no traceback: {type(unprintable).__name__})\n"
     if _as_json:
         _write("error", message, {**fields, "traceback": trace})
     else:
         _write("error", message, fields, trace)
+
+
+def users_part(trace: TracebackType | None) -> TracebackType | None:
+    """Return *trace* from the user's first own line on, without ours before it; `None` if there is none."""
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OURS):
+        trace = trace.tb_next
+    return trace
+
+
+_OURS = (
+    *(os.path.dirname(package.__file__ or "") + os.sep for package in (toolwire_tools, importlib)),
+    os.path.dirname(__file__) + os.sep,
+    "<frozen importlib",
+)
 
 
 def from_tool(call: Call, level: str, message: str, fields: dict[str, Any]) -> None:

@@ -493,3 +493,12 @@ class TestLists:
     def test_two_tools_of_one_name_are_refused(self) -> None:
         with pytest.raises(ValueError, match="add"):
             protocol_of(add, add)
+
+
+def test_a_traceback_on_stderr_begins_in_the_user_s_own_code(capfd: pytest.CaptureFixture[str]) -> None:
+    answers(protocol_of(crash), call("crash"))
+
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[0] == "toolwire: error: crash failed (id=1)"
+    assert lines[1] == "Traceback (most recent call last):"
+    assert __file__ in lines[2]

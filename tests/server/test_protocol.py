@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from conversations import MODERN, answers, call, protocol_of, request
-from toolwire import ToolError
+from toolwire import Server, ToolError
 from toolwire.protocol import Cancel, Protocol, Send, Start
 from toolwire_schemas.codec import decode
 
@@ -496,7 +496,7 @@ class TestLists:
 
 
 def test_a_traceback_on_stderr_begins_in_the_user_s_own_code(capfd: pytest.CaptureFixture[str]) -> None:
-    answers(protocol_of(crash), call("crash"))
+    Server([crash]).call("crash")
 
     lines = capfd.readouterr().err.splitlines()
     assert lines[0] == "toolwire: error: crash failed (id=1)"

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from toolwire_schemas.messages import Id
     from toolwire_tools import Tool
 
+    from .clock import Appointment
+
 Report = Callable[["Call", float, float | None, str | None], None]
 
 
@@ -47,7 +49,7 @@ class Call(msgspec.Struct, eq=False):
     are to be decoded. `token` is what the host wants its progress to be
     known by, `None` if it wants none. `ended` is set once, under the protocol's lock, by whoever ends the call; if
     that is not the tool's outcome but a time limit or a cancellation, so is `given_up`. `worker` is what runs it,
-    `scope` what cancels it on the event loop; `None`: neither.
+    `scope` what cancels it on the event loop; `None`: neither. `limit` is when its time is up.
     """
 
     id: Id | None
@@ -61,6 +63,7 @@ class Call(msgspec.Struct, eq=False):
     given_up: bool = False
     worker: object = None
     scope: CancelScope | None = None
+    limit: Appointment | None = None
     last_progress: float | None = None
 
     @property

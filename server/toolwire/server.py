@@ -118,10 +118,11 @@ class _Local:
         return message["result"]
 
     def _receive(self, data: bytes) -> None:
-        message = decode(data)
-        answers = self._answers.get(message["id"] if "id" in message else message["params"]["progressToken"])
-        if answers is not None:
-            answers.put(message)
+        for line in data.splitlines():  # several messages may be written together
+            message = decode(line)
+            answers = self._answers.get(message["id"] if "id" in message else message["params"]["progressToken"])
+            if answers is not None:
+                answers.put(message)
 
 
 def serve(tools: Iterable[Any], **options: Any) -> NoReturn:

@@ -14,6 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 Read = Callable[[], bytes]
 Write = Callable[[bytes], None]
-_Item: TypeAlias = "bytes | tuple[Call, bytes] | tuple[Call, Outcome] | Callable[[], None]"
+_Item: TypeAlias = "bytes | tuple[Call, Outcome] | Callable[[], None]"
 
 _CLEAN_UP_SECONDS = 0.2
 """What tools cancelled at the end get for their `finally` blocks: with the grace, still below the two seconds
@@ -83,18 +84,24 @@ class Session:
         self._start_lock = threading.Lock()
         self._gathered: deque[bytes] = deque()
         self._flush_is_due = False
+        self._reading = False
         self._ending = False
+        self._leave: Callable[[Outcome], None] | None = None
 
     def start_reading(self, read: Read, at_end: Callable[[], None]) -> None:
         """Serve what *read* returns, which may be any part of the stream, until it returns nothing; then *at_end*."""
 
         def read_and_decide() -> Answers | None:
             data = read()
-            if not data or self._ending:
+            if self._ending:
+                return None
+            if not data:
+                self._reading = False
                 at_end()
                 return None
             return self._decide(self._framing.feed(data))
 
+        self._reading = True
         self._workers.start_reading(read_and_decide)
 
     def feed(self, data: bytes) -> None:
@@ -107,17 +114,26 @@ class Session:
         grace = self._settings.grace_seconds
         deadline = time.monotonic() + grace
         self._ending = True
-        self._send(self._decide(self._framing.close()))
+        if not self._reading:  # else it ends for another reason, and what has come belongs to whoever reads
+            self._post_all(self._decide(self._framing.close()))
         self._workers.serve_backlog()
         idle = threading.Event()
         self._protocol.notify_when_idle(idle.set)
-        idle.wait(grace)
+        idle.wait(min(grace, threading.TIMEOUT_MAX))
         self._workers.finish(deadline)
         self._give_up_the_rest()
         self._loop.finish(_CLEAN_UP_SECONDS)
+        self._flush_soon()
         if self._outbox_thread is not None:
             self._outbox.put(None)
-            self._outbox_thread.join(max(deadline - time.monotonic(), _CLEAN_UP_SECONDS))
+            left = max(deadline - time.monotonic(), _CLEAN_UP_SECONDS)
+            self._outbox_thread.join(min(left, threading.TIMEOUT_MAX))
+
+    def disconnect(self, leave: Callable[[Outcome], None]) -> None:
+        """Send nothing any more, and *leave* when a tool comes to its end: this process is a copy that a tool made."""
+        self._write_lock = threading.Lock()  # whoever held the old one is not in this process
+        self._write = lambda data: None
+        self._leave = leave
 
     # In
 
@@ -167,6 +183,8 @@ class Session:
             outcome: Outcome = tool.call(call.arguments, call, coerce=call.coerce)
         except BaseException as error:  # the outer edge: a tool may raise SystemExit too
             outcome = error
+        if self._leave is not None:
+            self._leave(outcome)
         message = self._message(call, outcome)
         if message is None:
             return
@@ -177,6 +195,8 @@ class Session:
 
     def _message(self, call: Call, outcome: Outcome) -> bytes | None:
         """What answers *call*; `None` if nothing does any more."""
+        if call.limit is not None:
+            self._clock.forget(call.limit)
         try:
             if isinstance(outcome, BaseException):
                 return self._protocol.fail(call, outcome)
@@ -188,7 +208,7 @@ class Session:
     def _limit(self, call: Call) -> None:
         seconds = call.tool.timeout_seconds or self._timeout_seconds
         if seconds is not None:
-            self._clock.after(seconds, lambda: self._expire(call, seconds))
+            call.limit = self._clock.after(seconds, lambda: self._expire(call, seconds))
 
     def _expire(self, call: Call, seconds: float) -> None:
         message = self._protocol.expire(call, seconds)
@@ -202,10 +222,11 @@ class Session:
         """Send progress: at once from a thread, which a slow host may slow down, but never from the event loop."""
         if self._ending:
             return
+        report = partial(self._emit_progress, call, done, total, message)
         if not call.tool.is_async:
-            self._emit_progress(call, self._protocol.progress(call, done, total, message))
+            report()
         elif self._outbox.qsize() < _MAX_WAITING_PROGRESS:
-            self._put((call, self._protocol.progress(call, done, total, message)))
+            self._put(report)
 
     def _emit(self, message: bytes) -> None:
         """Write *message*, behind whatever has been gathered."""
@@ -230,11 +251,12 @@ class Session:
         for message in messages:
             self._put(message)
 
-    def _emit_progress(self, call: Call, message: bytes) -> None:
+    def _emit_progress(self, call: Call, done: float, total: float | None, message: str | None) -> None:
         with self._write_lock:
-            # Asked under this lock, the answer cannot have been written yet, and progress never follows it.
+            # Asked under this lock, the answer cannot have been written yet, and progress never follows it. Nor do
+            # two threads of one tool overtake each other with values that must increase.
             if not call.ended:
-                self._write(self._framing.wrap(message))
+                self._write(self._framing.wrap(self._protocol.progress(call, done, total, message)))
 
     def _flush(self) -> None:
         self._flush_is_due = False
@@ -257,6 +279,8 @@ class Session:
 
     def _post(self, call: Call, outcome: Outcome) -> None:
         """Have *call* answered by the outbox; on the event loop."""
+        if self._leave is not None:
+            self._leave(outcome)
         self._put((call, outcome))
 
     def _put(self, item: _Item) -> None:
@@ -277,7 +301,5 @@ class Session:
                 self._emit(item)
             elif not isinstance(item, tuple):
                 item()
-            elif isinstance(item[1], bytes):
-                self._emit_progress(item[0], item[1])
             elif (message := self._message(item[0], item[1])) is not None:
                 self._emit(message)

@@ -12,7 +12,9 @@ import os
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING, NoReturn
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
@@ -31,6 +33,9 @@ _CHUNK_BYTES = 64 * 1024
 
 _EXIT_HOOKS_SECONDS = 0.3
 """What `atexit` functions get: with the grace and the cleaning up, still below a client's two seconds."""
+
+_LAST_SECONDS = 0.5
+"""What the end may take beyond the grace: tools and answers clean up for less than that, unless something is stuck."""
 
 
 class Streams(msgspec.Struct, frozen=True):
@@ -64,17 +69,18 @@ def claim() -> Streams:
     if _claimed:
         raise AlreadyClaimed("this process serves tools already; call serve() once, under `if __name__ == '__main__':`")
     try:
-        streams = Streams(os.dup(0), os.dup(1))  # os.dup makes them non-inheritable (PEP 446)
+        os.fstat(0)
+        os.fstat(1)
     except OSError:
         raise NotConnected("there is no standard input or no standard output; start it with a pipe on both") from None
     _claimed = True
     null = os.open(os.devnull, os.O_RDWR)
+    if null == 2:  # started without stderr: nothing of the protocol's may get that number
+        os.set_inheritable(2, True)
+        null = os.dup(null)
+    streams = Streams(os.dup(0), os.dup(1))  # os.dup makes them non-inheritable (PEP 446)
     os.dup2(null, 0)
-    try:
-        os.dup2(2, 1)
-    except OSError:  # started without stderr
-        os.dup2(null, 2)
-        os.dup2(null, 1)
+    os.dup2(2, 1)
     os.close(null)
     if sys.platform == "win32":
         import msvcrt
@@ -85,18 +91,27 @@ def claim() -> Streams:
         os.set_blocking(streams.read, True)
         os.set_blocking(streams.write, True)
     log.take_over_stderr()
+    if hasattr(os, "register_at_fork"):
+        # A signal sent to the child before it has let go of our handlers would be lost on it.
+        os.register_at_fork(
+            before=_hold_signals, after_in_parent=_release_signals, after_in_child=lambda: _disconnect(streams)
+        )
     return streams
 
 
 def serve(catalogue: Catalogue, identity: Identity, settings: Settings, streams: Streams) -> NoReturn:
     """Serve until the host hangs up or a signal says to stop, then leave the process with status 0."""
     session = Session(catalogue, identity, settings, _writer(streams.write))
-    ended = threading.Event()
+    ended = _End()
     _end_on_signals(ended)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: session.disconnect(_leave_copy))
     if os.isatty(streams.read):
         log.info(f"serving {len(catalogue.tools)} tools; waiting for JSON-RPC messages, one a line (Ctrl-D ends)")
-    session.start_reading(_reader(streams.read), ended.set)
+    session.start_reading(_reader(streams.read), ended.come)
     ended.wait()
+    # Nothing may keep the process: a host may have stopped reading stderr too, for one.
+    _leave_within(settings.grace_seconds + _LAST_SECONDS)
     session.end()
     leave()
 
@@ -105,19 +120,86 @@ def leave() -> NoReturn:
     """End the process now: exit functions are run, but no thread is waited for, since a tool's may hang."""
     if not _leaving.acquire(blocking=False):
         threading.Event().wait()  # another thread is about to end us
-    watchdog = threading.Timer(_EXIT_HOOKS_SECONDS, os._exit, (0,))
-    watchdog.daemon = True
-    watchdog.start()
+    _leave_within(_EXIT_HOOKS_SECONDS)
     atexit._run_exitfuncs()
+    _flush()
+    os._exit(0)
+
+
+_leaving = threading.Lock()
+
+
+def _leave_within(seconds: float) -> None:
+    """End the process when *seconds* have passed, whatever it does then."""
+    watchdog = threading.Timer(min(seconds, threading.TIMEOUT_MAX), os._exit, (0,))
+    watchdog.daemon = True
+    with suppress(RuntimeError):  # a tool has used up the threads of the system
+        watchdog.start()
+
+
+def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (OSError, ValueError, AttributeError):  # closed or replaced by the user's code
             continue
-    os._exit(0)
 
 
-_leaving = threading.Lock()
+def _disconnect(streams: Streams) -> None:
+    """Make a process that a tool has forked no server: it has neither our streams nor our way of taking signals."""
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, streams.read, inheritable=False)
+    os.dup2(null, streams.write, inheritable=False)
+    os.close(null)
+    for number, handler in _handled.items():
+        signal.signal(number, handler)
+    _release_signals()
+
+
+def _hold_signals() -> None:
+    _held[threading.get_ident()] = signal.pthread_sigmask(signal.SIG_BLOCK, _handled)
+
+
+def _release_signals() -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, _held.pop(threading.get_ident()))
+
+
+_held: dict[int, set[int]] = {}
+"""Which signals were blocked already, for each thread that is forking."""
+
+
+def _leave_copy(outcome: object) -> None:
+    """End a process that a tool has forked, and that comes back from the tool as the server would."""
+    _flush()
+    code = outcome.code if isinstance(outcome, SystemExit) else isinstance(outcome, BaseException)
+    os._exit(code if isinstance(code, int) else code is not None)
+
+
+class _End:
+    """What the main thread waits for. It may come at any time, and from a signal's handler.
+
+    A signal may be delivered to any thread, or to the main one just before it waits, and wakes nothing by itself but
+    the descriptor made for this. (An `Event` would not do, and has a lock that a handler may find held, for ever.)
+    """
+
+    def __init__(self) -> None:
+        self.has_come = False
+        self._wake, self._woken = os.pipe()
+        if sys.platform != "win32":
+            os.set_blocking(self._woken, False)
+            if threading.current_thread() is threading.main_thread():
+                signal.set_wakeup_fd(self._woken, warn_on_full_buffer=False)
+
+    def come(self) -> None:
+        self.has_come = True
+        os.write(self._woken, b"!")
+
+    def wait(self) -> None:
+        while not self.has_come:
+            if sys.platform == "win32":  # where no signal interrupts a read
+                time.sleep(0.1)
+            else:
+                os.read(self._wake, 1)
 
 
 def _reader(descriptor: int) -> Read:
@@ -142,16 +224,20 @@ def _writer(descriptor: int) -> Write:
     return write
 
 
-def _end_on_signals(ended: threading.Event) -> None:
+_handled: dict[int, Any] = {}
+"""The signals we have taken over, and what was done about them before."""
+
+
+def _end_on_signals(ended: _End) -> None:
     if threading.current_thread() is not threading.main_thread():
         return  # Python lets only the main thread handle signals
 
     def stop(number: int, frame: FrameType | None) -> None:
-        if ended.is_set():  # the second one: whoever sends it is in a hurry
+        if ended.has_come:  # the second one: whoever sends it is in a hurry
             os._exit(0)
-        ended.set()
+        ended.come()
 
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, stop)
+            _handled[number] = signal.signal(number, stop)

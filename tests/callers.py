@@ -12,6 +12,9 @@ class RecordingCaller:
         self.told: list[tuple[float, float | None, str | None]] = []
         self.logged: list[tuple[str, str, dict[str, Any]]] = []
         self.patience = patience
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.answers: list[dict[str, Any] | Exception] = []
+        """What the user will answer, question by question."""
 
     @property
     def cancelled(self) -> bool:
@@ -22,3 +25,13 @@ class RecordingCaller:
 
     def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
         self.logged.append((level, message, fields))
+
+    def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        self.asked.append((message, schema))
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        return self.ask(message, schema)

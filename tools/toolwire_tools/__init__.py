@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from .content import Audio, Content, File, Image, ResourceLink, Text
-from .context import Caller, Cancelled, Context
+from .context import AsyncContext, Caller, Cancelled, Context
 from .decorator import tool_api
-from .errors import ArgumentsError, OutputError, RegistrationError, ToolError
+from .errors import (
+    ArgumentsError,
+    CannotAsk,
+    Declined,
+    Dismissed,
+    NotAnswered,
+    OutputError,
+    RegistrationError,
+    ToolError,
+)
 from .failures import failure
 from .lint import Finding
 from .modules import Offer, Skipped, tools_in
@@ -15,14 +24,19 @@ from .tool import Tool
 
 __all__ = [
     "ArgumentsError",
+    "AsyncContext",
     "Audio",
     "Caller",
     "Cancelled",
+    "CannotAsk",
     "Content",
     "Context",
+    "Declined",
+    "Dismissed",
     "File",
     "Finding",
     "Image",
+    "NotAnswered",
     "Offer",
     "Options",
     "OutputError",

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, overload
 
+from .errors import CannotAsk
 from .suggestions import unknown
+
+T = TypeVar("T")
+
+MISSING: Any = object()
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -32,6 +37,12 @@ class Caller(Protocol):
 
     def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
         """Write one line to the server's log; *level* is one of `LEVELS`."""
+
+    def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        """Ask the user and wait; return MCP's `ElicitResult`. Raises `CannotAsk`, `NotAnswered` or `Cancelled`."""
+
+    async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        """As `ask`, for a tool on the event loop."""
 
 
 class Context:
@@ -81,6 +92,40 @@ class Context:
         if self._caller.cancelled:
             raise Cancelled(f"the call of {self.tool or 'the tool'} was cancelled")
 
+    @overload
+    def ask(self, message: str, kind: type[T] = ..., *, default: T = ...) -> T: ...
+
+    @overload
+    def ask(self, message: str, kind: Any, *, default: Any = ...) -> Any: ...
+
+    def ask(self, message: str, kind: Any = bool, *, default: Any = MISSING) -> Any:
+        """Ask the user who works with the caller, wait, and return the answer as a value of type *kind*.
+
+        *kind* is bool, str, int or float, an Enum or Literal (a choice), or a dataclass, TypedDict or Struct of these
+        (several fields at once). Waiting counts towards no time limit and needs none of the server's workers.
+        *default* is what is returned if the client has no way to ask; without one, that is an error.
+
+        In an `async def` tool, write `await context.ask(...)`.
+
+        Raises:
+            CannotAsk: if the client has no way to ask, and there is no *default*.
+            Declined: if the user said no to the question.
+            Dismissed: if the user closed it without an answer.
+            NotAnswered: if the answer does not fit *kind*, or the client went away.
+            Cancelled: if the call was cancelled meanwhile.
+            TypeError: if no form can ask for *kind*.
+        """
+        from .questions import question
+
+        asked = question(kind)
+        try:
+            answer = self._caller.ask(message, asked.schema)
+        except CannotAsk:
+            if default is MISSING:
+                raise
+            return default
+        return asked.read(answer)
+
     def log(self, message: str, /, *, level: str = "info", **fields: Any) -> None:
         """Write *message* and *fields* to the server's log, which goes to its standard error.
 
@@ -89,6 +134,31 @@ class Context:
         if level not in LEVELS:
             raise ValueError(f"log: {unknown('level', level, LEVELS)}")
         self._caller.log(level, str(message), fields)
+
+
+class AsyncContext(Context):
+    """The context of an `async def` tool: `ask` is awaited. (A parameter annotated `Context` receives it, too.)"""
+
+    __slots__ = ()
+
+    @overload  # type: ignore[override]
+    async def ask(self, message: str, kind: type[T] = ..., *, default: T = ...) -> T: ...
+
+    @overload
+    async def ask(self, message: str, kind: Any, *, default: Any = ...) -> Any: ...
+
+    async def ask(self, message: str, kind: Any = bool, *, default: Any = MISSING) -> Any:
+        """As `Context.ask`, to be awaited."""
+        from .questions import question
+
+        asked = question(kind)
+        try:
+            answer = await self._caller.ask_async(message, asked.schema)
+        except CannotAsk:
+            if default is MISSING:
+                raise
+            return default
+        return asked.read(answer)
 
 
 def _number(value: Any, what: str) -> float:

@@ -4,7 +4,11 @@ TypeError
 └─ RegistrationError    you described a tool that cannot be offered
 Exception
 ├─ ToolError            the tool says, in its own words, that it failed
-│  └─ ArgumentsError    the caller sent arguments the tool does not take
+│  ├─ ArgumentsError    the caller sent arguments the tool does not take
+│  └─ NotAnswered       the user was asked and gave no usable answer
+│     ├─ CannotAsk      the client has no way to ask
+│     ├─ Declined       the user said no
+│     └─ Dismissed      the user closed the question
 └─ OutputError          the tool returned what its output schema refuses
 """
 
@@ -15,7 +19,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ArgumentsError", "OutputError", "RegistrationError", "ToolError"]
+__all__ = [
+    "ArgumentsError",
+    "CannotAsk",
+    "Declined",
+    "Dismissed",
+    "NotAnswered",
+    "OutputError",
+    "RegistrationError",
+    "ToolError",
+]
 
 
 class RegistrationError(TypeError):
@@ -43,6 +56,22 @@ class ArgumentsError(ToolError):
     def __init__(self, faults: Iterable[tuple[str, str]]) -> None:
         self.faults = list(faults)
         super().__init__(in_sentences(self.faults))
+
+
+class NotAnswered(ToolError):
+    """A question of the tool's that the user did not answer, or not in a way that fits."""
+
+
+class CannotAsk(NotAnswered):
+    """The client that made this call has no way to ask its user."""
+
+
+class Declined(NotAnswered):
+    """The user said no to the question itself."""
+
+
+class Dismissed(NotAnswered):
+    """The user closed the question without choosing."""
 
 
 class OutputError(Exception):

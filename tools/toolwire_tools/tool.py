@@ -12,7 +12,7 @@ from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import TYPE_CHECKING, Any
 
 from . import signature
-from .context import Context
+from .context import AsyncContext, Context
 from .errors import OutputError, RegistrationError
 from .lint import Finding, lint
 from .options import Options, options_of
@@ -156,7 +156,7 @@ class Tool:
         """Run an asynchronous tool and return the MCP result, on any event loop. Raises what `call` raises."""
         positional, keywords = self._bind(arguments, coerce=coerce)
         if self._context is not None:
-            keywords = {**keywords, self._context: Context(caller, self.name)}
+            keywords = {**keywords, self._context: AsyncContext(caller, self.name)}
         value = self._function(*positional, **keywords)
         while hasattr(value, "__await__"):
             value = await value

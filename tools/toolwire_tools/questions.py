@@ -1,0 +1,133 @@
+"""What a tool may ask the user: from a type to the form a client shows, and from the answer back to a value.
+
+Strategy. A form is flat and knows few keywords (MCP, elicitation: strings, numbers, booleans, choices among strings).
+So the type's own schema is cut down to what forms can show, and the answer is read by the whole of it: what the form
+could not say is checked all the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from . import signature
+from .arguments import Arguments
+from .errors import ArgumentsError, Declined, Dismissed, NotAnswered, RegistrationError
+
+Schema = dict[str, Any]
+
+_ANSWER = "answer"
+"""The name of the field when the type is a single value."""
+
+# What a form may say of a field, by its type (MCP 2025-06-18, elicitation; the later revisions only add to it).
+_SHOWN = {
+    "string": ("minLength", "maxLength", "enum", "default"),
+    "integer": ("minimum", "maximum", "default"),
+    "number": ("minimum", "maximum", "default"),
+    "boolean": ("default",),
+}
+_FORMATS = ("email", "uri", "date", "date-time")
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A question of one type. `schema` is what MCP calls `requestedSchema`."""
+
+    schema: Schema
+    arguments: Arguments
+    single: bool
+    choices: dict[str, dict[str, Any]]
+    """The values that stand behind a field's choices, where those are no strings."""
+
+    def read(self, answer: dict[str, Any]) -> Any:
+        """Return the value in the client's *answer*: `{"action": "accept", "content": {...}}`.
+
+        Raises:
+            Declined: if the user said no.
+            Dismissed: if the user closed the form without an answer.
+            NotAnswered: if the content does not fit.
+        """
+        action, content = answer.get("action"), answer.get("content")
+        if action == "decline":
+            raise Declined("The user declined to answer.")
+        if action == "cancel":
+            raise Dismissed("The user closed the question without an answer.")
+        if action != "accept" or not isinstance(content, dict):
+            raise NotAnswered(f"The client's answer is none: action {action!r}.")
+        meant = {name: self._meant(name, value) for name, value in content.items()}
+        try:
+            _, values = self.arguments.bind({_ANSWER: meant.get(_ANSWER) if self.single else meant})
+        except ArgumentsError as error:
+            raise NotAnswered(f"The answer does not fit: {error}") from None
+        return values[_ANSWER]
+
+    def _meant(self, name: str, value: Any) -> Any:
+        behind = self.choices.get(name)
+        return value if behind is None or not isinstance(value, str) else behind.get(value, value)
+
+
+def question(kind: Any) -> Question:
+    """Return the question whose answer is of the type *kind*.
+
+    Raises:
+        TypeError: if no form can ask for that: one asks for a str, bool, int, float, an Enum or Literal, or a
+            dataclass, TypedDict, NamedTuple or Struct of these.
+    """
+
+    def answer(answer: Any) -> None:
+        """Stands for a tool that takes the answer."""
+
+    answer.__annotations__ = {_ANSWER: kind}
+    try:
+        arguments = signature.read(answer, tool="ask").arguments
+    except RegistrationError as error:
+        raise TypeError(f"ask: {error.problem}; {error.remedy}") from None
+    whole = arguments.input_schema["properties"][_ANSWER]
+    single = "properties" not in whole
+    fields = {_ANSWER: whole} if single else whole["properties"]
+    required = [_ANSWER] if single else whole.get("required", [])
+    shown: dict[str, Schema] = {}
+    choices: dict[str, dict[str, Any]] = {}
+    for name, schema in fields.items():
+        field, optional = _without_null(schema)
+        if optional:
+            required = [other for other in required if other != name]
+        shown[name] = _shown(name, field, choices)
+    form: Schema = {"type": "object", "properties": shown}
+    if required:
+        form["required"] = list(required)
+    return Question(form, arguments, single, choices)
+
+
+def _without_null(schema: Schema) -> tuple[Schema, bool]:
+    """The schema of a field, and whether null is allowed beside it: then it may be left out."""
+    options = [option for option in schema.get("anyOf", []) if option != {"type": "null"}]
+    if len(options) != 1:
+        return schema, False
+    rest = {key: value for key, value in schema.items() if key != "anyOf"}
+    return {**options[0], **rest}, True
+
+
+def _shown(name: str, schema: Schema, choices: dict[str, dict[str, Any]]) -> Schema:
+    values = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if values is not None and not all(isinstance(value, str) for value in values):
+        choices[name] = {str(value): value for value in values}
+        schema = {**schema, "type": "string", "enum": list(choices[name])}
+        schema.pop("default", None)
+    elif values is not None:
+        schema = {**schema, "type": "string", "enum": list(values)}
+    kind = schema.get("type")
+    if kind not in _SHOWN:
+        what = f"the field {name!r}" if name != _ANSWER else "the answer"
+        raise TypeError(f"ask: {what} is {_article(kind)}; a form asks for text, numbers, booleans and choices only")
+    field: Schema = {"type": kind, "title": str(schema.get("title") or name.replace("_", " ").capitalize())}
+    if "description" in schema:
+        field["description"] = schema["description"]
+    field.update((key, schema[key]) for key in _SHOWN[kind] if schema.get(key) is not None)
+    if schema.get("format") in _FORMATS:
+        field["format"] = schema["format"]
+    return field
+
+
+def _article(kind: object) -> str:
+    return {"array": "a list", "object": "an object", "null": "null"}.get(str(kind), "of several types")

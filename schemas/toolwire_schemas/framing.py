@@ -37,6 +37,9 @@ _UNFINISHED = re.compile(
     + rb"|Content-Length[ \t]*(?::[ \t]*(?:\d+[ \t]*\r?)?)?)\Z"
 )
 
+_MAX_BLANK_BYTES = 4 * 1024
+"""Whoever sends so many blanks before the first message sends lines, and they need not be kept."""
+
 _MAX_HEADER_BYTES = 8 * 1024
 """A header block is two short lines; what goes on for longer is something else."""
 
@@ -106,8 +109,10 @@ def _choose(start: bytes, max_message_bytes: int) -> Framing | None:
     """The framing that *start* belongs to; `None` while that cannot be told."""
     if start in (_BOM[:1], _BOM[:2]):
         return None
-    text = start.removeprefix(_BOM).lstrip(_BLANK)
-    lowered = text[: len(_HEADER_START)].lower()
+    blank = len(start[:_MAX_BLANK_BYTES]) - len(start[:_MAX_BLANK_BYTES].removeprefix(_BOM).lstrip(_BLANK))
+    if blank == _MAX_BLANK_BYTES:
+        return Lines(max_message_bytes)
+    lowered = start[blank : blank + len(_HEADER_START)].lower()
     if lowered == _HEADER_START:
         return Headers(max_message_bytes)
     return None if _HEADER_START.startswith(lowered) else Lines(max_message_bytes)
@@ -217,8 +222,11 @@ class Headers:
         return []
 
     def _header(self, frames: list[Frame]) -> bool:
-        start = self._buffer.lstrip(_BLANK).removeprefix(_BOM).lstrip(_BLANK) if self._buffer else self._buffer
-        del self._buffer[: len(self._buffer) - len(start)]
+        leading = _LEADING.match(self._buffer)
+        assert leading is not None
+        del self._buffer[: leading.end()]
+        if self._buffer in (_BOM[:1], _BOM[:2]):
+            return False
         if not _HEADER_START.startswith(self._buffer[: len(_HEADER_START)].lower()):
             return self._lose("expected a Content-Length header", frames)
         end = _HEADER_END.search(self._buffer, self._searched)

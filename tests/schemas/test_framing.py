@@ -56,6 +56,7 @@ def test_lines_are_told_apart(data: bytes, expected: list[Frame]) -> None:
         (b"content-length:8\n\n" + GOOD, [GOOD]),
         (b"Content-Type: application/json\r\nContent-Length: 8\r\n\r\n" + GOOD, [GOOD]),
         (b"\xef\xbb\xbf\r\n" + header(8, GOOD) + b"\r\n", [GOOD]),
+        (header(8, GOOD) + b"\xef\xbb\xbf\n\xef\xbb\xbf" + header(8, GOOD), [GOOD, GOOD]),
         (header(0, b"") + header(8, GOOD), [b"", GOOD]),
         (header(29, b'{"a":"Content-Length: 5\\r\\n"}'), [b'{"a":"Content-Length: 5\\r\\n"}']),
     ],
@@ -88,9 +89,7 @@ def test_after_a_fault_in_the_headers_the_next_message_is_served(data: bytes, to
 
 
 def test_a_message_cut_off_by_the_end_is_a_fault() -> None:
-    assert frames_of(header(9, GOOD)) == [
-        Fault("the stream ended after 8 of 9 bytes announced", head=GOOD, tail=GOOD)
-    ]
+    assert frames_of(header(9, GOOD)) == [Fault("the stream ended after 8 of 9 bytes announced", head=GOOD, tail=GOOD)]
 
 
 @pytest.mark.parametrize("wrap", [wrap_line, wrap_with_header])
@@ -123,12 +122,8 @@ def test_an_oversize_line_is_not_kept_in_memory() -> None:
 
 PIECES = st.lists(
     st.one_of(
-        st.sampled_from(
-            [GOOD, b'{"a":"Content-Length: 3"}', b"Content-Length: 3\r\n", b"\r\n\r\n", b"x" * 2500]
-        ),
-        st.sampled_from(
-            [header(8, GOOD), header(3, GOOD), header(12, GOOD), header(30, GOOD), header(4000, GOOD)]
-        ),
+        st.sampled_from([GOOD, b'{"a":"Content-Length: 3"}', b"Content-Length: 3\r\n", b"\r\n\r\n", b"x" * 2500]),
+        st.sampled_from([header(8, GOOD), header(3, GOOD), header(12, GOOD), header(30, GOOD), header(4000, GOOD)]),
         st.sampled_from([b"\n", b"\r\n", b"C", b"Content", b"\xef\xbb\xbf", b"content-length: 2\n\n{}"]),
         st.binary(max_size=20),
     ),
@@ -137,9 +132,7 @@ PIECES = st.lists(
 
 
 @given(start=st.sampled_from([b"", b"{", header(8, GOOD)]), pieces=PIECES, cuts=st.data())
-def test_frames_do_not_depend_on_how_the_stream_is_cut(
-    start: bytes, pieces: list[bytes], cuts: st.DataObject
-) -> None:
+def test_frames_do_not_depend_on_how_the_stream_is_cut(start: bytes, pieces: list[bytes], cuts: st.DataObject) -> None:
     data = start + b"".join(pieces)
     chosen = cuts.draw(st.lists(st.integers(0, len(data)), max_size=10))
 
@@ -151,3 +144,19 @@ def test_frames_do_not_depend_on_how_the_stream_is_cut(
 def test_what_is_wrapped_comes_out_again(messages: list[bytes]) -> None:
     assert frames_of(b"".join(map(wrap_line, messages))) == messages
     assert frames_of(b"".join(map(wrap_with_header, messages))) == messages
+
+
+@pytest.mark.parametrize("blanks", [4000, 4087, 4088, 4095, 4096, 4097, 9000])
+@pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf"])
+def test_only_a_few_blanks_may_come_before_the_first_header(blanks: int, before: bytes) -> None:
+    data = before + b"\n" * (blanks - len(before)) + header(8, GOOD)
+
+    frames = frames_of(data)
+
+    assert (frames == [GOOD]) is (blanks < 4096)
+    assert (
+        frames_of(data, [blanks + 1])
+        == frames_of(data, [blanks - 1, blanks + 3])
+        == frames_byte_by_byte(data)
+        == frames
+    )

@@ -123,11 +123,14 @@ class Session:
         self._workers.finish(deadline)
         self._give_up_the_rest()
         self._loop.finish(_CLEAN_UP_SECONDS)
-        self._flush_soon()
-        if self._outbox_thread is not None:
+        if self._gathered or not self._outbox.empty():
+            self._put(self._flush)
+        with self._start_lock:  # it may just be starting
+            outbox = self._outbox_thread
+        if outbox is not None:
             self._outbox.put(None)
             left = max(deadline - time.monotonic(), _CLEAN_UP_SECONDS)
-            self._outbox_thread.join(min(left, threading.TIMEOUT_MAX))
+            outbox.join(min(left, threading.TIMEOUT_MAX))
 
     def disconnect(self, leave: Callable[[Outcome], None]) -> None:
         """Send nothing any more, and *leave* when a tool comes to its end: this process is a copy that a tool made."""
@@ -292,8 +295,9 @@ class Session:
     def _start_outbox(self) -> None:
         with self._start_lock:
             if self._outbox_thread is None:
-                self._outbox_thread = threading.Thread(target=self._send_all, name="toolwire-outbox", daemon=True)
-                self._outbox_thread.start()
+                thread = threading.Thread(target=self._send_all, name="toolwire-outbox", daemon=True)
+                thread.start()
+                self._outbox_thread = thread
 
     def _send_all(self) -> None:
         while (item := self._outbox.get()) is not None:

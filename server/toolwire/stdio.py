@@ -112,7 +112,10 @@ def serve(catalogue: Catalogue, identity: Identity, settings: Settings, streams:
     ended.wait()
     # Nothing may keep the process: a host may have stopped reading stderr too, for one.
     _leave_within(settings.grace_seconds + _LAST_SECONDS)
-    session.end()
+    try:
+        session.end()
+    except Exception as bug:  # the outer edge of the process
+        log.traceback("the end did not go well; please report this", bug)
     leave()
 
 

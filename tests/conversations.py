@@ -33,7 +33,20 @@ def protocol_of(*tools: Any, separator: str = ".", page_size: int | None = None,
     """Return a protocol that serves *tools* and reports no progress."""
     made = [tool for thing in tools for tool in tools_of(thing)]
     catalogue = Catalogue(made, separator=separator, page_size=page_size)
-    return Protocol(catalogue, Identity("test", "1"), report=lambda *_: None, **options)
+    return Protocol(catalogue, Identity("test", "1"), host=NoHost(), **options)
+
+
+class NoHost:
+    """A shell around no tool that needs one."""
+
+    def report(self, *_: Any) -> None:
+        """Report nothing."""
+
+    def ask(self, *_: Any) -> Any:
+        raise NotImplementedError
+
+    async def ask_async(self, *_: Any) -> Any:
+        raise NotImplementedError
 
 
 def request(method: str, params: Any = None, id: Any = 1, **more: Any) -> dict[str, Any]:

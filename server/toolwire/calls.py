@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -17,9 +16,21 @@ if TYPE_CHECKING:
     from toolwire_schemas.messages import Id
     from toolwire_tools import Tool
 
+    from .asking import Asked
     from .clock import Appointment
 
-Report = Callable[["Call", float, float | None, str | None], None]
+
+class Host(Protocol):
+    """What the shell does for a running call. All of it may be used from any thread."""
+
+    def report(self, call: Call, done: float, total: float | None, message: str | None) -> None:
+        """Tell the client how far *call* is."""
+
+    def ask(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        """Ask the client's user, and wait."""
+
+    async def ask_async(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        """Ask the client's user, on the event loop."""
 
 
 class Request(msgspec.Struct, gc=False):
@@ -35,11 +46,14 @@ class Request(msgspec.Struct, gc=False):
 
 
 class Origin(msgspec.Struct, frozen=True, gc=False):
-    """Where a request came from: its size in bytes, the batch it belongs to, and whether it is of MCP's modern era."""
+    """Where a request came from: its size in bytes, the batch it belongs to, whether it is of MCP's modern era, and
+    what the client said it can do (`None`: it said nothing).
+    """
 
     size: int
     batch: Batch | None
     modern: bool
+    capabilities: Any
 
 
 class Call(msgspec.Struct, eq=False):
@@ -49,7 +63,8 @@ class Call(msgspec.Struct, eq=False):
     are to be decoded. `token` is what the host wants its progress to be
     known by, `None` if it wants none. `ended` is set once, under the protocol's lock, by whoever ends the call; if
     that is not the tool's outcome but a time limit or a cancellation, so is `given_up`. `worker` is what runs it,
-    `scope` what cancels it on the event loop; `None`: neither. `limit` is when its time is up.
+    `scope` what cancels it on the event loop; `None`: neither. `limit` is when its time is up,
+    `asked` the question it waits for, `sent` the arguments as JSON if it may come to ask a modern client.
     """
 
     id: Id | None
@@ -58,12 +73,14 @@ class Call(msgspec.Struct, eq=False):
     origin: Origin
     coerce: bool
     token: Id | None
-    report: Report
+    host: Host
     ended: bool = False
     given_up: bool = False
     worker: object = None
     scope: CancelScope | None = None
     limit: Appointment | None = None
+    asked: Asked | None = None
+    sent: bytes = b""
     last_progress: float | None = None
 
     @property
@@ -74,11 +91,19 @@ class Call(msgspec.Struct, eq=False):
     def progress(self, done: float, total: float | None, message: str | None) -> None:
         """Tell the host how far the call is; nothing happens if it did not ask or the call has ended."""
         if self.token is not None and not self.ended:
-            self.report(self, done, total, message)
+            self.host.report(self, done, total, message)
 
     def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
         """Write a line about this call to stderr."""
         log.from_tool(self, level, message, fields)
+
+    def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        """Ask the user, and wait for the answer."""
+        return self.host.ask(self, message, schema)
+
+    async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        """Ask the user, on the event loop."""
+        return await self.host.ask_async(self, message, schema)
 
 
 class Batch:

@@ -50,11 +50,14 @@ class Clock:
                 self._changed.notify()
         return appointment
 
-    def forget(self, appointment: Appointment) -> None:
-        """Do not run the task of *appointment*, and let go of it: it may hold much that nobody needs any more."""
+    def forget(self, appointment: Appointment) -> float:
+        """Do not run the task of *appointment*, and let go of it: it may hold much that nobody needs any more.
+
+        Return how many seconds were left; 0 if its time had come.
+        """
         with self._changed:
             if appointment.task is None:
-                return
+                return 0.0
             appointment.task = None
             self._forgotten += 1
             # Taking one out of a heap is dear; taking out half of them at once is not.
@@ -62,6 +65,7 @@ class Clock:
                 self._due = [kept for kept in self._due if kept.task is not None]
                 heapq.heapify(self._due)
                 self._forgotten = 0
+        return max(0.0, appointment.due - time.monotonic())
 
     def _run(self) -> None:
         while True:

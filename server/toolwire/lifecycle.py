@@ -45,6 +45,9 @@ class Eras:
     """Tells which era a request belongs to, from the request and from what the client has sent before."""
 
     def __init__(self) -> None:
+        self.version: str | None = None
+        """The legacy version agreed on; `None` before `initialize`."""
+        self._capabilities: Any = None
         self._seen_initialize = False
         self._seen_modern = False
 
@@ -65,6 +68,15 @@ class Eras:
             # Required of requests only: official clients send notifications without it.
             raise RequestError(INVALID_PARAMS, f"params._meta must name the protocol version as {META_VERSION}")
         return False
+
+
+    def greeted(self, params: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Take note of what a legacy client said of itself, and of what it was answered."""
+        self.version, self._capabilities = answer["protocolVersion"], params.get("capabilities")
+
+    def capabilities(self, params: dict[str, Any], *, modern: bool) -> Any:
+        """Return what the client that sent a request with *params* can do; `None` if it never said."""
+        return params["_meta"][META_CLIENT_CAPABILITIES] if modern else self._capabilities
 
 
 def _check_modern(meta: dict[str, Any]) -> None:

@@ -58,6 +58,14 @@ class Loop:
             with suppress(RuntimeError):  # the loop has just ended, and every task with it
                 portal.start_task_soon(_cancel, call)
 
+    def soon(self, task: Callable[[], None]) -> None:
+        """Run a small *task* on the loop, from any thread. (Without the loop, whoever waits for it is gone, too.)"""
+        with self._lock:
+            portal = self._portal
+        if portal is not None:
+            with suppress(RuntimeError):
+                portal.start_task_soon(task)
+
     def finish(self, seconds: float) -> None:
         """Give tasks that were cancelled up to *seconds* to clean up behind themselves."""
         with self._lock:

@@ -28,15 +28,17 @@ from toolwire_schemas.codes import (
     PARSE_ERROR,
     REQUEST_CANCELLED,
 )
-from toolwire_tools import ToolError, failure
+from toolwire_tools import Cancelled, CannotAsk, ToolError, failure
 
 from . import lifecycle, log
-from .calls import Batch, Call, Origin, Report, Request
+from .asking import Asked, Questions, Reply, Response, can_ask, check_can_ask, input_response
+from .calls import Batch, Call, Host, Origin, Request
 from .errors import RequestError
 
 if TYPE_CHECKING:
     from toolwire_schemas.framing import Fault, Frame
     from toolwire_schemas.messages import Id
+    from toolwire_tools import Tool
 
     from .catalogue import Catalogue
 
@@ -64,16 +66,24 @@ class Cancel(msgspec.Struct, frozen=True):
     call: Call
 
 
-Decision = Send | Start | Cancel
+class Wake(msgspec.Struct, frozen=True):
+    """Hand a tool the reply to its question."""
+
+    asked: Asked
+    reply: Reply
+
+
+Decision = Send | Start | Cancel | Wake
 Handler = Callable[[Request, dict[str, Any], Origin], tuple[Decision, ...]]
 
 _decode_request = msgspec.json.Decoder(Request).decode
+_decode_response = msgspec.json.Decoder(Response).decode
 
 
 class Protocol:
     """The conversation with one client.
 
-    *report* is called by tools with their progress; the shell passes it to `progress` and sends what comes back.
+    *host* is what running calls turn to: the shell, which calls back here and sends what comes of it.
     """
 
     def __init__(
@@ -81,7 +91,7 @@ class Protocol:
         catalogue: Catalogue,
         identity: lifecycle.Identity,
         *,
-        report: Report,
+        host: Host,
         coerce: bool = False,
         mask_errors: bool = False,
         max_result_bytes: int = DEFAULT_MAX_RESULT_BYTES,
@@ -90,7 +100,8 @@ class Protocol:
         self._catalogue = catalogue
         self._tools = catalogue.by_name
         self._identity = identity
-        self._report = report
+        self._host = host
+        self._questions = Questions()
         self._coerce = coerce
         self._mask_errors = mask_errors
         self._max_result_bytes = max_result_bytes
@@ -141,7 +152,8 @@ class Protocol:
         if params is None:
             params = {}
         try:
-            return handler(request, params, Origin(size, batch, self._eras.is_modern(method, params)))
+            modern = self._eras.is_modern(method, params)
+            return handler(request, params, Origin(size, batch, modern, self._eras.capabilities(params, modern=modern)))
         except RequestError:
             raise
         except Exception as bug:  # the outer edge of the thread that reads, which must go on
@@ -169,7 +181,19 @@ class Protocol:
         assert id is not None
         return _send(batch, messages.response_of_json(id, outcome))
 
+    def answered(self, response: Response) -> tuple[Decision, ...]:
+        """Return what to do about a response: a tool may wait for it. Responses are never answered."""
+        with self._lock:
+            asked = self._questions.answered(response)
+        return () if asked is None else (Wake(asked, response.reply()),)
+
     def _receive_strictly(self, text: bytes) -> tuple[Decision, ...]:
+        try:
+            response = _decode_response(text)
+        except (ValueError, RecursionError):
+            response = None
+        if response is not None and response.is_one():
+            return self.answered(response)
         from . import strict
 
         return strict.receive(text, self)
@@ -196,7 +220,11 @@ class Protocol:
             raise RequestError(INVALID_PARAMS, "params.arguments must be an object of the tool's arguments")
         id = None if request.id is UNSET else request.id
         token = _progress_token(params["_meta"]) if "_meta" in params else None
-        call = Call(id, tool, arguments, origin, self._coerce, token, self._report)
+        if "requestState" in params:
+            return self._resume(id, tool, arguments, origin, token, params)
+        call = Call(id, tool, arguments, origin, self._coerce, token, self._host)
+        if origin.modern and can_ask(origin.capabilities):
+            call.sent = encode(arguments)
         key = call if id is None else id
         with self._lock:
             if key in self._in_flight:
@@ -211,6 +239,24 @@ class Protocol:
             self._pending_bytes = pending
             self._in_flight[key] = call
         return (Start(call),)
+
+    def _resume(
+        self, id: Id | None, tool: Tool, arguments: Any, origin: Origin, token: Id | None, params: dict[str, Any]
+    ) -> tuple[Decision, ...]:
+        """A modern client calls again with the user's answer: the call that waits for it goes on under the new id."""
+        with self._lock:
+            asked = self._questions.parked(params["requestState"], tool.name, arguments)
+            call = asked.call
+            if id is None or id in self._in_flight:
+                raise RequestError(INVALID_REQUEST, f"The id {id!r} is missing or under way already")
+            self._questions.close(asked)
+            call.id, call.origin, call.token, call.last_progress = id, origin, token, None
+            self._in_flight[id] = call
+            self._pending_bytes += origin.size
+        reply = input_response(params)
+        if reply is None:  # without an answer to what was asked, it is asked again
+            return _send(None, self.ask(asked))
+        return (Wake(asked, reply),)
 
     def _list_tools(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         cursor = params.get("cursor")
@@ -232,6 +278,7 @@ class Protocol:
 
     def _initialize(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         result = lifecycle.initialize(self._identity, params, modern=origin.modern)
+        self._eras.greeted(params, result)
         return self.answer(request.id, encode(result), origin.batch)
 
     def _discover(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
@@ -298,6 +345,58 @@ class Protocol:
             params["message"] = message
         return messages.notification("notifications/progress", params)
 
+    def ask(self, asked: Asked) -> bytes | None:
+        """Return what puts a tool's question to the client. `None`: it answers a batch that still waits for others.
+
+        Raises:
+            CannotAsk: if the client has no way to ask.
+            Cancelled: if the call has ended.
+            RuntimeError: if the same call is asking already.
+        """
+        call = asked.call
+        check_can_ask(call.origin.capabilities)
+        if call.id is None:
+            raise CannotAsk("This tool needs to ask the user, and a notification has no answer that could.")
+        with self._lock:
+            if call.ended:
+                raise Cancelled(f"the call of {call.tool.name} was cancelled")
+            if call.asked not in (None, asked):
+                raise RuntimeError("ask one question at a time, or several as the fields of a dataclass")
+            call.asked = asked
+            if not call.origin.modern:
+                return self._questions.put(asked, self._eras.version)
+            id, batch = call.id, call.origin.batch
+            result = lifecycle.modern_result(self._identity, self._questions.park(asked))
+            self._forget_request(call)
+        message = messages.response(id, result)
+        return message if batch is None else batch.end(message)
+
+    def resume(self, asked: Asked) -> bytes | None:
+        """Take note that the tool goes on; return what tells a client to which the question is still open."""
+        with self._lock:
+            asked.call.asked = None
+            open_still = self._questions.close(asked)
+        if not open_still or asked.call.origin.modern:
+            return None
+        return messages.notification("notifications/cancelled", {"requestId": asked.key})
+
+    def hang_up(self) -> list[Asked]:
+        """Return the questions nobody will answer any more, since the client has gone; end the calls parked for it."""
+        with self._lock:
+            open_questions = self._questions.all()
+            for asked in open_questions:
+                self._questions.close(asked)
+        for asked in open_questions:
+            if asked.call.origin.modern:
+                self._end(asked.call, given_up=True)
+        return open_questions
+
+    def give_up(self, asked: Asked) -> bool:
+        """End the call that waits for *asked* if nobody has answered by now; return whether that was so."""
+        with self._lock:
+            still_open = self._questions.close(asked)
+        return still_open and self._end(asked.call, given_up=True)
+
     def abandon_all(self) -> list[Call]:
         """End every call that is under way, without answers, and return them: the server is leaving."""
         return [call for call in list(self._in_flight.values()) if self._end(call, given_up=True)]
@@ -314,11 +413,20 @@ class Protocol:
             if call.ended:
                 return False
             call.ended, call.given_up = True, given_up
-            del self._in_flight[call if call.id is None else call.id]
-            self._pending_bytes -= call.origin.size
+            self._forget_request(call)
+            asked = call.asked
+        if asked is not None:
+            asked.wake(Cancelled(f"the call of {call.tool.name} was cancelled"))
         if self._when_idle is not None and not self._in_flight:
             self._when_idle()
         return True
+
+    def _forget_request(self, call: Call) -> None:
+        """Let go of the request that led to *call*, unless it is parked and none does."""
+        key = call if call.id is None else call.id
+        if self._in_flight.get(key) is call:
+            del self._in_flight[key]
+            self._pending_bytes -= call.origin.size
 
     def _deliver(self, call: Call, result: dict[str, Any], *, instead: bool = False) -> bytes | None:
         batch = call.origin.batch

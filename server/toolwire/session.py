@@ -13,17 +13,20 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from toolwire_schemas.framing import AutoFraming
+from toolwire_tools import NotAnswered
 
 from . import log
+from .asking import Asked, Reply
 from .clock import Clock
 from .loop import Loop, Outcome
-from .protocol import Cancel, Protocol, Send, Start
+from .protocol import Cancel, Protocol, Send, Start, Wake
 from .workers import Answers, Workers
 
 if TYPE_CHECKING:
@@ -51,6 +54,9 @@ _MAX_WAITING_PROGRESS = 1000
 """How many messages may wait in the outbox before an async tool's progress, which nothing slows down, is skipped."""
 
 
+_GONE = "The client has gone; nobody is left to answer."
+
+
 class Session:
     """Serves one client through *write*, which is given whole messages, framed, by one thread at a time."""
 
@@ -63,7 +69,7 @@ class Session:
         self._protocol = Protocol(
             catalogue,
             identity,
-            report=self._report,
+            host=self,
             coerce=settings.coerce,
             mask_errors=settings.mask_errors,
             max_result_bytes=settings.max_result_bytes,
@@ -117,6 +123,7 @@ class Session:
         if not self._reading:  # else it ends for another reason, and what has come belongs to whoever reads
             self._post_all(self._decide(self._framing.close()))
         self._workers.serve_backlog()
+        self._hang_up()
         idle = threading.Event()
         self._protocol.notify_when_idle(idle.set)
         idle.wait(min(grace, threading.TIMEOUT_MAX))
@@ -157,6 +164,8 @@ class Session:
                     answers.append(decision.message)
                 elif type(decision) is Cancel:
                     self._stop(decision.call)
+                elif type(decision) is Wake:
+                    decision.asked.wake(decision.reply)
         return answers
 
     def _stop(self, call: Call) -> None:
@@ -208,10 +217,11 @@ class Session:
             log.traceback(f"no answer could be made for {call.tool.name}; please report this", bug)
             return None
 
-    def _limit(self, call: Call) -> None:
+    def _limit(self, call: Call, left: float | None = None) -> None:
+        """Let the time of *call* run: all of it, or what is *left*."""
         seconds = call.tool.timeout_seconds or self._timeout_seconds
         if seconds is not None:
-            call.limit = self._clock.after(seconds, lambda: self._expire(call, seconds))
+            call.limit = self._clock.after(seconds if left is None else left, lambda: self._expire(call, seconds))
 
     def _expire(self, call: Call, seconds: float) -> None:
         message = self._protocol.expire(call, seconds)
@@ -219,9 +229,68 @@ class Session:
             self._put(message)
             self._stop(call)
 
+    # Asking
+
+    def ask(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        """Ask the user for a synchronous tool, on the tool's own thread."""
+        replies: SimpleQueue[Reply] = SimpleQueue()
+        asked = Asked(call, message, schema, replies.put)
+        with self._waiting(asked, self._emit), self._workers.one_more():
+            reply = replies.get()
+        return _given(reply)
+
+    async def ask_async(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        """Ask the user for an asynchronous tool, on the event loop."""
+        from anyio import Event
+
+        replies: list[Reply] = []
+        came = Event()
+
+        def wake(reply: Reply) -> None:
+            replies.append(reply)
+            self._loop.soon(came.set)
+
+        with self._waiting(Asked(call, message, schema, wake), self._put):
+            await came.wait()
+        return _given(replies[0])
+
+    @contextmanager
+    def _waiting(self, asked: Asked, send: Callable[[bytes], None]) -> Iterator[None]:
+        """Put a question; until it is answered, the call's time does not run."""
+        if self._ending:
+            raise NotAnswered(_GONE)
+        call = asked.call
+        message = self._protocol.ask(asked)
+        left = None if call.limit is None else self._clock.forget(call.limit)
+        too_late = self._clock.after(self._settings.ask_seconds, lambda: self._give_up(asked))
+        if message is not None:
+            send(message)
+        try:
+            yield
+        finally:
+            self._clock.forget(too_late)
+            told = self._protocol.resume(asked)
+            if told is not None and not self._ending:
+                self._put(told)
+            if left is not None and not call.ended:
+                self._limit(call, left)
+
+    def _give_up(self, asked: Asked) -> None:
+        """Nobody has answered for so long that nobody will."""
+        if not asked.call.origin.modern:
+            asked.wake(NotAnswered(f"Nobody answered within {self._settings.ask_seconds:g} seconds."))
+        elif self._protocol.give_up(asked):
+            self._stop(asked.call)
+
+    def _hang_up(self) -> None:
+        for asked in self._protocol.hang_up():
+            asked.wake(NotAnswered(_GONE))
+            if asked.call.given_up:
+                self._stop(asked.call)
+
     # Out
 
-    def _report(self, call: Call, done: float, total: float | None, message: str | None) -> None:
+    def report(self, call: Call, done: float, total: float | None, message: str | None) -> None:
         """Send progress: at once from a thread, which a slow host may slow down, but never from the event loop."""
         if self._ending:
             return
@@ -307,3 +376,9 @@ class Session:
                 item()
             elif (message := self._message(item[0], item[1])) is not None:
                 self._emit(message)
+
+
+def _given(reply: Reply) -> dict[str, Any]:
+    if isinstance(reply, BaseException):
+        raise reply
+    return reply

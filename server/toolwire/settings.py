@@ -17,8 +17,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     for tools that set none of their own; `None` is no limit. `max_message_bytes` limits what is read,
     `max_result_bytes` one result that is sent, `max_pending_bytes` the input of all calls under way.
     `grace_seconds` is how long answers still owed are waited for when the host has hung up: clients send SIGTERM
-    after two seconds. `coerce` decodes arguments that a model sent as JSON text. `mask_errors` keeps the text of
-    unexpected exceptions from the host.
+    after two seconds. `ask_seconds` is how long a tool waits for the user's answer to a question. `coerce` decodes
+    arguments that a model sent as JSON text. `mask_errors` keeps the text of unexpected exceptions from the host.
 
     Raises:
         ValueError: for a value out of its range.
@@ -32,6 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_pending_bytes: int = DEFAULT_MAX_PENDING_BYTES
     max_workers: int = DEFAULT_MAX_WORKERS
     grace_seconds: float = 1.5
+    ask_seconds: float = 600.0
     coerce: bool = False
     mask_errors: bool = False
 
@@ -43,6 +44,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"page_size must be at least 1, or None for a single page, not {self.page_size}")
         if self.timeout_seconds is not None and not self.timeout_seconds > 0:
             raise ValueError(f"timeout_seconds must be above 0, or None for no limit, not {self.timeout_seconds}")
+        if not self.ask_seconds > 0:
+            raise ValueError(f"ask_seconds must be above 0, not {self.ask_seconds}")
         if not self.grace_seconds >= 0:
             raise ValueError(f"grace_seconds must not be negative, but is {self.grace_seconds}")
         if not self.separator or not self.separator.isascii() or not self.separator.isprintable():

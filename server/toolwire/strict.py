@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from jsonrpcserver import JsonRpcError, Success, dispatch_to_response
 from jsonrpcserver.sentinels import NODATA
 from msgspec import UNSET
 from toolwire_schemas.codec import DecodingError, decode
 from toolwire_schemas.codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 
+from .asking import Response
 from .calls import Batch, Request
 from .errors import RequestError
 
@@ -55,15 +57,14 @@ def receive(text: bytes, protocol: Protocol) -> tuple[Decision, ...]:
         return _receive_one(message, len(text), protocol, None)
     if not message:
         return protocol.answer(None, RequestError(INVALID_REQUEST, "Invalid request: an empty batch"), None)
-    elements = [element for element in message if not _is_response(element)]
-    batch = Batch(len(elements))
+    batch = Batch(sum(not _is_response(element) for element in message))
     share = len(text) // len(message)
-    return tuple(decision for element in elements for decision in _receive_one(element, share, protocol, batch))
+    return tuple(decision for element in message for decision in _receive_one(element, share, protocol, batch))
 
 
 def _receive_one(element: Any, size: int, protocol: Protocol, batch: Batch | None) -> tuple[Decision, ...]:
     if _is_response(element):
-        return ()
+        return _receive_response(element, protocol)
     decisions: list[tuple[Decision, ...]] = []
 
     def decide(**params: Any) -> Any:
@@ -86,6 +87,13 @@ def _receive_one(element: Any, size: int, protocol: Protocol, batch: Batch | Non
     if error is None:
         return protocol.answer(UNSET, b"", batch)
     return protocol.answer(_readable_id(element), error, batch)
+
+
+def _receive_response(element: Any, protocol: Protocol) -> tuple[Decision, ...]:
+    try:
+        return protocol.answered(msgspec.convert(element, Response))
+    except msgspec.ValidationError:
+        return ()
 
 
 def _error(element: Any, outcome: Any) -> RequestError | None:

@@ -18,7 +18,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -113,6 +114,17 @@ class Workers:
                     worker.thread.start()
                     self._workers.add(worker)
             worker.inbox.put(job)
+
+    @contextmanager
+    def one_more(self) -> Iterator[None]:
+        """Allow one more worker meanwhile: the one that calls this only waits."""
+        with self._lock:
+            self._max_workers += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._max_workers -= 1
 
     def active(self) -> int:
         """Return how many workers there are that have not been counted out."""

@@ -7,13 +7,15 @@ could not say is checked all the same.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from . import signature
-from .arguments import Arguments
 from .errors import ArgumentsError, Declined, Dismissed, NotAnswered, RegistrationError
+
+if TYPE_CHECKING:
+    from .arguments import Arguments
 
 Schema = dict[str, Any]
 

@@ -54,9 +54,9 @@ def change(items: list[int], context: Context) -> int:
     items.clear()
     return context.ask("How many?", int)
 
-def add(a: int, b: int) -> int:
-    """Add two whole numbers."""
-    return a + b
+async def hang() -> None:
+    """Never end."""
+    await anyio.sleep_forever()
 '''
 
 FORM = {"type": "object", "properties": {"answer": {"type": "integer", "title": "Answer"}}, "required": ["answer"]}
@@ -232,11 +232,8 @@ def test_waiting_counts_towards_neither_the_time_limit_nor_the_workers(tmp_path:
     with served(tmp_path, TOOLS, "--timeout", "0.1", "--max-workers", "1") as process:
         greet(process)
         asked = [process.ask(call(name, {"what": "tea"}, id=number)) for number in range(3)]
-        # A call that takes its whole time, so that the time limit of the waiting ones would have passed.
-        slow = (
-            process.ask(call("wait_long", id="slow")) if False else process.ask(call("add", {"a": 1, "b": 2}, id="x"))
-        )
-        assert slow["id"] == "x"
+        # A call that is begun later and runs out of time: theirs would have passed by then.
+        assert "within 0.1 seconds" in text_of(process.ask(call("hang", id="late")))
         for question in asked:
             answer = process.ask({"jsonrpc": "2.0", "id": question["id"], "result": accept({"answer": 2})})
             assert text_of(answer).startswith("2 tea")
@@ -277,8 +274,8 @@ def test_a_parked_call_does_not_keep_the_process(process: Process, name: str) ->
 
 
 def test_a_question_is_part_of_the_batch_its_call_came_in(process: Process) -> None:
-    [array] = [process.ask([modern("order", {"what": "tea"}, 1), request("ping", id=2)])]
+    batch = [modern("order", {"what": "tea"}, 1), request("tools/list", {"_meta": MODERN}, id=2)]
 
-    by_id = {answer["id"]: answer for answer in array}
-    assert by_id[1]["result"]["resultType"] == "input_required"
-    assert "error" in by_id[2] or by_id[2]["result"] == {}
+    types = {answer["id"]: answer["result"]["resultType"] for answer in process.ask(batch)}
+
+    assert types == {1: "input_required", 2: "complete"}

@@ -14,10 +14,10 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator, FormatChecker
+from toolwire_schemas.lint import lint
 from toolwire_tools import signature
 from toolwire_tools.arguments import Arguments
 from toolwire_tools.errors import ArgumentsError
-from toolwire_tools.lint import lint
 
 
 class Color(enum.Enum):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from toolwire_schemas.lint import Finding
+
 from .content import Audio, Content, File, Image, ResourceLink, Text
 from .context import AsyncContext, Caller, Cancelled, Context
 from .decorator import tool_api
@@ -16,7 +18,6 @@ from .errors import (
     ToolError,
 )
 from .failures import failure
-from .lint import Finding
 from .modules import Offer, Skipped, tools_in
 from .options import Options
 from .registry import tools_of

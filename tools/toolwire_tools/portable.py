@@ -4,27 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.subschemas import LISTS, NAMED, ONE
+
 from .shapes import Schema, any_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-# Where schemas occur inside a schema: as a value, in a list, in a mapping of names.
-ONE = (
-    "items",
-    "additionalProperties",
-    "propertyNames",
-    "contains",
-    "not",
-    "if",
-    "then",
-    "else",
-    "unevaluatedProperties",
-    "unevaluatedItems",
-    "contentSchema",
-)
-LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
-NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 
 
 def portable(schema: Schema, defs: dict[str, Schema]) -> Schema:

@@ -11,10 +11,11 @@ from functools import partial
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.lint import Finding, lint
+
 from . import signature
 from .context import AsyncContext, Context
 from .errors import OutputError, RegistrationError
-from .lint import Finding, lint
 from .options import Options, options_of
 from .results import presenter
 from .streams import drain, drain_async

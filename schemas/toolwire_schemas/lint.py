@@ -1,8 +1,8 @@
-"""What hosts and clients will not take about a tool's name and schemas, found when the tool is registered.
+"""What clients of MCP will not take about a tool's name and schemas: cheap enough for every start of a server.
 
 Strategy. One walk over each schema. An *error* is what makes some client drop the tool, or all tools; a *warning* is
-what some host reads wrongly; a *note* is for those who serve such hosts. What the hints produce passes anyway: this is
-for names, and for schemas and patterns that people wrote.
+what some host reads wrongly; a *note* is for those who serve such hosts. What Toolwire makes of hints passes anyway:
+this is for names, and for schemas and patterns that people wrote. `audit.py` asks more, of any server's tools.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from .portable import LISTS, NAMED, ONE
+from .subschemas import LISTS, NAMED, ONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,19 +20,30 @@ Severity = Literal["error", "warning", "note"]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing to mend: *where* is `name`, or a path such as `inputSchema.properties.limit`."""
+    """One thing to mend: *where* is `name`, or a path such as `inputSchema.properties.limit`.
+
+    `concerns` says who minds: clients, hosts or vendors of models.
+    """
 
     tool: str
     where: str
     problem: str
     remedy: str
     severity: Severity = "error"
+    concerns: str = ""
 
     def __str__(self) -> str:
         return f"tool {self.tool!r}, {self.where}: {self.problem}; {self.remedy}"
 
 
-Found = tuple[str, str, str, Severity]
+Found = tuple[str, str, str, Severity, str]
+"""The fields of a `Finding` but the first."""
+
+# Which clients stumble over what was tried with servers that deviate in one thing each.
+ALL_CLIENTS = "all MCP clients"
+TYPESCRIPT = "clients on the TypeScript SDK"
+SOME_HOSTS = "some hosts"
+MCP_NAMES = "MCP since 2025-11-25"
 
 _BESIDES_LETTERS = str.maketrans("_.-", "aaa")
 _SAYS_SOMETHING = frozenset(
@@ -42,9 +53,9 @@ _SAYS_SOMETHING = frozenset(
 
 def lint(name: str, input_schema: dict[str, Any], output_schema: dict[str, Any] | None = None) -> list[Finding]:
     """Return what is wrong with a tool, errors first; an empty list if every known client takes it."""
-    found = [*_about_name(name), *_about_schema(input_schema, "inputSchema")]
+    found = [*_about_name(name), *about_schema(input_schema, "inputSchema")]
     if output_schema is not None:
-        found += _about_schema(output_schema, "outputSchema")
+        found += about_schema(output_schema, "outputSchema")
     if len(found) > 1:
         found.sort(key=lambda item: ("error", "warning", "note").index(item[3]))
     return [Finding(name, *item) for item in found]
@@ -52,33 +63,36 @@ def lint(name: str, input_schema: dict[str, Any], output_schema: dict[str, Any] 
 
 def _about_name(name: str) -> Iterator[Found]:
     if not name:
-        yield "name", "it is empty", "give the tool a name", "error"
+        yield "name", "it is empty", "give the tool a name", "error", ALL_CLIENTS
     elif len(name) > 128 or not (name.isascii() and name.translate(_BESIDES_LETTERS).isalnum()):
         remedy = "use 1 to 128 of A-Z, a-z, 0-9, underscore, hyphen and dot"
-        yield "name", "it has characters, or a length, that many hosts refuse", remedy, "warning"
+        yield "name", "it has characters, or a length, that many hosts refuse", remedy, "warning", MCP_NAMES
     elif len(name) > 64:
-        yield "name", f"its {len(name)} characters are too many for some hosts", "use at most 64", "warning"
+        yield "name", f"its {len(name)} characters are too many for some hosts", "use at most 64", "warning", SOME_HOSTS
     if "." in name:
-        yield "name", "some hosts forbid dots", "choose another separator for them", "note"
+        yield "name", "some hosts forbid dots", "choose another separator for them", "note", SOME_HOSTS
 
 
-def _about_schema(schema: Any, where: str) -> list[Found]:
+def about_schema(schema: Any, where: str) -> list[Found]:
+    """Return what is wrong with an input or output schema; *where* names it in the paths."""
     if not isinstance(schema, dict):
-        return [(where, "it is no JSON object", 'use {"type": "object", …}', "error")]
+        return [(where, "it is no JSON object", 'use {"type": "object", …}', "error", ALL_CLIENTS)]
     found: list[Found] = []
     if schema.get("type") != "object":
-        found.append((where, "its root is not of the type object", 'give it "type": "object"', "error"))
-    for word in ("anyOf", "oneOf", "allOf", "not", "enum"):
+        found.append((where, "its root is not of the type object", 'give it "type": "object"', "error", ALL_CLIENTS))
+    for word in COMBINATORS:
         if word in schema:
-            found.append(
-                (where, f"some hosts drop tools with {word} at the root", "move it into a property", "warning")
-            )
+            problem = f"some hosts drop tools with {word} at the root"
+            found.append((f"{where}.{word}", problem, "move it into a property", "warning", SOME_HOSTS))
     if not str(schema.get("$schema", _DIALECTS[0])).startswith(_DIALECTS):
         remedy = "remove $schema: 2020-12 is the default"
-        found.append((f"{where}.$schema", "clients do not know this dialect", remedy, "error"))
+        found.append((f"{where}.$schema", "clients do not know this dialect", remedy, "error", TYPESCRIPT))
     _walk(schema, where, found)
     return found
 
+
+COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "enum")
+"""What may not stand at the root of an input schema."""
 
 _DIALECTS = ("https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema")
 
@@ -86,14 +100,14 @@ _DIALECTS = ("https://json-schema.org/draft/2020-12/schema", "http://json-schema
 def _walk(schema: dict[str, Any], where: str, found: list[Found]) -> None:
     if isinstance(schema.get("type"), list):
         remedy = 'use anyOf, such as {"anyOf": [{"type": "string"}, {"type": "null"}]}'
-        found.append((where, "some hosts cannot read a list of types", remedy, "warning"))
+        found.append((where, "some hosts cannot read a list of types", remedy, "warning", "Gemini, some hosts"))
     if (reference := schema.get("$ref")) is not None and not str(reference).startswith("#"):
         remedy = "put the definition under $defs"
-        found.append((where, f"clients do not fetch {reference!r}", remedy, "error"))
+        found.append((where, f"clients do not fetch {reference!r}", remedy, "error", ALL_CLIENTS))
     if (pattern := schema.get("pattern")) is not None:
         _pattern(pattern, f"{where}.pattern", found)
     if schema.keys().isdisjoint(_SAYS_SOMETHING):
-        found.append((where, "it has no type", "say what is meant, if that can be said", "note"))
+        found.append((where, "it has no type", "say what is meant, if that can be said", "note", SOME_HOSTS))
     for word, inner in schema.items():
         if word in NAMED and isinstance(inner, dict):
             _named(word, inner, f"{where}.{word}", found)
@@ -116,14 +130,16 @@ def _inside(schema: Any, where: str, found: list[Found]) -> None:
         _walk(schema, where, found)
     elif isinstance(schema, bool):
         remedy = "use {} for true; leave the property out for false"
-        found.append((where, "a boolean instead of a schema makes clients drop all tools", remedy, "error"))
+        problem = "a boolean instead of a schema makes clients drop all tools"
+        found.append((where, problem, remedy, "error", TYPESCRIPT))
 
 
 def _pattern(pattern: Any, where: str, found: list[Found]) -> None:
     if not isinstance(pattern, str):
-        found.append((where, "a pattern is a string", "write it as one", "error"))
+        found.append((where, "a pattern is a string", "write it as one", "error", ALL_CLIENTS))
         return
     from .patterns import problem
 
     if fault := problem(pattern):
-        found.append((where, f"not every client can compile {pattern!r}: {fault}", "change the pattern", "error"))
+        text = f"not every client can compile {pattern!r}: {fault}"
+        found.append((where, text, "change the pattern", "error", TYPESCRIPT))

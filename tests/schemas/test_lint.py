@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from toolwire_tools.lint import lint
+from toolwire_schemas.lint import lint
 
 FINE = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -39,7 +39,7 @@ def test_names(name: str, severities: list[str]) -> None:
     [
         ([], [("inputSchema", "error")]),
         ({"type": "array"}, [("inputSchema", "error")]),
-        ({"type": "object", "anyOf": [{"type": "object"}]}, [("inputSchema", "warning")]),
+        ({"type": "object", "anyOf": [{"type": "object"}]}, [("inputSchema.anyOf", "warning")]),
         ({"type": "object", "$schema": "http://json-schema.org/draft-07/schema#"}, []),
         ({"type": "object", "$schema": "https://json-schema.org/draft/2020-12/schema"}, []),
         ({"type": "object", "$schema": "https://example.com/"}, [("inputSchema.$schema", "error")]),

@@ -38,6 +38,10 @@ class Catalogue:
         """All tools, under the names they are shown by."""
         return list(self._shown.values())
 
+    def describe(self) -> list[dict[str, Any]]:
+        """Return every tool's entry in `tools/list`."""
+        return [tool.describe() for tool in self._shown.values()]
+
     def unknown(self, name: str) -> RequestError:
         """Return the error for a name no tool has, with the closest ones that exist."""
         from difflib import get_close_matches

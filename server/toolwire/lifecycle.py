@@ -6,7 +6,7 @@ version in the `_meta` of every request. Which one a request belongs to is decid
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.codes import (
@@ -15,6 +15,7 @@ from toolwire_schemas.codes import (
     LEGACY_VERSIONS,
     META_CLIENT_CAPABILITIES,
     META_SERVER_INFO,
+    META_SUBSCRIPTION_ID,
     META_VERSION,
     METHOD_NOT_FOUND,
     MODERN_VERSIONS,
@@ -23,8 +24,11 @@ from toolwire_schemas.codes import (
 
 from .errors import RequestError
 
+if TYPE_CHECKING:
+    from toolwire_schemas.messages import Id
+
 SUPPORTED_VERSIONS = [*MODERN_VERSIONS, *reversed(LEGACY_VERSIONS)]
-CAPABILITIES: dict[str, Any] = {"tools": {}}
+CAPABILITIES: dict[str, Any] = {"tools": {"listChanged": True}}
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -68,7 +72,6 @@ class Eras:
             # Required of requests only: official clients send notifications without it.
             raise RequestError(INVALID_PARAMS, f"params._meta must name the protocol version as {META_VERSION}")
         return False
-
 
     def greeted(self, params: dict[str, Any], answer: dict[str, Any]) -> None:
         """Take note of what a legacy client said of itself, and of what it was answered."""
@@ -121,6 +124,11 @@ def discover(identity: Identity) -> dict[str, Any]:
 
 # A client may keep a list for ttlMs; the tools can change at any time.
 UNCACHED: dict[str, Any] = {"ttlMs": 0, "cacheScope": "private"}
+
+
+def end_of_subscription(identity: Identity, id: Id) -> dict[str, Any]:
+    """Return the result that ends `subscriptions/listen`."""
+    return modern_result(identity, {"_meta": {META_SUBSCRIPTION_ID: id}})
 
 
 def modern_result(identity: Identity, result: dict[str, Any]) -> dict[str, Any]:

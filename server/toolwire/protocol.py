@@ -34,6 +34,7 @@ from . import lifecycle, log
 from .asking import Asked, Questions, Reply, Response, can_ask, check_can_ask, input_response
 from .calls import Batch, Call, Host, Origin, Request
 from .errors import RequestError
+from .subscriptions import Subscriptions
 
 if TYPE_CHECKING:
     from toolwire_schemas.framing import Fault, Frame
@@ -102,6 +103,7 @@ class Protocol:
         self._identity = identity
         self._host = host
         self._questions = Questions()
+        self._subscriptions = Subscriptions()
         self._coerce = coerce
         self._mask_errors = mask_errors
         self._max_result_bytes = max_result_bytes
@@ -116,6 +118,7 @@ class Protocol:
             "tools/call": self._call_tool,
             "tools/list": self._list_tools,
             "ping": self._ping,
+            "subscriptions/listen": self._listen,
             "initialize": self._initialize,
             "server/discover": self._discover,
             "notifications/cancelled": self._cancelled,
@@ -227,7 +230,7 @@ class Protocol:
             call.sent = encode(arguments)
         key = call if id is None else id
         with self._lock:
-            if key in self._in_flight:
+            if key in self._in_flight or key in self._subscriptions:
                 raise RequestError(INVALID_REQUEST, f"A request with the id {id!r} is under way already")
             pending = self._pending_bytes + origin.size
             if pending > self._max_pending_bytes:
@@ -285,6 +288,16 @@ class Protocol:
         result = lifecycle.modern_result(self._identity, lifecycle.discover(self._identity))
         return self.answer(request.id, encode(result), origin.batch)
 
+    def _listen(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+        if not origin.modern:
+            raise RequestError(METHOD_NOT_FOUND, "Method not found: subscriptions/listen (new in 2026-07-28)")
+        if origin.batch is not None or request.id is UNSET:
+            raise RequestError(INVALID_REQUEST, "subscriptions/listen must be a request of its own, outside of batches")
+        with self._lock:
+            if request.id in self._in_flight or request.id in self._subscriptions:
+                raise RequestError(INVALID_REQUEST, f"A request with the id {request.id!r} is under way already")
+            return _send(None, self._subscriptions.open(request.id, params))
+
     def _cancelled(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         """MCP: the call ends without an answer."""
         noted = self._notified(request, params, origin)
@@ -296,7 +309,13 @@ class Protocol:
         return (*self._cancel(params.get("id"), RequestError(REQUEST_CANCELLED, "Request cancelled")), *noted)
 
     def _cancel(self, id: object, error: RequestError | None) -> tuple[Decision, ...]:
-        call = self._in_flight.get(id) if type(id) is str or type(id) is int else None
+        if not (type(id) is str or type(id) is int):
+            return ()
+        with self._lock:
+            listened = self._subscriptions.close(id)
+        if listened:
+            return () if error is None else self.answer(id, error, None)
+        call = self._in_flight.get(id)
         if call is None or not self._end(call, given_up=True):
             return ()
         if error is None:
@@ -379,6 +398,27 @@ class Protocol:
         if not open_still or asked.call.origin.modern:
             return None
         return messages.notification("notifications/cancelled", {"requestId": asked.key})
+
+    def replace(self, catalogue: Catalogue) -> list[bytes]:
+        """Serve other tools from now on; return what tells the client if their list has changed.
+
+        Calls under way finish with the tools they were begun with.
+        """
+        before = self._catalogue
+        self._catalogue, self._tools, self._pages = catalogue, catalogue.by_name, {}
+        if catalogue.describe() == before.describe():
+            return []
+        with self._lock:
+            news = self._subscriptions.news()
+        if self._eras.version is not None:
+            news.append(messages.notification("notifications/tools/list_changed"))
+        return news
+
+    def end_subscriptions(self) -> list[bytes]:
+        """Return the answers owed to clients that listen for news: there will be none."""
+        with self._lock:
+            ids = self._subscriptions.close_all()
+        return [messages.response(id, lifecycle.end_of_subscription(self._identity, id)) for id in ids]
 
     def hang_up(self) -> list[Asked]:
         """Return the questions nobody will answer any more, since the client has gone; end the calls parked for it."""

@@ -15,7 +15,7 @@ from . import stdio
 from .catalogue import Catalogue
 from .errors import RequestError
 from .lifecycle import Identity
-from .session import Session
+from .session import Session, Write
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -47,11 +47,9 @@ class Server:
     ) -> None:
         self._settings = Settings(**options)
         self._identity = Identity(name, version or _own_version(), title, instructions)
-        self._catalogue = Catalogue(
-            [tool for thing in tools for tool in tools_of(thing)],
-            separator=self._settings.separator,
-            page_size=self._settings.page_size,
-        )
+        self._given = [tool for thing in tools for tool in tools_of(thing)]
+        self._catalogue = self._catalogue_of(self._given)
+        self._sessions: list[Session] = []
         self._local: _Local | None = None
 
     @property
@@ -64,7 +62,41 @@ class Server:
 
         *streams* are what `stdio.claim` returned, if it has been called already.
         """
-        stdio.serve(self._catalogue, self._identity, self._settings, streams or stdio.claim())
+        stdio.serve(self._session, self._settings, streams or stdio.claim())
+
+    def add(self, *things: Any) -> None:
+        """Serve more tools: functions, toolkits or `Tool`s. Clients that want to know are told. From any thread.
+
+        Raises:
+            RegistrationError: if one of *things* cannot be a tool.
+            ValueError: if there is a tool of that name already.
+        """
+        self.replace([*self._given, *things])
+
+    def remove(self, name: str) -> None:
+        """Serve the tool called *name* no more; calls of it that are under way finish. From any thread.
+
+        Raises:
+            KeyError: if there is no such tool.
+        """
+        gone = self._catalogue.by_name[name]
+        self.replace([tool for tool in self._given if self._catalogue.by_name[tool.name] is not gone])
+
+    def replace(self, tools: Iterable[Any]) -> None:
+        """Serve *tools* instead, from the next call on. From any thread; raises what `add` raises."""
+        given = [tool for thing in tools for tool in tools_of(thing)]
+        catalogue = self._catalogue_of(given)
+        self._given, self._catalogue = given, catalogue
+        for session in self._sessions:
+            session.replace(catalogue)
+
+    def _catalogue_of(self, tools: list[Tool]) -> Catalogue:
+        return Catalogue(tools, separator=self._settings.separator, page_size=self._settings.page_size)
+
+    def _session(self, write: Write) -> Session:
+        session = Session(self._catalogue, self._identity, self._settings, write)
+        self._sessions.append(session)
+        return session
 
     def request(
         self, method: str, params: dict[str, Any] | None = None, *, on_progress: OnProgress | None = None
@@ -77,7 +109,7 @@ class Server:
             RequestError: if the answer is a JSON-RPC error.
         """
         if self._local is None:
-            self._local = _Local(self._catalogue, self._identity, self._settings)
+            self._local = _Local(self._session)
         return self._local.request(method, params, on_progress)
 
     def call(self, name: str, arguments: dict[str, Any] | None = None, *, on_progress: OnProgress | None = None) -> Any:
@@ -92,8 +124,8 @@ class Server:
 class _Local:
     """A host in the same process, on the two ends of a session."""
 
-    def __init__(self, catalogue: Catalogue, identity: Identity, settings: Settings) -> None:
-        self._session = Session(catalogue, identity, settings, self._receive)
+    def __init__(self, session: Callable[[Write], Session]) -> None:
+        self._session = session(self._receive)
         self._lock = threading.Lock()
         self._asked = 0
         self._answers: dict[int, SimpleQueue[dict[str, Any]]] = {}

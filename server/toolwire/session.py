@@ -128,6 +128,7 @@ class Session:
         self._protocol.notify_when_idle(idle.set)
         idle.wait(min(grace, threading.TIMEOUT_MAX))
         self._workers.finish(deadline)
+        self._post_all(self._protocol.end_subscriptions())
         self._give_up_the_rest()
         self._loop.finish(_CLEAN_UP_SECONDS)
         if self._gathered or not self._outbox.empty():
@@ -138,6 +139,12 @@ class Session:
             self._outbox.put(None)
             left = max(deadline - time.monotonic(), _CLEAN_UP_SECONDS)
             outbox.join(min(left, threading.TIMEOUT_MAX))
+
+    def replace(self, catalogue: Catalogue) -> None:
+        """Serve other tools from the next call on, and tell a client that wants to know."""
+        news = self._protocol.replace(catalogue)
+        if not self._ending:
+            self._post_all(news)
 
     def disconnect(self, leave: Callable[[Outcome], None]) -> None:
         """Send nothing any more, and *leave* when a tool comes to its end: this process is a copy that a tool made."""

@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from . import log
-from .session import Read, Session, Write
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
-    from .catalogue import Catalogue
-    from .lifecycle import Identity
+    from .session import Read, Session, Write
     from .settings import Settings
 
 _CHUNK_BYTES = 64 * 1024
@@ -99,15 +98,18 @@ def claim() -> Streams:
     return streams
 
 
-def serve(catalogue: Catalogue, identity: Identity, settings: Settings, streams: Streams) -> NoReturn:
-    """Serve until the host hangs up or a signal says to stop, then leave the process with status 0."""
-    session = Session(catalogue, identity, settings, _writer(streams.write))
+def serve(begin: Callable[[Write], Session], settings: Settings, streams: Streams) -> NoReturn:
+    """Serve until the host hangs up or a signal says to stop, then leave the process with status 0.
+
+    *begin* makes the session, given the way to write.
+    """
+    session = begin(_writer(streams.write))
     ended = _End()
     _end_on_signals(ended)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: session.disconnect(_leave_copy))
     if os.isatty(streams.read):
-        log.info(f"serving {len(catalogue.tools)} tools; waiting for JSON-RPC messages, one a line (Ctrl-D ends)")
+        log.info("waiting for JSON-RPC messages, one a line (Ctrl-D ends)")
     session.start_reading(_reader(streams.read), ended.come)
     ended.wait()
     # Nothing may keep the process: a host may have stopped reading stderr too, for one.

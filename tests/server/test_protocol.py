@@ -361,7 +361,7 @@ class TestEras:
 
         assert answer["result"] == {
             "protocolVersion": version,
-            "capabilities": {"tools": {}},
+            "capabilities": {"tools": {"listChanged": True}},
             "serverInfo": {"name": "test", "version": "1"},
         }
 
@@ -385,7 +385,7 @@ class TestEras:
         assert discovered["result"] == {
             "resultType": "complete",
             "supportedVersions": ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
-            "capabilities": {"tools": {}},
+            "capabilities": {"tools": {"listChanged": True}},
             "ttlMs": 0,
             "cacheScope": "private",
             "_meta": meta,

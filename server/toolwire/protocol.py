@@ -197,9 +197,13 @@ class Protocol:
             response = None
         if response is not None and response.is_one():
             return self.answered(response)
-        from . import strict
+        try:
+            from . import strict
 
-        return strict.receive(text, self)
+            return strict.receive(text, self)
+        except Exception as bug:  # the outer edge of the thread that reads, which must go on
+            log.traceback("a message could not be judged; please report this", bug)
+            return self.answer(None, RequestError(INTERNAL_ERROR, "Internal error"), None)
 
     def _refuse_fault(self, fault: Fault) -> Send:
         from . import strict

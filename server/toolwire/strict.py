@@ -10,6 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+# Before jsonrpcserver, which begins with jsonschema.validators: if a tool's thread began with jsonschema at that
+# moment, one of the two would be given a module that is not ready (that is how Python resolves a deadlock of imports).
+import jsonschema  # noqa: F401
 import msgspec
 from jsonrpcserver import JsonRpcError, Success, dispatch_to_response
 from jsonrpcserver.sentinels import NODATA

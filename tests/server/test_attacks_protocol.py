@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import answers, call, protocol_of, request
+from conversations import PATIENCE_SECONDS, answers, call, protocol_of, request
 from toolwire import Context, ToolError, tool_api
 from toolwire.protocol import Send, Start
 from toolwire_schemas.codec import decode
@@ -136,3 +139,24 @@ def test_a_log_field_that_cannot_be_printed_harms_only_its_own_call() -> None:
 
     assert "isError" in answer["result"]
     assert pong["id"] == 2
+
+
+def test_a_first_failing_call_and_a_first_broken_message_may_meet(tmp_path: Path) -> None:
+    """Both lead to a first import of jsonschema, on two threads: neither may see it half made."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys, threading\n"
+        "import toolwire.protocol\n"
+        "sys.setswitchinterval(1e-6)\n"
+        "ready = threading.Barrier(2)\n"
+        "def load(module):\n"
+        "    ready.wait()\n"
+        "    __import__(module)\n"
+        "    print('loaded')\n"
+        "for module in ('jsonschema', 'toolwire.strict'):\n"
+        "    threading.Thread(target=load, args=(module,)).start()\n"
+    )
+
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, timeout=PATIENCE_SECONDS, check=True)
+
+    assert (done.stdout.split(), done.stderr) == ([b"loaded", b"loaded"], b"")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
@@ -20,10 +21,12 @@ from .options import Option, Words, count, one_of, parse, seconds, size
 from .usage import Command, help_text, overview
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from toolwire_client import Client, ToolDescription
+    from toolwire_tools import Tool
 
+    from .reload import Reloader
     from .server import Server
 
 
@@ -140,9 +143,24 @@ def _server(targets: list[str], given: dict[str, Any], keep_going: bool) -> Serv
     from .server import Server
 
     include, exclude = given.pop("include", ()), given.pop("exclude", ())
-    tools = load(targets, keep_going=keep_going, include=include, exclude=exclude)
+    loading = partial(load, targets, keep_going=keep_going, include=include, exclude=exclude)
+    reloader = _reloader(targets, loading) if given.pop("reload", False) else None
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
-    return Server(tools, **{"name": _name(targets), **settings})
+    server = Server(loading(), **{"name": _name(targets), **settings})
+    if reloader is not None:
+        reloader.start(server)
+    return server
+
+
+def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader:
+    from .load import parse as taken_apart
+    from .reload import Reloader
+
+    folders = [taken_apart(target).place for target in targets]
+    try:
+        return Reloader(loading, [folder for folder in folders if os.path.isdir(folder)])
+    except ImportError:
+        raise LoadError("--reload needs watchfiles; install it: pip install 'toolwire[reload]'") from None
 
 
 _SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds"}
@@ -303,6 +321,7 @@ COMMANDS = {
                 Option("--exclude", "leave out tools whose name matches; may be given again", "PATTERN", many=True),
                 Option("--strict", "end with status 2 if a target cannot be loaded (the default)"),
                 Option("--keep-going", "serve the rest if a target cannot be loaded"),
+                Option("--reload", "follow changes of the tools' source, and keep the connection"),
                 Option(
                     "--separator", "what stands between a toolkit's name and its method's; by default a dot", "TEXT"
                 ),

@@ -1,0 +1,135 @@
+"""`--reload`: the tools follow their source, and the connection stays.
+
+Strategy. A thread waits for watchfiles to see something happen near the user's modules and looks whether one of them
+is another now. If so, those modules are imported anew and the server gets the tools they offer; calls under way
+finish with the old ones. If that fails, the old modules are put back: a broken edit changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import threading
+from typing import TYPE_CHECKING
+
+from . import log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
+
+    from toolwire_tools import Tool
+
+    from .server import Server
+
+_LOOK_ANYWAY_MS = 1000
+"""How long to wait before looking at the files without having been told to: some file systems tell nothing."""
+
+_SETTLE_MS = 100
+"""How long files must have been left alone, at the most, before they are looked at: editors write in steps."""
+
+Stamp = tuple[int, int]
+
+
+class Reloader:
+    """Imports what *load* imports anew whenever its source changes. To be made before the first loading.
+
+    *folders* are looked through for new files, beside those of the modules that were imported.
+
+    Raises:
+        ImportError: if watchfiles is not installed.
+    """
+
+    def __init__(self, load: Callable[[], list[Tool]], folders: Sequence[str]) -> None:
+        import watchfiles  # noqa: F401 (to fail now rather than later)
+
+        # An edit within the same second and of the same length would find the old bytecode valid.
+        sys.dont_write_bytecode = True
+        self._load = load
+        self._folders = {os.path.realpath(folder) for folder in folders}
+        self._not_ours = set(sys.modules)
+        self._seen: dict[str, Stamp] = {}
+
+    def start(self, server: Server) -> None:
+        """Follow the source from now on, in a thread."""
+        self._seen = self._look()
+        threading.Thread(target=self._follow, args=(server,), name="toolwire-reload", daemon=True).start()
+
+    def _follow(self, server: Server) -> None:
+        from watchfiles import PythonFilter, watch
+
+        while True:
+            watched = self._places()
+            for _ in watch(
+                *watched,
+                watch_filter=PythonFilter(),
+                debounce=_SETTLE_MS,
+                rust_timeout=_LOOK_ANYWAY_MS,
+                yield_on_timeout=True,
+                raise_interrupt=False,
+                recursive=False,
+            ):
+                found = self._look()
+                if found != self._seen:
+                    self._reload(server, found)
+                if self._places() != watched:
+                    break
+
+    def _reload(self, server: Server, found: dict[str, Stamp]) -> None:
+        changed = sorted(path for path in found.keys() | self._seen.keys() if found.get(path) != self._seen.get(path))
+        names = ", ".join(map(os.path.basename, changed))
+        old = self._modules()
+        for name in old:
+            del sys.modules[name]
+        try:
+            tools = self._load()
+            server.replace(tools)
+        except Exception as error:  # whatever it is, the user reads it and edits again
+            for name in self._modules():
+                del sys.modules[name]
+            sys.modules.update(old)
+            log.error(f"{names} changed, and the tools from before go on being served: {error}")
+        else:
+            log.info(f"{names} changed; serving {len(tools)} tools")
+        self._seen = {**found, **self._look()}
+
+    def _modules(self) -> dict[str, ModuleType]:
+        """The user's modules: imported since, and neither installed nor of the standard library."""
+        return {
+            name: module
+            for name, module in list(sys.modules.items())
+            if name not in self._not_ours and (file := _file_of(module)) and not file.startswith(_INSTALLED)
+        }
+
+    def _places(self) -> list[str]:
+        """The folders to watch."""
+        of_modules = {os.path.dirname(_file_of(module)) for module in self._modules().values()}
+        return sorted(folder for folder in self._folders | of_modules if os.path.isdir(folder))
+
+    def _look(self) -> dict[str, Stamp]:
+        """Every source file that matters, and how to tell whether it is another one now."""
+        paths = {_file_of(module) for module in self._modules().values()}
+        for folder in self._folders:
+            if os.path.isdir(folder):
+                paths.update(entry.path for entry in os.scandir(folder) if entry.name.endswith(".py"))
+        stamps = {}
+        for path in paths:
+            try:
+                status = os.stat(path)
+            except OSError:  # gone, perhaps only for the moment an editor takes to replace it
+                continue
+            stamps[path] = status.st_mtime_ns, status.st_size
+        return stamps
+
+
+def _file_of(module: ModuleType) -> str:
+    file = getattr(module, "__file__", None)
+    return os.path.realpath(file) if isinstance(file, str) else ""
+
+
+_INSTALLED = tuple(
+    os.path.realpath(path) + os.sep
+    for key, path in sysconfig.get_paths().items()
+    if key in ("stdlib", "platstdlib", "purelib", "platlib")
+)

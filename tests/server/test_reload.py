@@ -1,0 +1,124 @@
+"""`--reload`: edits show, the connection stays, broken edits change nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conversations import Process, call, request, running, wait_until
+
+TOOLS = '''
+import os, threading
+from helper import WORD
+
+def word() -> str:
+    """The word."""
+    return WORD
+
+def wait(path: str) -> str:
+    """Wait for the file, then say the word this was begun with."""
+    open(path + ".started", "w").close()
+    while not os.path.exists(path):
+        threading.Event().wait(0.005)
+    return WORD
+'''
+
+
+def write(file: Path, text: str) -> None:
+    """Replace a file as careful editors do: a reader sees the old text or the new one."""
+    beside = file.with_suffix(".new")
+    beside.write_text(text, encoding="utf-8")
+    os.replace(beside, file)
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[Process]:
+    write(tmp_path / "helper.py", "WORD = 'old'\n")
+    write(tmp_path / "my_tools.py", TOOLS)
+    with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload") as process:
+        greeted = process.ask(request("initialize", {"protocolVersion": "2025-11-25"}, id=0))
+        assert greeted["id"] == 0
+        yield process
+
+
+def said(process: Process) -> Any:
+    answer = process.ask(call("word"))
+    return answer["result"]["content"][0]["text"]
+
+
+def until_stderr_says(process: Process, text: str) -> None:
+    wait_until(lambda: text in b"".join(process._stderr).decode())
+
+
+def test_an_edit_of_the_tools_shows_and_the_client_is_told(process: Process, tmp_path: Path) -> None:
+    assert said(process) == "old"
+
+    write(tmp_path / "my_tools.py", TOOLS + '\ndef more() -> int:\n    """More."""\n    return 1\n')
+
+    assert process.receive() == {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+    names = [tool["name"] for tool in process.ask(request("tools/list"))["result"]["tools"]]
+    assert names == ["word", "wait", "more"]
+
+
+def test_an_edit_of_a_module_that_the_tools_import_shows_and_is_no_news(process: Process, tmp_path: Path) -> None:
+    assert said(process) == "old"
+
+    write(tmp_path / "helper.py", "WORD = 'new'\n")
+    until_stderr_says(process, "helper.py changed; serving 2 tools")
+
+    assert said(process) == "new"
+
+
+def test_a_call_under_way_finishes_on_the_old_code(process: Process, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    process.send(call("wait", {"path": str(gate)}, id="begun before"))
+    wait_until((tmp_path / "gate.started").exists)
+
+    write(tmp_path / "helper.py", "WORD = 'new'\n")
+    until_stderr_says(process, "helper.py changed")
+    assert said(process) == "new"
+    gate.touch()
+
+    answer = process.receive()
+    assert (answer["id"], answer["result"]["content"][0]["text"]) == ("begun before", "old")
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("def word(:\n", "SyntaxError"),
+        ("raise ZeroDivisionError('at import')\n", "ZeroDivisionError: at import"),
+        ("from missing import nothing\n", "ModuleNotFoundError"),
+        ("def word(*anything): ...\n", "*anything"),
+    ],
+)
+def test_a_broken_edit_keeps_the_old_tools_and_says_why(
+    process: Process, tmp_path: Path, source: str, reason: str
+) -> None:
+    write(tmp_path / "my_tools.py", source)
+    until_stderr_says(process, "the tools from before go on being served")
+
+    assert said(process) == "old"
+    assert reason in b"".join(process._stderr).decode()
+
+    write(tmp_path / "my_tools.py", TOOLS.replace("return WORD", "return WORD.upper()"))
+    until_stderr_says(process, "my_tools.py changed; serving 2 tools")
+    assert said(process) == "OLD"
+
+
+def test_a_new_file_in_a_folder_that_is_served_is_found(tmp_path: Path) -> None:
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    write(folder / "one.py", "def one() -> int:\n    'One.'\n    return 1\n")
+    with running("-m", "toolwire", "serve", str(folder), "--reload") as process:
+        assert process.ask(call("one"))["result"]["structuredContent"] == {"result": 1}
+
+        write(folder / "two.py", "def two() -> int:\n    'Two.'\n    return 2\n")
+        until_stderr_says(process, "serving 2 tools")
+
+        assert process.ask(call("two"))["result"]["structuredContent"] == {"result": 2}
+        assert process.hang_up() == []
+        assert process.wait() == 0

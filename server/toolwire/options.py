@@ -6,10 +6,12 @@ terminal for each), a fifth of the time from spawn to the first answer.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
+from toolwire_tools.sizes import size as size
 from toolwire_tools.suggestions import unknown
 
 from .errors import UsageError
@@ -19,7 +21,10 @@ Convert = Callable[[str], Any]
 
 
 class Option(msgspec.Struct, frozen=True):
-    """One option. Without a *metavar* it is a switch; *many* may be given several times."""
+    """One option. Without a *metavar* it is a switch; *many* may be given several times.
+
+    The value of one with *endings* may be left out: the next word is it only if it ends so. Left out, it is "".
+    """
 
     flag: str
     help: str
@@ -27,6 +32,7 @@ class Option(msgspec.Struct, frozen=True):
     convert: Convert = str
     many: bool = False
     short: str = ""
+    endings: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -58,8 +64,9 @@ def parse(arguments: Sequence[str], options: Sequence[Option]) -> Words:
     known = {name: option for option in (*options, HELP) for name in (option.flag, option.short) if name}
     found: dict[str, Any] = {}
     words: list[str] = []
-    rest = iter(arguments)
-    for word in rest:
+    rest = deque(arguments)
+    while rest:
+        word = rest.popleft()
         if word == "--":
             return Words(found, words, list(rest))
         if len(word) < 2 or word[0] != "-":
@@ -74,10 +81,14 @@ def parse(arguments: Sequence[str], options: Sequence[Option]) -> Words:
                 raise UsageError(f"{flag} takes no value: leave out ={value}")
             found[option.key] = True
             continue
-        text = value if equals else next(rest, None)
-        if text is None:
-            raise UsageError(f"{flag} wants a value: {flag} {option.metavar}")
-        _add(found, option, text)
+        if not equals:
+            if option.endings:
+                value = rest.popleft() if rest and rest[0].endswith(option.endings) else ""
+            elif rest:
+                value = rest.popleft()
+            else:
+                raise UsageError(f"{flag} wants a value: {flag} {option.metavar}")
+        _add(found, option, value)
     return Words(found, words)
 
 
@@ -90,6 +101,16 @@ def _add(found: dict[str, Any], option: Option, text: str) -> None:
         found.setdefault(option.key, []).append(value)
     else:
         found[option.key] = value
+
+
+def as_typed(option: Option) -> Option:
+    """The same option, checked, but with the text itself as its value: to be given to somebody else."""
+
+    def convert(text: str) -> str:
+        option.convert(text)
+        return text
+
+    return msgspec.structs.replace(option, convert=convert)
 
 
 def one_of(*choices: str) -> Convert:
@@ -110,17 +131,6 @@ def count(text: str) -> int:
     return int(text)
 
 
-def size(text: str) -> int:
-    """Accept a number of bytes, with a unit if it has one: `500000`, `512KiB`, `64MiB`."""
-    number, factor = text, 1
-    for unit, bytes_ in (("KiB", 1024), ("MiB", 1024**2), ("GiB", 1024**3)):
-        if text.endswith(unit):
-            number, factor = text.removesuffix(unit).rstrip(), bytes_
-    if not (number.isascii() and number.isdigit() and int(number) > 0):
-        raise ValueError("a number of bytes such as 500000 or 64MiB")
-    return int(number) * factor
-
-
 def seconds(text: str) -> float:
     """Accept a finite number of seconds, not negative."""
     try:
@@ -130,3 +140,11 @@ def seconds(text: str) -> float:
     if not 0 <= number < float("inf"):
         raise ValueError("a number of seconds such as 30 or 0.5")
     return number
+
+
+def variable(text: str) -> tuple[str, str]:
+    """Accept `KEY=VALUE`."""
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise ValueError("KEY=VALUE")
+    return key, value

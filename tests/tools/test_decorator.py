@@ -84,6 +84,9 @@ def test_an_unknown_option_is_answered_with_the_closest_one() -> None:
         {"idempotent": 1},
         {"timeout_seconds": "3"},
         {"timeout_seconds": True},
+        {"runs_in": True},
+        {"memory_limit": 1.5, "runs_in": "process"},
+        {"memory_limit": True, "runs_in": "process"},
         {"tags": "files"},
         {"tags": [1]},
         {"tags": 5},
@@ -112,6 +115,10 @@ def test_an_option_of_the_wrong_type_is_refused_where_it_is_written(options: dic
         {"timeout_seconds": -1},
         {"timeout_seconds": math.inf},
         {"timeout_seconds": math.nan},
+        {"runs_in": "thread"},
+        {"memory_limit": 0, "runs_in": "process"},
+        {"memory_limit": "1 TB", "runs_in": "process"},
+        {"memory_limit": "1 GiB"},
         {"tags": [""]},
         {"icons": [{}]},
         {"icons": [{"src": "a.png"}]},
@@ -122,6 +129,13 @@ def test_an_option_of_the_wrong_type_is_refused_where_it_is_written(options: dic
 def test_an_option_out_of_range_is_refused_where_it_is_written(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="tool_api: "):
         tool_api(**options)
+
+
+def test_memory_is_in_bytes_or_in_units() -> None:
+    def limit_of(memory_limit: int | str) -> int | None:
+        return Tool(tool_api(runs_in="process", memory_limit=memory_limit)(lambda: None), name="x").memory_limit
+
+    assert [limit_of(limit) for limit in (5, "5", "2KiB", "512 MiB", "1GiB")] == [5, 5, 2048, 512 * 1024**2, 1024**3]
 
 
 def test_none_means_not_said() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from .errors import RegistrationError
 from .options import ATTRIBUTE, Options, checked
@@ -28,6 +28,8 @@ def tool_api(
     idempotent: bool | None = None,
     open_world: bool | None = None,
     timeout_seconds: float | None = None,
+    runs_in: Literal["process"] | None = None,
+    memory_limit: int | str | None = None,
     tags: Collection[str] = (),
     icons: Sequence[dict[str, Any]] = (),
     input_schema: dict[str, Any] | None = None,
@@ -51,6 +53,8 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
         idempotent: calling it again with the same arguments changes nothing more.
         open_world: it reaches beyond this machine.
         timeout_seconds: when a call is given up, instead of the server's limit.
+        runs_in: `"process"` keeps it in a process of its own, so that a crash of it is one failed call.
+        memory_limit: what that process may use beyond what loading the tools takes, in bytes or like `"512 MiB"`.
         tags: words to choose tools by.
         icons: `{"src": "https://...", "mimeType": ..., "sizes": ["48x48"], "theme": ...}` each.
         input_schema: JSON Schema of the arguments, instead of the one made from the type hints.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .media_types import is_media_type
+from .sizes import size
 from .suggestions import unknown
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     idempotent: bool | None = None
     open_world: bool | None = None
     timeout_seconds: float | None = None
+    runs_in: str | None = None
+    memory_limit: int | None = None
     tags: frozenset[str] = frozenset()
     icons: tuple[dict[str, Any], ...] = ()
     input_schema: dict[str, Any] | None = None
@@ -50,6 +53,8 @@ def checked(given: Mapping[str, Any]) -> Options:
         if check is None:
             raise TypeError(f"tool_api: {unknown('option', option, _CHECKS)}")
         values[option] = None if value is None else check(option, value)
+    if values.get("memory_limit") is not None and values.get("runs_in") is None:
+        raise ValueError('tool_api: memory_limit needs a process of its own; add runs_in="process"')
     return Options(**{option: value for option, value in values.items() if value is not None})
 
 
@@ -99,6 +104,21 @@ def _seconds(option: str, value: Any) -> float:
     if not value > 0 or math.isinf(value):
         raise ValueError(f"tool_api: {option} must be above 0 and finite, not {value!r}; None means no limit")
     return float(value)
+
+
+def _place(option: str, value: Any) -> str:
+    if _text(option, value) != "process":
+        raise ValueError(f'tool_api: {option} must be "process", or left out to run in the server, not {value!r}')
+    return "process"
+
+
+def _bytes(option: str, value: Any) -> int:
+    if not isinstance(value, int | str) or isinstance(value, bool):
+        raise TypeError(f'tool_api: {option} must be a number of bytes or text like "512 MiB", not {value!r}')
+    try:
+        return size(str(value))
+    except ValueError as error:
+        raise ValueError(f"tool_api: {option} must be {error}, not {value!r}") from None
 
 
 def _tags(option: str, value: Any) -> frozenset[str]:
@@ -157,6 +177,8 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "idempotent": _flag,
     "open_world": _flag,
     "timeout_seconds": _seconds,
+    "runs_in": _place,
+    "memory_limit": _bytes,
     "tags": _tags,
     "icons": _icons,
     "input_schema": _mapping,

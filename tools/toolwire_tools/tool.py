@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from functools import partial
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolwire_schemas.lint import Finding, lint
 
@@ -36,6 +36,16 @@ _HINTS = {
 }
 
 
+class Gate(Protocol):
+    """Lets so many calls in at a time. Neither method waits."""
+
+    def enter(self, call: Any) -> bool:
+        """Return whether *call* may run now; if not, it is kept until another one leaves."""
+
+    def leave(self, call: Any) -> Any:
+        """Take note that *call* has ended; return a call that was kept and may run now, or None."""
+
+
 class Tool:
     """A callable that programs can find out about and call: what a server serves.
 
@@ -56,6 +66,7 @@ class Tool:
         "_present",
         "_signature",
         "findings",
+        "gate",
         "is_async",
         "name",
         "timeout_seconds",
@@ -88,12 +99,29 @@ class Tool:
         """True if it is called by `call_async`: a coroutine function or an async generator."""
         self.timeout_seconds: float | None = self._options.timeout_seconds
         """How long a call may take; None leaves it to the server."""
+        self.gate: Gate | None = None
+        """What limits how many of its calls a server runs at once, beside the server's own limit; None: nothing."""
         self._context = self._signature.context
         self._bind = self._signature.arguments.bind
         self._present = presenter(self._signature.returns)
         # A generator annotated as one of items promises a list, also when the items happen to be strings.
         self._joins = not self._signature.returns.wraps
         self._description: dict[str, Any] | None = None
+
+    @property
+    def notices_cancellation(self) -> bool:
+        """True if a cancelled call of it can end by itself: it awaits, yields, or has a context to ask."""
+        return self.is_async or self._context is not None or inspect.isgeneratorfunction(self._function)
+
+    @property
+    def runs_in(self) -> str | None:
+        """`"process"` if it is to run in a process of its own; None: in the server."""
+        return self._options.runs_in
+
+    @property
+    def memory_limit(self) -> int | None:
+        """What that process may use beyond what loading the tools takes, in bytes; None leaves it to the server."""
+        return self._options.memory_limit
 
     def __repr__(self) -> str:
         return f"<Tool {self.name}>"

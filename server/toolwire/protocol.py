@@ -4,14 +4,13 @@ Strategy. `receive` turns one frame into decisions and `finish` turns a tool's o
 it; neither reads, writes, waits nor runs a tool, so a shell of any kind can stand around them. A single well-formed
 request takes the fast lane right here: a dict lookup. Whatever else arrives takes the strict lane (`strict.py`).
 
-`receive` belongs to one thread; `finish`, `fail` and `progress` may be called from any. Whoever ends a call does so
-under `_lock`, once; what comes later from it is dropped.
+`receive` belongs to one thread; what tools turn to may be called from any. What is under way is kept by the ledger,
+where every call ends once; what comes later from it is dropped.
 """
 
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -24,22 +23,20 @@ from toolwire_schemas.codes import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
-    OVERLOADED,
     PARSE_ERROR,
     REQUEST_CANCELLED,
 )
-from toolwire_tools import Cancelled, CannotAsk, ToolError, failure
+from toolwire_tools import CannotAsk, ToolError, failure
 
 from . import lifecycle, log
-from .asking import Asked, Questions, Reply, Response, can_ask, check_can_ask, input_response
+from .asking import Asked, Reply, Response, can_ask, check_can_ask, input_response
 from .calls import Batch, Call, Host, Origin, Request
 from .errors import RequestError
-from .subscriptions import Subscriptions
+from .ledger import Ledger
 
 if TYPE_CHECKING:
     from toolwire_schemas.framing import Fault, Frame
     from toolwire_schemas.messages import Id
-    from toolwire_tools import Tool
 
     from .catalogue import Catalogue
 
@@ -102,17 +99,11 @@ class Protocol:
         self._tools = catalogue.by_name
         self._identity = identity
         self._host = host
-        self._questions = Questions()
-        self._subscriptions = Subscriptions()
+        self._ledger = Ledger(max_pending_bytes)
         self._coerce = coerce
         self._mask_errors = mask_errors
         self._max_result_bytes = max_result_bytes
-        self._max_pending_bytes = max_pending_bytes
         self._eras = lifecycle.Eras()
-        self._lock = threading.Lock()
-        self._in_flight: dict[Id | Call, Call] = {}
-        self._pending_bytes = 0
-        self._when_idle: Callable[[], None] | None = None
         self._pages: dict[tuple[str | None, bool], bytes] = {}
         self._handlers: dict[str, Handler] = {
             "tools/call": self._call_tool,
@@ -186,8 +177,7 @@ class Protocol:
 
     def answered(self, response: Response) -> tuple[Decision, ...]:
         """Return what to do about a response: a tool may wait for it. Responses are never answered."""
-        with self._lock:
-            asked = self._questions.answered(response)
+        asked = self._ledger.answered(response)
         return () if asked is None else (Wake(asked, response.reply()),)
 
     def _receive_strictly(self, text: bytes) -> tuple[Decision, ...]:
@@ -227,39 +217,17 @@ class Protocol:
             raise RequestError(INVALID_PARAMS, "params.arguments must be an object of the tool's arguments")
         id = None if request.id is UNSET else request.id
         token = _progress_token(params["_meta"]) if "_meta" in params else None
-        if "requestState" in params:
-            return self._resume(id, tool, arguments, origin, token, params)
         call = Call(id, tool, arguments, origin, self._coerce, token, self._host)
+        if "requestState" in params:
+            return self._resume(call, params)
         if origin.modern and can_ask(origin.capabilities):
             call.sent = encode(arguments)
-        key = call if id is None else id
-        with self._lock:
-            if key in self._in_flight or key in self._subscriptions:
-                raise RequestError(INVALID_REQUEST, f"A request with the id {id!r} is under way already")
-            pending = self._pending_bytes + origin.size
-            if pending > self._max_pending_bytes:
-                raise RequestError(
-                    OVERLOADED,
-                    f"Overloaded: the calls under way hold {self._pending_bytes} bytes of input, "
-                    f"and the limit is {self._max_pending_bytes}; call again when some have ended",
-                )
-            self._pending_bytes = pending
-            self._in_flight[key] = call
+        self._ledger.begin(call)
         return (Start(call),)
 
-    def _resume(
-        self, id: Id | None, tool: Tool, arguments: Any, origin: Origin, token: Id | None, params: dict[str, Any]
-    ) -> tuple[Decision, ...]:
+    def _resume(self, again: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
         """A modern client calls again with the user's answer: the call that waits for it goes on under the new id."""
-        with self._lock:
-            asked = self._questions.parked(params["requestState"], tool.name, arguments)
-            call = asked.call
-            if id is None or id in self._in_flight:
-                raise RequestError(INVALID_REQUEST, f"The id {id!r} is missing or under way already")
-            self._questions.close(asked)
-            call.id, call.origin, call.token, call.last_progress = id, origin, token, None
-            self._in_flight[id] = call
-            self._pending_bytes += origin.size
+        asked = self._ledger.resume(params["requestState"], again)
         reply = input_response(params)
         if reply is None:  # without an answer to what was asked, it is asked again
             return _send(None, self.ask(asked))
@@ -297,10 +265,7 @@ class Protocol:
             raise RequestError(METHOD_NOT_FOUND, "Method not found: subscriptions/listen (new in 2026-07-28)")
         if origin.batch is not None or request.id is UNSET:
             raise RequestError(INVALID_REQUEST, "subscriptions/listen must be a request of its own, outside of batches")
-        with self._lock:
-            if request.id in self._in_flight or request.id in self._subscriptions:
-                raise RequestError(INVALID_REQUEST, f"A request with the id {request.id!r} is under way already")
-            return _send(None, self._subscriptions.open(request.id, params))
+        return _send(None, self._ledger.listen(request.id, params))
 
     def _cancelled(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         """MCP: the call ends without an answer."""
@@ -315,12 +280,10 @@ class Protocol:
     def _cancel(self, id: object, error: RequestError | None) -> tuple[Decision, ...]:
         if not (type(id) is str or type(id) is int):
             return ()
-        with self._lock:
-            listened = self._subscriptions.close(id)
-        if listened:
+        if self._ledger.stop_listening(id):
             return () if error is None else self.answer(id, error, None)
-        call = self._in_flight.get(id)
-        if call is None or not self._end(call, given_up=True):
+        call = self._ledger.get(id)
+        if call is None or not self._ledger.end(call, given_up=True):
             return ()
         if error is None:
             return (Cancel(call), *_send(call.origin.batch, None))
@@ -335,11 +298,11 @@ class Protocol:
 
     def finish(self, call: Call, result: dict[str, Any]) -> bytes | None:
         """Return what answers *call*, whose tool gave *result*; `None` if nothing is to be sent (any more)."""
-        return self._deliver(call, result) if self._end(call) else None
+        return self._deliver(call, result) if self._ledger.end(call) else None
 
     def fail(self, call: Call, error: BaseException) -> bytes | None:
         """As `finish`, for a tool that raised. The traceback of anything but a `ToolError` goes to stderr."""
-        if not self._end(call):
+        if not self._ledger.end(call):
             return None
         if not isinstance(error, ToolError):
             log.traceback(f"{call.tool.name} failed", error, id=call.id)
@@ -347,7 +310,7 @@ class Protocol:
 
     def expire(self, call: Call, seconds: float) -> bytes | None:
         """As `fail`, for a tool that has taken longer than *seconds*."""
-        if not self._end(call, given_up=True):
+        if not self._ledger.end(call, given_up=True):
             return None
         late = ToolError(f"{call.tool.name} did not finish within {seconds:g} seconds.")
         return self._deliver(call, failure(late, mask=self._mask_errors, tool=call.tool.name))
@@ -380,26 +343,16 @@ class Protocol:
         check_can_ask(call.origin.capabilities)
         if call.id is None:
             raise CannotAsk("This tool needs to ask the user, and a notification has no answer that could.")
-        with self._lock:
-            if call.ended:
-                raise Cancelled(f"the call of {call.tool.name} was cancelled")
-            if call.asked not in (None, asked):
-                raise RuntimeError("ask one question at a time, or several as the fields of a dataclass")
-            call.asked = asked
-            if not call.origin.modern:
-                return self._questions.put(asked, self._eras.version)
-            id, batch = call.id, call.origin.batch
-            result = lifecycle.modern_result(self._identity, self._questions.park(asked))
-            self._forget_request(call)
-        message = messages.response(id, result)
+        if not call.origin.modern:
+            return self._ledger.ask(asked, self._eras.version)
+        id, batch = call.id, call.origin.batch
+        message = messages.response(id, lifecycle.modern_result(self._identity, self._ledger.park(asked)))
         return message if batch is None else batch.end(message)
 
     def resume(self, asked: Asked) -> bytes | None:
         """Take note that the tool goes on; return what tells a client to which the question is still open."""
-        with self._lock:
-            asked.call.asked = None
-            open_still = self._questions.close(asked)
-        if not open_still or asked.call.origin.modern:
+        asked.call.asked = None
+        if not self._ledger.close(asked) or asked.call.origin.modern:
             return None
         return messages.notification("notifications/cancelled", {"requestId": asked.key})
 
@@ -412,65 +365,35 @@ class Protocol:
         self._catalogue, self._tools, self._pages = catalogue, catalogue.by_name, {}
         if catalogue.describe() == before.describe():
             return []
-        with self._lock:
-            news = self._subscriptions.news()
+        news = self._ledger.news()
         if self._eras.version is not None:
             news.append(messages.notification("notifications/tools/list_changed"))
         return news
 
     def end_subscriptions(self) -> list[bytes]:
         """Return the answers owed to clients that listen for news: there will be none."""
-        with self._lock:
-            ids = self._subscriptions.close_all()
+        ids = self._ledger.stop_all_listening()
         return [messages.response(id, lifecycle.end_of_subscription(self._identity, id)) for id in ids]
 
     def hang_up(self) -> list[Asked]:
         """Return the questions nobody will answer any more, since the client has gone; end the calls parked for it."""
-        with self._lock:
-            open_questions = self._questions.all()
-            for asked in open_questions:
-                self._questions.close(asked)
+        open_questions = self._ledger.close_all()
         for asked in open_questions:
             if asked.call.origin.modern:
-                self._end(asked.call, given_up=True)
+                self._ledger.end(asked.call, given_up=True)
         return open_questions
 
     def give_up(self, asked: Asked) -> bool:
         """End the call that waits for *asked* if nobody has answered by now; return whether that was so."""
-        with self._lock:
-            still_open = self._questions.close(asked)
-        return still_open and self._end(asked.call, given_up=True)
+        return self._ledger.close(asked) and self._ledger.end(asked.call, given_up=True)
 
     def abandon_all(self) -> list[Call]:
         """End every call that is under way, without answers, and return them: the server is leaving."""
-        return [call for call in list(self._in_flight.values()) if self._end(call, given_up=True)]
+        return [call for call in self._ledger.calls() if self._ledger.end(call, given_up=True)]
 
     def notify_when_idle(self, callback: Callable[[], None]) -> None:
         """Call *callback* as soon as no call is under way, which may be now, and may be more than once."""
-        self._when_idle = callback
-        if not self._in_flight:
-            callback()
-
-    def _end(self, call: Call, *, given_up: bool = False) -> bool:
-        """Whether it is the caller who ends *call*: true exactly once."""
-        with self._lock:
-            if call.ended:
-                return False
-            call.ended, call.given_up = True, given_up
-            self._forget_request(call)
-            asked = call.asked
-        if asked is not None:
-            asked.wake(Cancelled(f"the call of {call.tool.name} was cancelled"))
-        if self._when_idle is not None and not self._in_flight:
-            self._when_idle()
-        return True
-
-    def _forget_request(self, call: Call) -> None:
-        """Let go of the request that led to *call*, unless it is parked and none does."""
-        key = call if call.id is None else call.id
-        if self._in_flight.get(key) is call:
-            del self._in_flight[key]
-            self._pending_bytes -= call.origin.size
+        self._ledger.notify_when_idle(callback)
 
     def _deliver(self, call: Call, result: dict[str, Any], *, instead: bool = False) -> bytes | None:
         batch = call.origin.batch

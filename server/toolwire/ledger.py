@@ -1,0 +1,194 @@
+"""What is under way with one client, all of it behind one door: calls, questions to the user, subscriptions.
+
+Reading and running happen on different threads, so whoever begins, ends, parks or wakes something does so here, under
+one lock. A call ends exactly once, and whoever asked for that first learns that it was them.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.codes import INVALID_REQUEST, OVERLOADED
+from toolwire_tools import Cancelled
+
+from .asking import Asked, Questions, Response
+from .errors import RequestError
+from .subscriptions import Subscriptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolwire_schemas.messages import Id
+
+    from .calls import Call, Origin
+
+
+class Ledger:
+    """Keeps the calls by the ids that cancel them, and the input they hold within *max_pending_bytes*."""
+
+    def __init__(self, max_pending_bytes: int) -> None:
+        self._max_pending_bytes = max_pending_bytes
+        self._lock = threading.Lock()
+        self._calls: dict[Id | Call, Call] = {}
+        self._pending_bytes = 0
+        self._questions = Questions()
+        self._subscriptions = Subscriptions()
+        self._when_idle: Callable[[], None] | None = None
+
+    # Calls
+
+    def begin(self, call: Call) -> None:
+        """Enter a call.
+
+        Raises:
+            RequestError: if its id is in use, or there is too much under way.
+        """
+        with self._lock:
+            self._enter(call, call.id, call.origin)
+
+    def get(self, id: Id) -> Call | None:
+        """Return the call that was begun with *id* and has not ended."""
+        return self._calls.get(id)
+
+    def calls(self) -> list[Call]:
+        """Return every call that a client waits for."""
+        return list(self._calls.values())
+
+    def end(self, call: Call, *, given_up: bool = False) -> bool:
+        """End *call*, and return whether it was this that ended it: true exactly once.
+
+        A tool that waits for the user is woken.
+        """
+        with self._lock:
+            if call.ended:
+                return False
+            call.ended, call.given_up = True, given_up
+            self._leave(call)
+            asked = call.asked
+        if asked is not None:
+            asked.wake(Cancelled(f"the call of {call.tool.name} was cancelled"))
+        if self._when_idle is not None and not self._calls:
+            self._when_idle()
+        return True
+
+    def notify_when_idle(self, callback: Callable[[], None]) -> None:
+        """Call *callback* as soon as no call is under way, which may be now, and may be more than once."""
+        self._when_idle = callback
+        if not self._calls:
+            callback()
+
+    def _enter(self, call: Call, id: Id | None, origin: Origin) -> None:
+        key = call if id is None else id
+        if key in self._calls or key in self._subscriptions:
+            raise _in_use(id)
+        pending = self._pending_bytes + origin.size
+        if pending > self._max_pending_bytes:
+            raise RequestError(
+                OVERLOADED,
+                f"Overloaded: the calls under way hold {self._pending_bytes} bytes of input, "
+                f"and the limit is {self._max_pending_bytes}; call again when some have ended",
+            )
+        self._pending_bytes = pending
+        self._calls[key] = call
+
+    def _leave(self, call: Call) -> None:
+        """Let go of the request that led to *call*, unless the call is parked and none does."""
+        key = call if call.id is None else call.id
+        if self._calls.get(key) is call:
+            del self._calls[key]
+            self._pending_bytes -= call.origin.size
+
+    # Questions
+
+    def ask(self, asked: Asked, version: str | None) -> bytes:
+        """Open a question to a legacy client of *version*; return the request that puts it.
+
+        Raises:
+            Cancelled: if the call has ended.
+            RuntimeError: if the same call is asking already.
+        """
+        with self._lock:
+            self._open(asked)
+            return self._questions.put(asked, version)
+
+    def park(self, asked: Asked) -> dict[str, Any]:
+        """Open a question to a modern client; return the result that puts it, and ends the request but not the call.
+
+        Raises what `ask` raises.
+        """
+        with self._lock:
+            self._open(asked)
+            self._leave(asked.call)
+            return self._questions.park(asked)
+
+    def resume(self, key: object, again: Call) -> Asked:
+        """Return the question parked under *key*, whose call goes on as the request that led to *again*.
+
+        Raises:
+            RequestError: if there is no such question, it belongs to another call, or the id is in use.
+        """
+        with self._lock:
+            asked = self._questions.parked(key, again.tool.name, again.arguments)
+            call = asked.call
+            if again.id is None:
+                raise RequestError(INVALID_REQUEST, "A call that goes on needs an id: its answer is waited for")
+            self._enter(call, again.id, again.origin)
+            self._questions.close(asked)
+            call.id, call.origin, call.token, call.last_progress = again.id, again.origin, again.token, None
+            return asked
+
+    def answered(self, response: Response) -> Asked | None:
+        """Return the question that a legacy client's *response* answers, which is then closed."""
+        with self._lock:
+            return self._questions.answered(response)
+
+    def close(self, asked: Asked) -> bool:
+        """Close a question; false if it was closed already."""
+        with self._lock:
+            return self._questions.close(asked)
+
+    def close_all(self) -> list[Asked]:
+        """Close and return every open question."""
+        with self._lock:
+            return [asked for asked in self._questions.all() if self._questions.close(asked)]
+
+    def _open(self, asked: Asked) -> None:
+        call = asked.call
+        if call.ended:
+            raise Cancelled(f"the call of {call.tool.name} was cancelled")
+        if call.asked not in (None, asked):
+            raise RuntimeError("ask one question at a time, or several as the fields of a dataclass")
+        call.asked = asked
+
+    # Subscriptions
+
+    def listen(self, id: Id, params: dict[str, Any]) -> bytes:
+        """Enter a subscription and return its acknowledgement.
+
+        Raises:
+            RequestError: if the id is in use, or the params are none.
+        """
+        with self._lock:
+            if id in self._calls or id in self._subscriptions:
+                raise _in_use(id)
+            return self._subscriptions.open(id, params)
+
+    def stop_listening(self, id: Id) -> bool:
+        """End a subscription; false if there is none."""
+        with self._lock:
+            return self._subscriptions.close(id)
+
+    def stop_all_listening(self) -> list[Id]:
+        """End all subscriptions and return their ids: they are owed an answer."""
+        with self._lock:
+            return self._subscriptions.close_all()
+
+    def news(self) -> list[bytes]:
+        """Return what tells subscribers that the tools have changed."""
+        with self._lock:
+            return self._subscriptions.news()
+
+
+def _in_use(id: Id | None) -> RequestError:
+    return RequestError(INVALID_REQUEST, f"A request with the id {id!r} is under way already")

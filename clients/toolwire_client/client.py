@@ -196,16 +196,20 @@ class Client:
 
     def list_tools(self, *, timeout_seconds: float | None = None) -> list[ToolDescription]:
         """Return every tool the server has, from all its pages."""
-        tools: list[ToolDescription] = []
+        return list(map(describe, self.list_entries(timeout_seconds=timeout_seconds)))
+
+    def list_entries(self, *, timeout_seconds: float | None = None) -> list[Any]:
+        """Return the same as the server sent it; an entry may be anything that JSON can say."""
+        entries: list[Any] = []
         cursor: dict[str, Any] = {}
         for _ in range(_MAX_PAGES):
             page = self.request("tools/list", dict(cursor), timeout_seconds=timeout_seconds)
             if not isinstance(page, dict) or not isinstance(page.get("tools"), list):
                 raise BrokenRules("the server's list of tools is no list")
-            tools += map(describe, page["tools"])
+            entries += page["tools"]
             following = page.get("nextCursor")
             if following is None or following == cursor.get("cursor"):
-                return tools
+                return entries
             cursor = {"cursor": following}
         raise BrokenRules(f"the server's list of tools goes on after {_MAX_PAGES} pages")
 

@@ -265,6 +265,6 @@ def _strict(schema: dict[str, Any]) -> Iterator[Found]:
 
 def _listed(words: Iterable[str]) -> str:
     """The first few of *words* as people list them; text that somebody wrote is quoted."""
-    quoted = [word if re.fullmatch(r"[\w$ -]+", word) and len(word) > 1 else repr(word) for word in words]
+    quoted = [word if re.fullmatch(r"[\w$][\w$ -]*", word) else repr(word) for word in words]
     more = len(quoted) - _SHOWN
     return ", ".join(quoted[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -17,7 +17,7 @@ from toolwire_tools.suggestions import unknown
 
 from . import __version__, log
 from .errors import LoadError, UsageError
-from .options import Option, Words, count, one_of, parse, seconds, size
+from .options import Option, Words, as_typed, count, one_of, parse, seconds, size, variable
 from .usage import Command, help_text, overview
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ def _dispatch(words: list[str]) -> int:
     if first not in COMMANDS:
         raise UsageError(_no_command(first))
     command = COMMANDS[first]
-    parsed = parse(rest, command.options)
+    passed_on = map(as_typed, COMMANDS[command.passes_on].options) if command.passes_on else ()
+    parsed = parse(rest, (*command.options, *passed_on))
     if parsed.options.get("help"):
         _say(_help(command))
         return 0
@@ -178,13 +179,17 @@ def _leave(status: int) -> NoReturn:
     os._exit(status)
 
 
-# --- list, call, demo ----------------------------------------------------------------------------------------
+# --- list, call, config, demo ----------------------------------------------------------------------------------------
 
 
 def _list(words: Words) -> int:
     from .show import Style, tools_table, width
 
     command = _command_of_server(words, words.words)
+    if words.options.get("lint"):
+        return _lint(command, words)
+    if words.options.get("notes"):
+        raise UsageError("--notes goes with --lint")
     with _connected(command, is_ours=words.command is None) as client:
         entries = [tool.raw for tool in client.list_tools(timeout_seconds=words.options.get("timeout"))]
     if words.options.get("json"):
@@ -194,6 +199,23 @@ def _list(words: Words) -> int:
     else:
         _say("The server has no tools.")
     return 0
+
+
+def _lint(command: list[str], words: Words) -> int:
+    from toolwire_schemas.audit import audit
+
+    from .show import Style, findings_table, width
+
+    with _connected(command, is_ours=words.command is None) as client:
+        entries = client.list_entries(timeout_seconds=words.options.get("timeout"))
+    findings = audit(entries)
+    if words.options.get("json"):
+        _say(_json(findings))
+    else:
+        _say(
+            findings_table(findings, len(entries), width(), Style(sys.stdout), notes=words.options.get("notes", False))
+        )
+    return 1 if any(finding.severity == "error" for finding in findings) else 0
 
 
 def _call(words: Words) -> int:
@@ -247,6 +269,18 @@ def _report(client: Client, name: str, arguments: dict[str, Any], options: dict[
         except PermissionError as error:
             raise UsageError(f"cannot save to {error.filename}: that is not permitted") from None
     return 1 if answer.is_error else 0
+
+
+def _config(words: Words) -> int:
+    from .config import configure
+
+    if len(words.words) + len(words.command or []) < 2:
+        raise UsageError("name a host and a target, as in `config vscode tools.py`; --help lists the hosts")
+    outcome = configure(words, COMMANDS["serve"].options, _name([*words.words[1:], *(words.command or [])]))
+    if outcome.text:
+        _say(outcome.text)
+        sys.stdout.flush()  # before what is said about it
+    return _complain(outcome.told, outcome.status)
 
 
 def _demo(words: Words) -> int:
@@ -361,9 +395,19 @@ COMMANDS = {
             "list",
             ("toolwire list TARGET... [OPTIONS]", "toolwire list [OPTIONS] -- COMMAND"),
             "list the tools of a target, or of any MCP server that COMMAND starts",
-            "Arguments in brackets may be left out.",
-            (_JSON, Option("--timeout", "give up after so long", "SECONDS", seconds)),
-            ("toolwire list tools.py", "toolwire list --json -- npx -y some-mcp-server"),
+            "Arguments in brackets may be left out. With --lint, the exit status is 1 if some client or model's API "
+            "refuses a tool.",
+            (
+                Option("--lint", "list what clients and models' APIs refuse, and what to do about it"),
+                Option("--notes", "with --lint: also what concerns few"),
+                _JSON,
+                Option("--timeout", "give up after so long", "SECONDS", seconds),
+            ),
+            (
+                "toolwire list tools.py",
+                "toolwire list --json -- npx -y some-mcp-server",
+                "toolwire list --lint -- npx -y some-mcp-server",
+            ),
             _list,
         ),
         Command(
@@ -387,6 +431,29 @@ COMMANDS = {
                 "toolwire call read_file path=notes.txt -- npx -y some-mcp-server",
             ),
             _call,
+        ),
+        Command(
+            "config",
+            ("toolwire config HOST TARGET... [OPTIONS]",),
+            "tell a host how to start the tools: what to paste, or --write it",
+            "A HOST is claude-desktop, claude-code, vscode, cursor, zed, neovim, emacs, or json for any that reads "
+            "mcpServers. All options of `serve` can be given too, and are passed on. --write keeps everything else in "
+            "the file, comments as well, and leaves the file as it was beside it.",
+            (
+                Option("--write", "put it into the host's file, or into FILE", "FILE", endings=(".json", ".jsonc")),
+                Option("--user", "into the file for all projects, if the host has one for each project as well"),
+                Option("--force", "replace a server of that name even if it is another one"),
+                Option("--server-name", "what the host calls the server; by default like the target", "NAME"),
+                Option(
+                    "--env", "a variable of the server's environment; may be given again", "KEY=VALUE", variable, True
+                ),
+            ),
+            (
+                "toolwire config claude-desktop tools.py --write",
+                "toolwire config vscode tools.py --separator _ --env API_KEY=abc",
+            ),
+            _config,
+            passes_on="serve",
         ),
         Command(
             "demo",

@@ -48,7 +48,7 @@ def file(path: str) -> ModuleType:
         LoadError: if there is no such file, or importing it failed; its traceback is on stderr by then.
     """
     if not os.path.isfile(path):
-        raise LoadError(_missing(path))
+        raise LoadError(missing(path))
     if not path.endswith(".py"):
         raise LoadError(f"{path} is not a Python file: its name must end in .py")
     path = os.path.realpath(path)
@@ -211,7 +211,8 @@ def _shown(path: str) -> str:
     return path if relative.startswith("..") else relative
 
 
-def _missing(path: str) -> str:
+def missing(path: str) -> str:
+    """A clause that says there is no file at *path*, and what there is."""
     folder, base = os.path.split(path)
     if not os.path.isdir(folder or "."):
         return f"no file {path}: there is no folder {folder}"

@@ -15,6 +15,8 @@ from typing import IO, TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from toolwire_schemas.lint import Finding
+
 _WIDTH = 100
 """How wide text is that does not go to a terminal."""
 
@@ -56,6 +58,30 @@ def tools_table(tools: Sequence[dict[str, Any]], columns: int, style: Style) -> 
     """Return a table of tools, given as their entries in `tools/list`."""
     rows = [(str(tool["name"]), _signature(tool), _summary(tool)) for tool in tools]
     return table(("tool", "arguments", "what it does"), rows, columns, style)
+
+
+def findings_table(findings: Sequence[Finding], tools: int, columns: int, style: Style, *, notes: bool = False) -> str:
+    """Return what is wrong with so many *tools*, and how much of it there is. Notes are counted, or shown too."""
+    shown = [finding for finding in findings if notes or finding.severity != "note"]
+    rows = [
+        (
+            finding.severity,
+            " ".join(filter(None, (finding.tool, finding.where))) or "all",
+            f"{finding.problem}; {finding.remedy}",
+            finding.concerns,
+        )
+        for finding in shown
+    ]
+    counts = [sum(finding.severity == severity for finding in findings) for severity in ("error", "warning", "note")]
+    told = f"{_counted(tools, 'tool')}: " + ", ".join(map(_counted, counts, ("error", "warning", "note")))
+    if len(shown) < len(findings):
+        told += "; --notes shows the notes"
+    lines = [table(("", "where", "what is wrong; what to do", "whom it concerns"), rows, columns, style), ""]
+    return "\n".join([*(lines if rows else ()), f"{told}."])
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int, style: Style) -> str:

@@ -17,7 +17,10 @@ _MAX_COLUMNS = 100
 
 
 class Command(msgspec.Struct, frozen=True):
-    """One command: how it is written, what it is for, and what does it (and returns the exit status)."""
+    """One command: how it is written, what it is for, and what does it (and returns the exit status).
+
+    With *passes_on* it takes the options of that command too, as they were typed.
+    """
 
     name: str
     usage: tuple[str, ...]
@@ -26,6 +29,7 @@ class Command(msgspec.Struct, frozen=True):
     options: tuple[Option, ...]
     examples: tuple[str, ...]
     run: Callable[[Words], int]
+    passes_on: str = ""
 
 
 def overview(commands: Mapping[str, Command]) -> str:
@@ -46,8 +50,12 @@ def help_text(command: Command, width: int) -> str:
     return f"{usage}\n\n{about}\n\noptions:\n{options}\n\nexamples:\n{examples}"
 
 
+def _value(option: Option) -> str:
+    return f"[{option.metavar}]" if option.endings else option.metavar
+
+
 def _options(options: tuple[Option, ...], columns: int) -> str:
-    heads = [f"{', '.join(filter(None, (option.short, option.flag)))} {option.metavar}".rstrip() for option in options]
+    heads = [f"{', '.join(filter(None, (option.short, option.flag)))} {_value(option)}".rstrip() for option in options]
     indent = 2 + max(map(len, heads)) + 2
     lines: list[str] = []
     for head, option in zip(heads, options, strict=True):

@@ -112,6 +112,7 @@ def test_a_command_that_does_not_exist_is_an_error_that_names_it() -> None:
 def test_all_pages_of_the_list_are_read() -> None:
     with fake("Pages") as client:
         assert [tool.name for tool in client.list_tools()] == ["tool0", "tool1", "tool2"]
+        assert client.list_entries()[2] == {"name": "tool2", "inputSchema": {"type": "object"}}
 
 
 def test_progress_is_reported_before_the_result() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from toolwire.errors import UsageError
-from toolwire.options import Option, Words, count, one_of, parse, seconds, size
+from toolwire.options import Option, Words, as_typed, count, one_of, parse, seconds, size
 
 OPTIONS = (
     Option("--name", "", "NAME"),
@@ -11,6 +11,7 @@ OPTIONS = (
     Option("--keep-going", ""),
     Option("--output", "", "FILE", short="-o"),
     Option("--level", "", "LEVEL", one_of("low", "high")),
+    Option("--write", "", "FILE", endings=(".json",)),
 )
 
 
@@ -33,6 +34,20 @@ def test_what_follows_two_dashes_is_left_alone() -> None:
     assert parse(["x", "--", "npx", "-y", "--", "z"], OPTIONS) == Words({}, ["x"], ["npx", "-y", "--", "z"])
     assert parse(["x", "--"], OPTIONS) == Words({}, ["x"], [])
     assert parse(["-"], OPTIONS) == Words({}, ["-"])
+
+
+def test_a_value_that_may_be_left_out_is_told_by_how_it_ends() -> None:
+    for words, value in ((["--write"], ""), (["--write=x"], "x"), (["--write", "a.json"], "a.json")):
+        assert parse(words, OPTIONS) == Words({"write": value}, [])
+    assert parse(["--write", "a.py"], OPTIONS) == Words({"write": ""}, ["a.py"])
+    assert parse(["--write", "--keep-going"], OPTIONS).options == {"write": "", "keep_going": True}
+
+
+def test_an_option_for_somebody_else_is_checked_and_kept_as_typed() -> None:
+    options = [as_typed(option) for option in OPTIONS]
+    assert parse(["--page-size", "007"], options).options == {"page_size": "007"}
+    with pytest.raises(UsageError, match="whole number"):
+        parse(["--page-size", "x"], options)
 
 
 @pytest.mark.parametrize(

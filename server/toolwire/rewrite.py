@@ -1,0 +1,101 @@
+"""Changing a file that belongs to somebody else: a backup beside it, all of the change or none, nothing in between."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Rewritten(msgspec.Struct, frozen=True):
+    """What became of a file: `backup` is where the old one is (`None`: there was none)."""
+
+    path: str
+    changed: bool
+    backup: str | None = None
+
+
+class NotRewritten(Exception):
+    """A file was left as it was. The text says why."""
+
+
+def rewrite(path: str, change: Callable[[str], str]) -> Rewritten:
+    """Give the text of the file at *path* to *change* and put what it returns in its place; a missing file is empty.
+
+    Links are followed, so that they stay links. Line ends are *change*'s affair, and permissions are kept.
+
+    Raises:
+        NotRewritten: if that is not possible, or the file was changed by somebody else meanwhile.
+    """
+    real = os.path.realpath(path)
+    try:
+        before = _read(real)
+        text, mark = _decoded(before or b"")
+        after = mark + change(text).encode()
+        if after == before:
+            return Rewritten(path, changed=False)
+        os.makedirs(os.path.dirname(real), exist_ok=True)
+        backup = None if before is None else _backup(real, before)
+        _replace(real, before, after)
+        return Rewritten(path, changed=True, backup=backup)
+    except UnicodeError:
+        raise NotRewritten("it is not text in UTF-8") from None
+    except OSError as error:
+        raise NotRewritten((error.strerror or str(error)).lower()) from None
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def _decoded(data: bytes) -> tuple[str, bytes]:
+    """The text, and the byte order mark that some editors of Windows begin it with."""
+    mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+    return data[len(mark) :].decode(), mark
+
+
+def _backup(path: str, data: bytes) -> str:
+    """Write *data* beside *path*, under the first number that is free, and return where."""
+    number = 1
+    while True:
+        place = f"{path}.backup-{number}"
+        try:
+            _write_new(place, data, like=path)
+            return place
+        except FileExistsError:
+            number += 1
+
+
+def _replace(path: str, before: bytes | None, after: bytes) -> None:
+    temporary = f"{path}.{os.getpid()}.new"
+    _write_new(temporary, after, like=path if before is not None else None)
+    try:
+        # Hosts write these files too. What is left is the moment between here and the next line.
+        if _read(path) != before:
+            raise NotRewritten("another program changed it at the same time; try again")
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _write_new(path: str, data: bytes, *, like: str | None) -> None:
+    """Write a file that must not exist, with the permissions of another: these files may hold keys."""
+    mode = 0o666 if like is None else os.stat(like).st_mode & 0o777
+    with os.fdopen(
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode), "wb"
+    ) as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    if like is not None:
+        os.chmod(path, mode)

@@ -1,0 +1,353 @@
+"""What each host is given to read, and what becomes of its file."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toolwire import cli
+from toolwire.errors import UsageError
+from toolwire.hosts import HOSTS, PROJECT, USER, Server, Taken, entry, host, is_ours, merged, snippet
+from toolwire.jsonc import NotJson, parse
+from toolwire.rewrite import NotRewritten, rewrite
+from toolwire_client import connect
+
+SERVER = Server("tools", "/usr/bin/python3", ["-P", "-m", "toolwire", "serve", "/home/me/tools.py"], {"KEY": "a b"})
+OTHERS = [one for one in HOSTS.values() if not one.is_lisp]
+TOOLS = 'def add(a: int, b: int = 2) -> int:\n    """Add two numbers."""\n    return a + b\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    project = tmp_path / "a project"
+    project.mkdir()
+    (project / "tools.py").write_text(TOOLS)
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    return project
+
+
+def config(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = cli.main(["config", *words])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+# --- what to paste -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "holds", "extra"),
+    [
+        ("claude-desktop", "mcpServers", {}),
+        ("claude-code", "mcpServers", {"type": "stdio"}),
+        ("vscode", "servers", {"type": "stdio"}),
+        ("cursor", "mcpServers", {}),
+        ("zed", "context_servers", {"source": "custom"}),
+        ("neovim", "mcpServers", {}),
+        ("json", "mcpServers", {}),
+    ],
+)
+def test_each_host_gets_its_form(name: str, holds: str, extra: dict[str, str]) -> None:
+    started = {"command": SERVER.command, "args": SERVER.args, "env": SERVER.env}
+    assert json.loads(snippet(host(name), SERVER)) == {holds: {"tools": {**extra, **started}}}
+    assert "env" not in entry(host(name), Server("tools", "python", []))
+
+
+@pytest.mark.skipif(shutil.which("emacs") is None, reason="Emacs is not installed")
+def test_emacs_reads_its_form_as_it_is_meant() -> None:
+    server = Server('my "tools"', "C:\\python.exe", ["-m", "grün"], {"KEY": 'a "b"\\'})
+    program = (
+        "(progn (defvar mcp-hub-servers nil) (provide 'mcp-hub) (require 'json)"
+        f"{snippet(host('emacs'), server)}"
+        "(let ((one (car mcp-hub-servers))) (princ (json-encode (list (car one) (plist-get (cdr one) :command)"
+        " (vconcat (plist-get (cdr one) :args)) (plist-get (plist-get (cdr one) :env) :KEY))))))"
+    )
+    done = subprocess.run(
+        ["emacs", "-Q", "--batch", "--eval", program], capture_output=True, encoding="utf-8", timeout=60, check=True
+    )
+    assert json.loads(done.stdout) == ['my "tools"', "C:\\python.exe", ["-m", "grün"], 'a "b"\\']
+
+
+@pytest.mark.parametrize(
+    ("name", "whose", "system", "path"),
+    [
+        ("claude-desktop", USER, "darwin", "/home/me/Library/Application Support/Claude/claude_desktop_config.json"),
+        ("claude-desktop", USER, "win32", "C:\\Users\\me\\AppData\\Roaming\\Claude\\claude_desktop_config.json"),
+        ("claude-desktop", USER, "linux", "/home/me/.config/Claude/claude_desktop_config.json"),
+        ("claude-code", PROJECT, "linux", "/work/.mcp.json"),
+        ("claude-code", USER, "win32", "C:\\Users\\me\\.claude.json"),
+        ("vscode", PROJECT, "win32", "C:\\work\\.vscode\\mcp.json"),
+        ("vscode", USER, "linux", "/home/me/.config/Code/User/mcp.json"),
+        ("vscode", USER, "darwin", "/home/me/Library/Application Support/Code/User/mcp.json"),
+        ("cursor", PROJECT, "darwin", "/work/.cursor/mcp.json"),
+        ("cursor", USER, "linux", "/home/me/.cursor/mcp.json"),
+        ("zed", USER, "darwin", "/home/me/.config/zed/settings.json"),
+        ("zed", PROJECT, "linux", "/work/.zed/settings.json"),
+        ("neovim", USER, "linux", "/home/me/.config/mcphub/servers.json"),
+    ],
+)
+def test_the_file_is_named_for_each_system(name: str, whose: str, system: str, path: str) -> None:
+    windows = system == "win32"
+    environment = {"USERPROFILE": "C:\\Users\\me"} if windows else {"HOME": "/home/me"}
+    (place,) = [place for place in host(name).places if place.whose == whose]
+    assert place.path(system, environment, "C:\\work" if windows else "/work") == path
+
+
+def test_folders_that_were_moved_are_followed() -> None:
+    (place,) = host("claude-desktop").places
+    assert place.path("linux", {"HOME": "/h", "XDG_CONFIG_HOME": "/c"}, "/w").startswith("/c/Claude/")
+    assert place.path("win32", {"USERPROFILE": "C:\\h", "APPDATA": "D:\\a"}, "C:\\w").startswith("D:\\a\\Claude\\")
+
+
+def test_an_unknown_host_gets_the_known_ones_the_closest_first() -> None:
+    with pytest.raises(UsageError) as refusal:
+        host("VSCode")
+    assert "Known: vscode, " in str(refusal.value)
+    assert all(name in str(refusal.value) for name in HOSTS)
+
+
+def test_the_help_names_every_host() -> None:
+    assert all(name in cli.COMMANDS["config"].details for name in HOSTS)
+
+
+# --- merging -------------------------------------------------------------------------------------------------
+
+
+@given(st.sampled_from(OTHERS), st.dictionaries(st.text(max_size=3), st.integers() | st.lists(st.text(max_size=2))))
+def test_everything_else_in_the_file_is_kept(one: Any, before: dict[str, Any]) -> None:
+    for text in (json.dumps(before), json.dumps(before, indent=4), json.dumps({**before, one.holds: {"other": {}}})):
+        after = json.loads(merged(one, text, SERVER))
+        servers = after.pop(one.holds)
+        assert servers.pop("tools") == entry(one, SERVER)
+        assert {**after, **({one.holds: servers} if servers else {})} == json.loads(text)
+
+
+def test_a_server_that_is_there_already_changes_nothing() -> None:
+    for one in OTHERS:
+        text = merged(one, "", SERVER)
+        assert merged(one, text, SERVER) == text
+
+
+def test_ours_is_replaced_and_another_only_by_force() -> None:
+    old = Server("tools", "/old/python", ["-m", "toolwire", "serve", "x.py"])
+    for one in OTHERS:
+        assert merged(one, merged(one, "", old), SERVER) == merged(one, "", SERVER)
+        text = merged(one, "", Server("tools", "npx", ["-y", "some-server"]))
+        with pytest.raises(Taken, match="npx -y some-server"):
+            merged(one, text, SERVER)
+        assert parse(merged(one, text, SERVER, force=True)).value[one.holds] == {"tools": entry(one, SERVER)}
+
+
+@pytest.mark.parametrize(
+    ("words", "ours"),
+    [
+        (["/v/bin/python", "-P", "-m", "toolwire", "serve", "x.py"], True),
+        (["uv", "run", "python", "-m", "toolwire", "serve", "x.py"], True),
+        (["C:\\venv\\Scripts\\toolwire.exe", "serve", "x.py"], True),
+        (["toolwire", "list"], False),
+        (["npx", "toolwire", "serve"], False),
+        (["python", "-m", "other", "serve"], False),
+        ([], False),
+    ],
+)
+def test_ours_is_told_by_its_command(words: list[str], ours: bool) -> None:
+    assert is_ours({"command": words[0], "args": words[1:]} if words else {"url": "https://example.com/"}) == ours
+
+
+def test_comments_are_kept_where_they_are_read_and_refused_where_not() -> None:
+    text = "{\n  // mine\n}\n"
+    for one in OTHERS:
+        if one.comments:
+            assert merged(one, text, SERVER).startswith("{\n  // mine\n  ")
+        else:
+            with pytest.raises(NotJson, match="line 2: a comment"):
+                merged(one, text, SERVER)
+
+
+# --- the file ------------------------------------------------------------------------------------------------
+
+
+def test_backups_are_numbered_and_never_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    for number in range(3):
+        done = rewrite(str(path), lambda text, number=number: f"{text}{number}")
+        assert done.backup == (f"{path}.backup-{number}" if number else None)
+    assert path.read_text() == "012"
+    assert [(tmp_path / f"mcp.json.backup-{number}").read_text() for number in (1, 2)] == ["0", "01"]
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_what_does_not_change_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_bytes(b"\xef\xbb\xbf{}\r\n")
+    before = path.stat()
+    assert not rewrite(str(path), lambda text: text).changed
+    assert (path.stat().st_mtime_ns, path.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
+    rewrite(str(path), lambda text: text + "x")
+    assert path.read_bytes() == b"\xef\xbb\xbf{}\r\nx"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions and links as POSIX has them")
+def test_permissions_and_links_stay(tmp_path: Path) -> None:
+    real, link = tmp_path / "dotfiles.json", tmp_path / "mcp.json"
+    real.write_text("{}")
+    real.chmod(0o600)
+    link.symlink_to(real)
+    done = rewrite(str(link), lambda text: text + "\n")
+    assert (link.is_symlink(), real.read_text()) == (True, "{}\n")
+    for path in (real, Path(str(done.backup))):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_file_that_another_program_changed_meanwhile_is_left_to_it(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text("{}")
+
+    def change(text: str) -> str:
+        path.write_text("theirs")
+        return "ours"
+
+    with pytest.raises(NotRewritten, match="another program"):
+        rewrite(str(path), change)
+    assert path.read_text() == "theirs"
+    assert not list(tmp_path.glob("*.new"))
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe{\x00}\x00", b"\xe9"])
+def test_what_is_no_utf_8_is_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_bytes(content)
+    with pytest.raises(NotRewritten, match="UTF-8"):
+        rewrite(str(path), lambda text: "{}")
+    assert [one.name for one in tmp_path.iterdir()] == ["mcp.json"]
+
+
+# --- the command ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [one.name for one in OTHERS])
+def test_what_is_printed_starts_a_server_from_anywhere(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    status, printed, told = config(capsys, name, "tools.py", "--separator", "_", "--env", "A=1", "--env", "B=x=y")
+    ((server_name, made),) = json.loads(printed)[host(name).holds].items()
+    assert (status, server_name, made["command"], made["env"]) == (0, "tools", sys.executable, {"A": "1", "B": "x=y"})
+    assert name == "json" or str(tmp_path) in told
+    # A folder that would shadow us and the standard library does not.
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for shadow in ("toolwire.py", "json.py", "tools.py"):
+        (elsewhere / shadow).write_text("1 / 0")
+    with connect([made["command"], *made["args"]], env=made["env"], cwd=elsewhere) as client:
+        assert [tool.name for tool in client.list_tools()] == ["add"]
+
+
+def test_options_of_serve_are_passed_on_as_they_were_typed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = "--name n --include a* --include b --coerce --timeout 1.50 --max-message-bytes 1MiB"
+    _, printed, _ = config(capsys, "json", *shlex.split(options), "tools.py", "tools.py:add", "--server-name", "s")
+    ((name, made),) = json.loads(printed)["mcpServers"].items()
+    path = str(folder / "tools.py")
+    assert (name, made["args"][3:6]) == ("s", ["serve", path, f"{path}:add"])
+    assert " ".join(made["args"][6:]) == options
+
+
+def test_a_module_of_this_folder_is_found_by_the_host_too(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, printed, _ = config(capsys, "json", "tools")
+    made = json.loads(printed)["mcpServers"]["tools"]
+    assert made["env"] == {"PYTHONPATH": str(folder)}
+    with connect([made["command"], *made["args"]], env=made["env"], cwd=tmp_path) as client:
+        assert [tool.name for tool in client.list_tools()] == ["add"]
+
+
+def test_write_merges_into_the_file_and_says_what_it_did(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = folder / "claude.json"
+    path.write_text('{\n    "theme": "dark",\n    "mcpServers": {\n        "other": {"command": "npx"}\n    }\n}\n')
+    before = path.read_text()
+
+    status, said, told = config(capsys, "claude-desktop", "tools.py", "--write", "claude.json")
+
+    assert (status, told) == (0, "")
+    assert said.startswith("Added the server 'tools' in claude.json.")
+    assert Path(f"{path}.backup-1").read_text() == before
+    value = json.loads(path.read_text())
+    assert (value["theme"], value["mcpServers"]["other"]) == ("dark", {"command": "npx"})
+    with connect([value["mcpServers"]["tools"]["command"], *value["mcpServers"]["tools"]["args"]]) as client:
+        assert client.call_tool("add", {"a": 1}).structured == {"result": 3}
+
+    assert "nothing was changed" in config(capsys, "claude-desktop", "tools.py", "--write=claude.json")[1]
+    assert "Replaced" in config(capsys, "claude-desktop", "--coerce", "tools.py", "--write", "claude.json")[1]
+    assert json.loads(path.read_text())["mcpServers"]["tools"]["args"][-1] == "--coerce"
+    assert len(list(folder.glob("claude.json.backup-*"))) == 2
+
+
+def test_write_finds_the_file_of_the_project_and_of_the_user(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert config(capsys, "cursor", "--write", "tools.py")[0] == 0
+    assert config(capsys, "cursor", "--write", "--user", "tools.py")[0] == 0
+    for path in (folder / ".cursor" / "mcp.json", tmp_path / "home" / ".cursor" / "mcp.json"):
+        assert "tools" in json.loads(path.read_text())["mcpServers"]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("{,}", "could not read it: line 1"),
+        ("// mine\n{}", "could not read it: line 1: a comment"),
+        ('{"mcpServers": []}', "mcpServers is not an object"),
+        ('{"mcpServers": {"tools": {"command": "npx", "args": ["-y", "x"]}}}', "another one (npx -y x). --force"),
+    ],
+)
+def test_a_file_that_cannot_be_merged_is_left_as_it_is(
+    folder: Path, capsys: pytest.CaptureFixture[str], content: str, told: str
+) -> None:
+    (folder / "mcp.json").write_text(content)
+    status, printed, complaint = config(capsys, "claude-desktop", "tools.py", "--write", "mcp.json")
+    assert (status, told in complaint, complaint.count("\n")) == (1, True, 1)
+    assert "--force" in told or "mcpServers" in json.loads(printed)
+    assert (folder / "mcp.json").read_text() == content
+    assert sorted(one.name for one in folder.iterdir()) == ["mcp.json", "tools.py"]
+
+
+def test_emacs_is_told_what_to_paste_since_its_settings_are_a_program(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, printed, told = config(capsys, "emacs", "tools.py", "--write")
+    assert (status, "mcp-hub-servers" in printed, "is left to you" in told) == (1, True, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["vscode"], "config vscode tools.py"),
+        ([], "config vscode tools.py"),
+        (["code", "tools.py"], "Known: vscode"),
+        (["vscode", "tols.py"], "did you mean 'tools.py'"),
+        (["vscode", "tools.py", "--env", "A"], "KEY=VALUE"),
+        (["vscode", "tools.py", "--env", "=a"], "KEY=VALUE"),
+        (["vscode", "tools.py", "--timeout", "soon"], "number of seconds"),
+        (["vscode", "tools.py", "--force"], "--force goes with --write"),
+        (["json", "tools.py", "--write"], "--write=FILE"),
+        (["vscode", "tools.py", "--server-name", ""], "wants a name"),
+        (["json", "tools.py", "--env", "A=\udcff"], "UTF-8"),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_its_remedy(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+) -> None:
+    status, printed, complaint = config(capsys, *words)
+    assert (status, printed, complaint.count("\n"), told in complaint) == (2, "", 1, True), complaint

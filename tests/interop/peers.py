@@ -39,12 +39,23 @@ def serve(*arguments: str, tools: Path = TOOLS) -> list[str]:
     return [sys.executable, "-m", "toolwire", "serve", str(tools), *arguments]
 
 
-def drive(program: list[str], mode: str, folder: Path, *, servers: int = 1) -> Attended:
-    """Run the client *program* on the everyday tools until it and its *servers* server processes have ended."""
+def drive(
+    program: list[str],
+    mode: str,
+    folder: Path,
+    *,
+    exercise: str = "everyday",
+    server: list[str] | None = None,
+    servers: int = 1,
+) -> Attended:
+    """Run the client *program* through one of the drivers' exercises until it and its *servers* servers have ended.
+
+    *server* is the command of one; unless told otherwise it serves the everyday tools.
+    """
     ends = folder / "ends.jsonl"
-    command = [sys.executable, str(HERE / "attend.py"), str(ends), *serve()]
-    done = run([*program, mode, *command], folder)
-    assert done.returncode == 0, f"{program[-1]} {mode} failed:\n{done.stderr}"
+    command = [sys.executable, str(HERE / "attend.py"), str(ends), *(serve() if server is None else server)]
+    done = run([*program, exercise, mode, *command], folder)
+    assert done.returncode == 0, f"{program[-1]} {exercise} {mode} failed:\n{done.stderr}"
     ended = [json.loads(line) for line in ends.read_text(encoding="utf-8").splitlines()]
     assert len(ended) == servers, ended
     return Attended(json.loads(done.stdout), ended)

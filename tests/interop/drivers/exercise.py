@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
 import anyio
-
-PATIENCE_SECONDS = 60.0
 
 OnProgress = Callable[[float, "float | None", "str | None"], Awaitable[None]]
 
@@ -78,16 +73,3 @@ def plain(result: Any) -> dict[str, Any]:
     """The members of a result that every revision has."""
     dumped = result.model_dump(mode="json", by_alias=True, exclude_none=True)
     return {key: dumped[key] for key in ("content", "structuredContent", "isError") if key in dumped}
-
-
-def run(connect: Callable[..., AbstractAsyncContextManager[Peer]]) -> None:
-    """`connect(mode, command)` for the arguments of this process; print the report once the client has closed."""
-
-    async def main() -> None:
-        mode, *command = sys.argv[1:]
-        with anyio.fail_after(PATIENCE_SECONDS):
-            async with connect(mode, command) as peer:
-                report = await exercise(peer)
-        print(json.dumps(report))
-
-    anyio.run(main)

@@ -1,20 +1,23 @@
-"""The official Python client, first generation: `mcp1_client.py legacy COMMAND…`."""
+"""The official Python client, first generation: `mcp1_client.py EXERCISE legacy COMMAND…`."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
-from exercise import OnProgress, run
+from exercise import OnProgress
+from live import User
+from main import run
 from mcp import ClientSession, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 
 
 class Peer:
-    def __init__(self, session: ClientSession, protocol: str) -> None:
+    def __init__(self, session: ClientSession, protocol: str, heard: anyio.abc.ObjectReceiveStream[str]) -> None:
         self._session = session
+        self._heard = heard
         self.protocol = protocol
 
     async def tools(self) -> list[Any]:
@@ -35,14 +38,37 @@ class Peer:
             await self._session.send_notification(types.ClientNotification(types.CancelledNotification(params=params)))
             tasks.cancel_scope.cancel()
 
+    @asynccontextmanager
+    async def news(self) -> AsyncIterator[tuple[None, Callable[[], Awaitable[str]]]]:
+        yield None, self._heard.receive
+
 
 @asynccontextmanager
-async def connect(mode: str, command: list[str]) -> AsyncIterator[Peer]:
+async def connect(mode: str, command: list[str], user: User | None) -> AsyncIterator[Peer]:
     assert mode == "legacy", mode
+    tell, heard = anyio.create_memory_object_stream[str](100)
+
+    async def ask(_: Any, params: types.ElicitRequestFormParams) -> types.ElicitResult:
+        assert user is not None
+        action, content = user.reply(params.message, params.requestedSchema)
+        return types.ElicitResult(action=action, content=content)
+
+    async def hear(message: Any) -> None:
+        if isinstance(message, types.ServerNotification) and isinstance(
+            message.root, types.ToolListChangedNotification
+        ):
+            await tell.send("ToolsListChanged")
+
     server = StdioServerParameters(command=command[0], args=command[1:])
-    async with stdio_client(server) as streams, ClientSession(*streams) as session:
-        answer = await session.initialize()
-        yield Peer(session, str(answer.protocolVersion))
+    with tell, heard:
+        async with (
+            stdio_client(server) as streams,
+            ClientSession(
+                *streams, message_handler=hear, elicitation_callback=None if user is None else ask
+            ) as session,
+        ):
+            answer = await session.initialize()
+            yield Peer(session, str(answer.protocolVersion), heard)
 
 
 run(connect)

@@ -1,19 +1,23 @@
-"""The official Python client, second generation: `mcp2_client.py MODE COMMAND…`, MODE as `mcp.Client` takes it."""
+"""The official Python client, second generation: `mcp2_client.py EXERCISE MODE COMMAND…`, MODE as `Client` takes it."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
-from exercise import OnProgress, run
+import mcp_types as types
+from exercise import OnProgress
+from live import User
+from main import run
 from mcp import Client, StdioServerParameters
 
 
 class Peer:
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, heard: anyio.abc.ObjectReceiveStream[str]) -> None:
         self._client = client
+        self._heard = heard
         self.protocol = client.protocol_version
 
     async def tools(self) -> list[Any]:
@@ -30,12 +34,38 @@ class Peer:
             await begun.wait()
             tasks.cancel_scope.cancel()
 
+    @asynccontextmanager
+    async def news(self) -> AsyncIterator[tuple[dict[str, Any] | None, Callable[[], Awaitable[str]]]]:
+        if self.protocol < "2026":
+            yield None, self._heard.receive
+            return
+        async with self._client.listen(tools_list_changed=True) as subscription:
+
+            async def next_event() -> str:
+                return type(await anext(subscription)).__name__
+
+            yield subscription.honored.model_dump(by_alias=True, exclude_none=True), next_event
+
 
 @asynccontextmanager
-async def connect(mode: str, command: list[str]) -> AsyncIterator[Peer]:
+async def connect(mode: str, command: list[str], user: User | None) -> AsyncIterator[Peer]:
+    tell, heard = anyio.create_memory_object_stream[str](100)
+
+    async def ask(_: Any, params: types.ElicitRequestFormParams) -> types.ElicitResult:
+        assert user is not None
+        action, content = user.reply(params.message, params.requested_schema)
+        return types.ElicitResult(action=action, content=content)
+
+    async def hear(message: Any) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            await tell.send("ToolsListChanged")
+
     server = StdioServerParameters(command=command[0], args=command[1:])
-    async with Client(server, mode=mode) as client:
-        yield Peer(client)
+    with tell, heard:
+        async with Client(
+            server, mode=mode, message_handler=hear, elicitation_callback=None if user is None else ask
+        ) as client:
+            yield Peer(client, heard)
 
 
 run(connect)

@@ -1,12 +1,19 @@
-// The official TypeScript SDK, first generation: `sdk_client.mjs legacy COMMAND…`.
-import { exercise } from './exercise.mjs'
+// The official TypeScript SDK, first generation: `sdk_client.mjs EXERCISE legacy COMMAND…`.
+import { inbox } from './live.mjs'
+import { args, command, name, run, user } from './main.mjs'
 import { load } from './peers.mjs'
 
 const { Client } = load('@modelcontextprotocol/sdk/client/index.js')
 const { StdioClientTransport } = load('@modelcontextprotocol/sdk/client/stdio.js')
+const { ElicitRequestSchema } = load('@modelcontextprotocol/sdk/types.js')
 
-const [, command, ...args] = process.argv.slice(2)
-const client = new Client({ name: 'interop', version: '1' })
+const { tell, next } = inbox()
+const onChanged = (error) => tell(error ? String(error) : 'ToolsListChanged')
+const client = new Client({ name: 'interop', version: '1' }, {
+    capabilities: user ? { elicitation: { form: {} } } : {},
+    listChanged: name === 'changes' ? { tools: { debounceMs: 0, onChanged } } : undefined,
+})
+if (user) client.setRequestHandler(ElicitRequestSchema, user.reply)
 const transport = new StdioClientTransport({ command, args })
 // The client tells its transport which revision was agreed, and nobody else.
 let protocol
@@ -23,7 +30,6 @@ const peer = {
         begun.then(() => wish.abort('no longer wanted'))
         await call.then(() => { throw new Error('answered although cancelled') }, () => {})
     },
+    news: async () => ({ granted: null, next, close: async () => {} }),
 }
-const report = await exercise(peer)
-await client.close()
-console.log(JSON.stringify(report))
+await run(peer, () => client.close())

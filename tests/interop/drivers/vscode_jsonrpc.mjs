@@ -1,12 +1,12 @@
 // The JSON-RPC library of VS Code's language clients, as an editor would use it: Content-Length framing,
-// no handshake, cancellation by `$/cancelRequest`. `vscode_jsonrpc.mjs plain COMMAND…`.
+// no handshake, cancellation by `$/cancelRequest`. `vscode_jsonrpc.mjs everyday plain COMMAND…`.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { exercise } from './exercise.mjs'
 import { load } from './peers.mjs'
 
 const rpc = load('vscode-jsonrpc/node')
-const [, command, ...args] = process.argv.slice(2)
+const [, , command, ...args] = process.argv.slice(2)
 
 const { HOME, PATH } = process.env
 const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'], env: { HOME, PATH } })

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Reply = dict[str, Any] | NotAnswered | Cancelled
 
+COULD_NOT_ASK = "The client could not ask: "
+
 _NAME = "answer"
 """What our one question is called among a modern result's `inputRequests`."""
 
@@ -118,7 +120,7 @@ class Response(msgspec.Struct):
         if isinstance(self.result, dict):
             return self.result
         told = self.error.get("message") if isinstance(self.error, dict) else None
-        return NotAnswered(f"The client could not ask: {told or 'its answer is none'}.")
+        return NotAnswered(f"{COULD_NOT_ASK}{told or 'its answer is none'}.")
 
 
 def input_response(params: dict[str, Any]) -> dict[str, Any] | None:

@@ -12,6 +12,9 @@ from toolwire_schemas import messages
 from . import log
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from anyio import CancelScope
     from toolwire_schemas.messages import Id
     from toolwire_tools import Tool
@@ -31,6 +34,9 @@ class Host(Protocol):
 
     async def ask_async(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the client's user, on the event loop."""
+
+    def pause(self, call: Call) -> AbstractContextManager[None]:
+        """Do not let the time of *call* run meanwhile, nor count its worker: it waits for something of the server's."""
 
 
 class Request(msgspec.Struct, gc=False):
@@ -63,8 +69,9 @@ class Call(msgspec.Struct, eq=False):
     are to be decoded. `token` is what the host wants its progress to be
     known by, `None` if it wants none. `ended` is set once, under the protocol's lock, by whoever ends the call; if
     that is not the tool's outcome but a time limit or a cancellation, so is `given_up`. `worker` is what runs it,
-    `scope` what cancels it on the event loop; `None`: neither. `limit` is when its time is up,
-    `asked` the question it waits for, `sent` the arguments as JSON if it may come to ask a modern client.
+    `scope` what cancels it on the event loop, `stop` what ends it in a process of its own; `None`: none of them.
+    `limit` is when its time is up, `asked` the question it waits for, `sent` the arguments as JSON if it may come
+    to ask a modern client.
     """
 
     id: Id | None
@@ -78,6 +85,7 @@ class Call(msgspec.Struct, eq=False):
     given_up: bool = False
     worker: object = None
     scope: CancelScope | None = None
+    stop: Callable[[], None] | None = None
     limit: Appointment | None = None
     asked: Asked | None = None
     sent: bytes = b""

@@ -37,6 +37,11 @@ def configure(*, level: str = "info", as_json: bool = False) -> None:
     _threshold, _as_json = LEVELS.index(level), as_json
 
 
+def configured() -> tuple[str, bool]:
+    """Return the level and whether lines are JSON objects, as `configure` has set them."""
+    return LEVELS[_threshold], _as_json
+
+
 def debug(message: str, **fields: Any) -> None:
     """Write *message* if the level is debug."""
     _write("debug", message, fields)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 from toolwire_schemas.framing import DEFAULT_MAX_MESSAGE_BYTES
+from toolwire_tools.sizes import size
 
 from .protocol import DEFAULT_MAX_PENDING_BYTES, DEFAULT_MAX_RESULT_BYTES
 from .workers import DEFAULT_MAX_WORKERS
@@ -11,6 +12,9 @@ from .workers import DEFAULT_MAX_WORKERS
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Limits and habits of a server.
+
+    `isolate` runs every tool in a process of its own, `memory_limit` is for those in processes that set none, in bytes
+    or like `"512 MiB"`, and `max_processes` is how many of these processes there may be.
 
     `separator` stands between a toolkit's name and its method's, for hosts that forbid dots. `page_size` is in
     tools, and `None` puts them all on one page, since some clients never ask for a second. `timeout_seconds` holds
@@ -35,11 +39,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ask_seconds: float = 600.0
     coerce: bool = False
     mask_errors: bool = False
+    isolate: bool = False
+    memory_limit: int | str | None = None
+    max_processes: int = 16
 
     def __post_init__(self) -> None:
-        for name in ("max_message_bytes", "max_result_bytes", "max_pending_bytes", "max_workers"):
+        for name in ("max_message_bytes", "max_result_bytes", "max_pending_bytes", "max_workers", "max_processes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.memory_limit is not None:
+            try:
+                msgspec.structs.force_setattr(self, "memory_limit", size(str(self.memory_limit)))
+            except ValueError as error:
+                raise ValueError(f"memory_limit must be {error}, not {self.memory_limit!r}") from None
         if self.page_size is not None and self.page_size < 1:
             raise ValueError(f"page_size must be at least 1, or None for a single page, not {self.page_size}")
         if self.timeout_seconds is not None and not self.timeout_seconds > 0:

@@ -42,8 +42,8 @@ class Gate(Protocol):
     def enter(self, call: Any) -> bool:
         """Return whether *call* may run now; if not, it is kept until another one leaves."""
 
-    def leave(self, call: Any) -> Any:
-        """Take note that *call* has ended; return a call that was kept and may run now, or None."""
+    def leave(self) -> Any:
+        """Take note that a call has ended; return one that was kept and is to enter now, or None."""
 
 
 class Tool:

@@ -1,0 +1,151 @@
+"""Which tools run in processes of their own, and how such a process finds them again: by importing them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_tools import RegistrationError, Tool, tools_of
+
+from . import log
+from .calls import Call
+from .processes import Order, Pool
+from .reach import target_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from toolwire_tools import Caller
+
+    from .settings import Settings
+
+
+class Loading(msgspec.Struct, frozen=True):
+    """What was loaded, in the words of `load.load`."""
+
+    targets: Sequence[str]
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    keep_going: bool = False
+
+
+class ProcessTool(Tool):
+    """A tool as the server sees it whose calls run in a process of *pool*, where it is called *name_there*.
+
+    Arguments are checked there, not here.
+    """
+
+    __slots__ = ("_notices_cancellation", "_pool", "name_there")
+
+    def __init__(self, tool: Tool, pool: Pool, name_there: str) -> None:
+        for slot in Tool.__slots__:
+            setattr(self, slot, getattr(tool, slot))
+        self._notices_cancellation = tool.notices_cancellation
+        self._pool = pool
+        self.gate = pool
+        self.is_async = False  # here, a thread waits for the answer
+        self.name_there = name_there
+
+    @property
+    def notices_cancellation(self) -> bool:
+        """As `Tool.notices_cancellation`."""
+        return self._notices_cancellation
+
+    def renamed(self, name: str) -> Tool:
+        """As `Tool.renamed`."""
+        twin = ProcessTool(super().renamed(name), self._pool, self.name_there)
+        twin._notices_cancellation = self._notices_cancellation
+        return twin
+
+    def call(self, arguments: dict[str, Any], caller: Caller, *, coerce: bool = False) -> dict[str, Any]:
+        """As `Tool.call`; only a server can."""
+        assert isinstance(caller, Call)
+        return self._pool.run(self, arguments, caller)
+
+    def retire(self) -> None:
+        """Let go of its processes: nobody will call it any more, nor the tools it shares them with."""
+        self._pool.retire()
+
+
+def is_wanted(tool: Tool, settings: Settings) -> bool:
+    """Return whether *tool* is to run in a process, and does not yet."""
+    return tool.gate is None and (settings.isolate or tool.runs_in is not None)
+
+
+def loaded(tools: list[Tool], loading: Loading, settings: Settings) -> list[Tool]:
+    """Return *tools*, which came of *loading*; those for which it is wanted run in processes that load the same."""
+    if not any(is_wanted(tool, settings) for tool in tools):
+        return tools
+    pool = _pool(loading, tools, settings)
+    return [ProcessTool(tool, pool, tool.name) if is_wanted(tool, settings) else tool for tool in tools]
+
+
+def given(things: Iterable[Any], settings: Settings) -> list[Tool]:
+    """Return the tools of *things*; those for which it is wanted run in processes that import them by their names.
+
+    Raises:
+        RegistrationError: if one of these cannot be found that way.
+    """
+    pairs = [(tool, thing) for thing in _flat(things) for tool in tools_of(thing)]
+    targets: dict[int, str] = {}
+    for tool, thing in pairs:
+        if is_wanted(tool, settings) and id(thing) not in targets:
+            targets[id(thing)] = _target(tool, thing)
+    pool = _pool(Loading(list(dict.fromkeys(targets.values()))), [tool for tool, _ in pairs], settings)
+    return [ProcessTool(tool, pool, tool.name) if is_wanted(tool, settings) else tool for tool, _ in pairs]
+
+
+def _flat(things: Iterable[Any]) -> Iterator[Any]:
+    for thing in things:
+        if isinstance(thing, list | tuple):
+            yield from _flat(thing)
+        else:
+            yield thing
+
+
+def _target(tool: Tool, thing: Any) -> str:
+    found = target_of(thing)
+    if found is None and isinstance(thing, Tool) and Tool(thing.function).describe() == thing.describe():
+        found = target_of(thing.function)
+    if found is None:
+        raise RegistrationError(
+            "it cannot run in a process of its own: the process would not find it again",
+            tool=tool.name,
+            remedy="define it, or give it a name, at the top level of a module and outside of "
+            '`if __name__ == "__main__":`, and serve that',
+        )
+    return found
+
+
+def _pool(loading: Loading, tools: list[Tool], settings: Settings) -> Pool:
+    limited = settings.memory_limit is not None or any(tool.memory_limit is not None for tool in tools)
+    if limited and not _can_limit():
+        log.warning("this system cannot limit the memory of a process: memory_limit has no effect")
+    level, as_json = log.configured()
+    assert not isinstance(settings.memory_limit, str)
+    return Pool(
+        Order(
+            targets=list(loading.targets),
+            include=list(loading.include),
+            exclude=list(loading.exclude),
+            keep_going=loading.keep_going,
+            folder=os.getcwd(),
+            settings={name: getattr(settings, name) for name in _PASSED_ON},
+            memory_limit=settings.memory_limit,
+            log_level=level,
+            log_as_json=as_json,
+        ),
+        settings.max_processes,
+    )
+
+
+_PASSED_ON = ("separator", "max_result_bytes", "coerce", "mask_errors")
+"""The settings that a worker must have in common with its server, so that it says the same."""
+
+
+def _can_limit() -> bool:
+    """Whether RLIMIT_AS exists and is heeded: Windows lacks it, macOS accepts and ignores it."""
+    import sys
+
+    return sys.platform not in ("win32", "darwin")

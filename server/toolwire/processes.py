@@ -1,0 +1,436 @@
+"""Worker processes: started when there is a call for them, asked one call at a time, ended by their process group.
+
+Strategy. Whoever runs a call writes it to a process and reads until the answer has come, in its own thread. A second
+thread waits for the process to end, whatever else its descendants keep open, and then ends what is left of its group.
+So a crash, a kill and a time limit are all the same to the reader: the pipe ends, and there is a status to be told.
+
+Three pipes lead to a process: its standard input and output, and one on which nothing is ever written. The server
+alone holds the end of that; where the system can (Linux), it kills the group when the end is closed, by whatever ended
+the server and whatever the worker is doing.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas.codec import EncodingError
+from toolwire_tools import Cancelled, NotAnswered, ToolError
+from toolwire_tools.sizes import shown
+
+from . import log, peer
+from .asking import can_ask
+from .gate import Gate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from subprocess import Popen
+
+    from .calls import Call
+    from .isolation import ProcessTool
+
+OUT_OF_MEMORY = 109
+"""The exit status that says so. (Any would do that no program is known to use.)"""
+
+_START_SECONDS = 60.0
+"""What loading the tools may take. It counts towards no call's time limit: the next process would take it again."""
+
+_COOPERATION_SECONDS = 0.25
+"""What a cancelled tool that can know of it gets to clean up behind itself."""
+
+_END_SECONDS = 0.15
+"""What idle processes get to end by themselves when the server does: half of what its exit functions get."""
+
+_CHUNK_BYTES = 64 * 1024
+
+_PIPE_BUF = 512
+"""What POSIX lets one write take without waiting if the pipe is ready at all."""
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """What a worker process is to load, from where, and how it is to serve that.
+
+    `settings` are some fields of `Settings`, `memory_limit` is for tools that set none of their own.
+    """
+
+    targets: list[str]
+    include: list[str] = []
+    exclude: list[str] = []
+    keep_going: bool = False
+    folder: str = "."
+    settings: dict[str, Any] = {}
+    memory_limit: int | None = None
+    log_level: str = "info"
+    log_as_json: bool = False
+
+
+class NotBegun(Exception):
+    """The process had gone before it was asked."""
+
+
+class Pool(Gate):
+    """Up to *room* processes that do what *order* says, reused while they are healthy."""
+
+    def __init__(self, order: Order, room: int) -> None:
+        super().__init__(room)
+        self._order = order
+        self._changing = threading.Lock()
+        self._idle: list[Process] = []
+        self._retired = False
+
+    def run(self, tool: ProcessTool, arguments: Any, call: Call) -> dict[str, Any]:
+        """Return the result of *tool*, called in one of the processes, which is started if there is none.
+
+        Raises:
+            ToolError: if the process came to its end.
+            Cancelled: if the call did.
+        """
+        while True:
+            process = self._take()
+            if process is None:
+                with call.host.pause(call):
+                    process = Process(self._order, self._gone, call)
+            with suppress(NotBegun):
+                return self._ask(process, tool, arguments, call)
+
+    def retire(self) -> None:
+        """Let the processes end, those at work when they have answered: nobody will call these tools again."""
+        with self._changing:
+            self._retired, idle, self._idle = True, self._idle, []
+        for process in idle:
+            process.kill()
+
+    def _ask(self, process: Process, tool: ProcessTool, arguments: Any, call: Call) -> dict[str, Any]:
+        try:
+            return process.call(tool, arguments, call)
+        finally:
+            self._put_back(process)
+
+    def _take(self) -> Process | None:
+        with self._changing:
+            return self._idle.pop() if self._idle else None
+
+    def _put_back(self, process: Process) -> None:
+        with self._changing:
+            if process.healthy and not self._retired:
+                self._idle.append(process)
+                return
+        process.kill()
+        process.close()
+
+    def _gone(self, process: Process) -> None:
+        """*process* has ended; if nobody is asking it, nobody will."""
+        with self._changing:
+            process.healthy = False
+            if process not in self._idle:
+                return
+            self._idle.remove(process)
+        process.close()
+
+
+class Process:
+    """One worker process, ready to be asked. *gone* is called when it has ended, on a thread of its own.
+
+    Raises:
+        ToolError: if it could not be started.
+    """
+
+    def __init__(self, order: Order, gone: Callable[[Process], None], call: Call) -> None:
+        self.healthy = True
+        """Whether it may be asked again."""
+        self._gone = gone
+        self._call: Call | None = None
+        self._incoming = peer.Incoming()
+        self._events: list[peer.Event] = []
+        self._killed = False
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()
+        self._ended = threading.Event()
+        self._read = self._write = self._life = -1
+        try:
+            self._popen = self._start(order)
+        except OSError as error:
+            self.close()
+            raise ToolError(f"{call.tool.name}: the tool's process could not be started: {error}.") from None
+        _running.add(self)
+        threading.Thread(target=self._wait, name="toolwire-process", daemon=True).start()
+        self._told_can_ask = can_ask(call.origin.capabilities)
+        if not self._greet():
+            self.close()
+            why = f"within {_START_SECONDS:g} seconds" if self._killed else f"and {self._ending(None)}"
+            raise ToolError(
+                f"{call.tool.name}: the tool's process did not get ready {why}; the server's log says more."
+            )
+
+    def call(self, tool: ProcessTool, arguments: Any, call: Call) -> dict[str, Any]:
+        """Return the result of *tool*.
+
+        Raises:
+            ToolError: if the process ended before it had answered.
+            NotBegun: if it had ended before it was asked.
+            Cancelled: if the call has ended.
+        """
+        id = 0 if call.id is None else call.id
+        try:
+            # A client that is asked calls again, and may want to hear of progress then.
+            request = peer.call(id, tool.name_there, arguments, progress=call.token is not None or bool(call.sent))
+        except EncodingError as error:
+            raise ToolError(f"The arguments of {tool.name} cannot be passed on to its process: {error}.") from None
+        if can_ask(call.origin.capabilities) != self._told_can_ask:
+            self._told_can_ask = not self._told_can_ask
+            if not self._greet():
+                raise NotBegun
+        with self._lock:
+            self._call = call
+        stop = partial(self._stop, call, id, tool.notices_cancellation)
+        call.stop = stop
+        idle = True
+        try:
+            if call.ended:
+                raise Cancelled(f"the call of {tool.name} was cancelled")
+            idle = False
+            if not self._say(request):
+                raise NotBegun
+            result = self._answer(call, tool, stop)
+            idle = True
+            return result
+        finally:
+            call.stop = None
+            with self._lock:
+                self._call = None
+                self.healthy = self.healthy and idle
+
+    def kill(self) -> None:
+        """End the process and all of its group, now."""
+        with self._lock:
+            self._killed, self.healthy = True, False
+            if not self._ended.is_set():
+                _kill_group(self._popen)
+
+    def hang_up(self) -> None:
+        """Let the process end by itself, soon."""
+        self._close("_write")
+
+    def wait(self, deadline: float) -> None:
+        """Return when the process has ended, or at *deadline* (monotonic time)."""
+        self._ended.wait(max(0.0, deadline - time.monotonic()))
+
+    def close(self) -> None:
+        """Let go of the pipes. Only for whoever would read."""
+        for name in ("_write", "_life", "_read"):
+            self._close(name)
+
+    def abandon(self) -> None:
+        """Let go of what a forked copy of the server has got of it."""
+        for descriptor in (self._write, self._life, self._read):
+            with suppress(OSError):
+                os.close(descriptor)
+
+    def _close(self, name: str) -> None:
+        with self._writing:
+            descriptor = getattr(self, name)
+            if descriptor >= 0:
+                setattr(self, name, -1)
+                os.close(descriptor)
+
+    # The conversation
+
+    def _greet(self) -> bool:
+        """Tell the process what the client can do; return whether it has answered, and so has loaded its tools."""
+        too_late = threading.Timer(_START_SECONDS, self.kill)
+        too_late.daemon = True
+        too_late.start()
+        try:
+            self._say(peer.greeting(can_ask=self._told_can_ask))
+            while (event := self._next()) is not None:
+                if isinstance(event, peer.Answer):
+                    return True
+            return False
+        finally:
+            too_late.cancel()
+
+    def _answer(self, call: Call, tool: ProcessTool, stop: Callable[[], None]) -> dict[str, Any]:
+        while (event := self._next()) is not None:
+            match event:
+                case peer.Progress(done, total, message):
+                    call.progress(done, total, message)
+                case peer.Question():
+                    try:
+                        reply: dict[str, Any] | NotAnswered = call.ask(event.message, event.schema)
+                    except NotAnswered as error:
+                        reply = error
+                    except Cancelled:
+                        stop()
+                        continue
+                    self._say(peer.answer_to(event, reply))
+                case peer.Answer(result, error):
+                    if result is None:
+                        raise ToolError(f"The process of {tool.name} could not call it: {error}.")
+                    return result
+        if call.ended:
+            raise Cancelled(f"the call of {tool.name} was cancelled")
+        problem = f"the tool's process {self._ending(tool.memory_limit)}"
+        log.error(f"{tool.name}: {problem}", id=call.id, pid=self._popen.pid)
+        raise ToolError(f"{tool.name}: {problem}.")
+
+    def _next(self) -> peer.Event | None:
+        """The next event; `None` at the end."""
+        while not self._events:
+            data = os.read(self._read, _CHUNK_BYTES)
+            if not data:
+                # It is dead, or has closed the pipe and cannot be asked anything more.
+                if not self._ended.wait(1):
+                    self.kill()
+                    self._ended.wait()
+                return None
+            self._events += self._incoming.feed(data)
+        return self._events.pop(0)
+
+    def _say(self, data: bytes) -> bool:
+        """Write *data*; false if the process has gone."""
+        with self._writing:
+            try:
+                written = os.write(self._write, data)
+                while written < len(data):
+                    written += os.write(self._write, memoryview(data)[written:])
+            except OSError:
+                return False
+        return True
+
+    # The end
+
+    def _stop(self, call: Call, id: Any, notices: bool) -> None:
+        """End *call*, if it is still being run, and the process with it. Never waits."""
+        with self._lock:
+            if self._call is not call:
+                return
+            self.healthy = False
+        if notices and self._say_at_once(peer.cancellation(id)):
+            later = threading.Timer(_COOPERATION_SECONDS, self.kill)
+            later.daemon = True
+            later.start()
+        else:
+            self.kill()
+
+    def _say_at_once(self, data: bytes) -> bool:
+        """Write *data* if that takes no waiting; whether it was written."""
+        if self._write < 0 or len(data) > _PIPE_BUF or not self._writing.acquire(blocking=False):
+            return False
+        try:
+            import select
+
+            poll = select.poll()
+            poll.register(self._write, select.POLLOUT)
+            return poll.poll(0) == [(self._write, select.POLLOUT)] and os.write(self._write, data) == len(data)
+        except (AttributeError, OSError):  # Windows cannot tell
+            return False
+        finally:
+            self._writing.release()
+
+    def _wait(self) -> None:
+        popen = self._popen
+        try:
+            os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOWAIT)
+        except (AttributeError, ChildProcessError):  # some systems cannot look without taking it away
+            popen.wait()
+        with self._lock:
+            _kill_group(popen)  # while its number can belong to nobody else
+            popen.wait()
+            self._ended.set()
+        _running.discard(self)
+        self._gone(self)
+
+    def _ending(self, memory_limit: int | None) -> str:
+        status = self._popen.returncode
+        limit = "" if memory_limit is None else f"limit {shown(memory_limit)}"
+        if status == OUT_OF_MEMORY and limit:
+            return f"ran out of memory ({limit})"
+        if status >= 0:
+            return f"ended with exit status {status}"
+        try:
+            name = f" ({signal.Signals(-status).name})"
+        except ValueError:
+            name = ""
+        if -status == signal.SIGKILL:
+            hint = "" if self._killed else ", as happens when the system's memory runs out"
+        else:
+            hint = limit and f"; its memory {limit}"
+        return f"was killed by signal {-status}{name}{hint}"
+
+    def _start(self, order: Order) -> Popen[bytes]:
+        import subprocess
+
+        theirs: list[int] = []
+        try:
+            stdin, self._write = os.pipe()
+            theirs.append(stdin)
+            self._read, stdout = os.pipe()
+            theirs.append(stdout)
+            life, self._life = os.pipe()
+            theirs.append(life)
+            options: dict[str, Any] = {"start_new_session": True, "pass_fds": (life,)}
+            if sys.platform == "win32":
+                options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+            return subprocess.Popen(
+                _command(order, life), stdin=stdin, stdout=stdout, bufsize=0, cwd=order.folder, **options
+            )
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+
+
+def _command(order: Order, life: int) -> list[str]:
+    """Python as it runs here, with the same path and the same words, doing what *order* says."""
+    import subprocess
+
+    flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    if sys.dont_write_bytecode and "-B" not in flags:
+        flags.append("-B")
+    path = [entry for entry in sys.path if isinstance(entry, str)]
+    code = (
+        f"import sys; sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "
+        f"from toolwire.worker import main; main({msgspec.to_builtins(order)!a}, {life})"
+    )
+    return [sys.executable, *flags, "-c", code]
+
+
+def _kill_group(popen: Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            popen.kill()
+        else:
+            os.killpg(popen.pid, signal.SIGKILL)
+
+
+_running: set[Process] = set()
+
+
+def _end_all() -> None:
+    """End every process with the server."""
+    left = list(_running)
+    for process in left:
+        process.hang_up()
+    deadline = time.monotonic() + _END_SECONDS
+    for process in left:
+        process.wait(deadline)
+        process.kill()
+
+
+def _abandon_all() -> None:
+    """A process that a tool has forked is no server, and must not keep the workers of the one it was."""
+    for process in _running:
+        process.abandon()
+    _running.clear()
+
+
+atexit.register(_end_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_abandon_all)

@@ -1,0 +1,174 @@
+"""The inside of a worker process: our own server, on private pipes, for tools that are kept apart from the others."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import msgspec
+from toolwire_tools import RegistrationError, Tool
+
+from . import log, stdio
+from .errors import LoadError
+from .load import load
+from .peer import NO_LIMIT
+from .processes import OUT_OF_MEMORY, Order
+from .server import Server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from toolwire_tools import Caller
+
+
+def main(words: dict[str, Any], life: int) -> NoReturn:
+    """Serve what *words*, an `Order`, says, until the server hangs up or *life*, a descriptor, says that it died."""
+    order = msgspec.convert(words, Order)
+    _die_with_the_server(life)
+    streams = stdio.claim()
+    threading.excepthook = _give_up
+    # What there is to say about the targets, the server has said.
+    log.configure(level="error", as_json=order.log_as_json)
+    try:
+        tools = load(order.targets, keep_going=order.keep_going, include=order.include, exclude=order.exclude)
+    except (LoadError, RegistrationError) as error:
+        log.error(f"the process of a tool: {error}")
+        os._exit(2)
+    log.configure(level=order.log_level, as_json=order.log_as_json)
+    memory = Memory(order.memory_limit, [tool.memory_limit for tool in tools])
+    unlimited = {"max_message_bytes": NO_LIMIT, "max_pending_bytes": NO_LIMIT, "ask_seconds": float("inf")}
+    settings: dict[str, Any] = {"grace_seconds": 0.0, **unlimited, **order.settings}
+    Server([KeptTool(tool, memory) for tool in tools], **settings).serve(streams)
+
+
+class KeptTool(Tool):
+    """A tool inside its process. The server outside keeps the time, and ends the process if need be."""
+
+    __slots__ = ("_memory",)
+
+    def __init__(self, tool: Tool, memory: Memory) -> None:
+        for slot in Tool.__slots__:
+            setattr(self, slot, getattr(tool, slot))
+        self.timeout_seconds = None
+        self._memory = memory
+
+    @property
+    def runs_in(self) -> str | None:
+        """Here."""
+        return None
+
+    def renamed(self, name: str) -> Tool:
+        """As `Tool.renamed`."""
+        return KeptTool(super().renamed(name), self._memory)
+
+    def call(self, arguments: dict[str, Any], caller: Caller, *, coerce: bool = False) -> dict[str, Any]:
+        """As `Tool.call`."""
+        with self._memory.limited(self), _leaving_if_cancelled(caller):
+            return super().call(arguments, caller, coerce=coerce)
+
+    async def call_async(self, arguments: dict[str, Any], caller: Caller, *, coerce: bool = False) -> dict[str, Any]:
+        """As `Tool.call_async`."""
+        with self._memory.limited(self), _leaving_if_cancelled(caller):
+            return await super().call_async(arguments, caller, coerce=coerce)
+
+
+@contextmanager
+def _leaving_if_cancelled(caller: Caller) -> Iterator[None]:
+    """End the process as soon as a tool has cleaned up behind itself: the server gives it no more calls."""
+    try:
+        yield
+    finally:
+        if caller.cancelled:
+            stdio.leave()
+
+
+class Memory:
+    """What tools may use beyond what the process holds now, with its tools loaded.
+
+    What is measured and limited is address space. It counts from here on, not from each call, so that a tool that
+    loses a little memory each time comes to its limit, too, and gets a new process.
+    """
+
+    def __init__(self, default: int | None, limits: list[int | None]) -> None:
+        self._default = default
+        self._base = 0
+        if default is not None or any(limit is not None for limit in limits):
+            _share_one_heap()
+            self._base = _address_space()
+
+    @contextmanager
+    def limited(self, tool: Tool) -> Iterator[None]:
+        """Hold *tool* to its limit meanwhile. If it runs out of memory, the process ends and its status says so."""
+        limit = tool.memory_limit or self._default
+        if limit is None:
+            yield
+            return
+        try:
+            import resource
+        except ImportError:  # Windows; the server has said so
+            yield
+            return
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        wanted = self._base + limit
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (wanted if hard < 0 else min(wanted, hard), hard))
+            yield
+        except MemoryError as error:
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+            log.traceback(f"{tool.name} ran out of memory", error)
+            os._exit(OUT_OF_MEMORY)
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _address_space() -> int:
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+def _share_one_heap() -> None:
+    """Keep glibc from reserving 64 MiB of address space for each thread, which would count."""
+    with suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        ctypes.CDLL(None).mallopt(-8, 1)  # M_ARENA_MAX
+
+
+def _die_with_the_server(life: int) -> None:
+    """Have the system kill this process and its group when the server has gone, and let none outlive this one.
+
+    Without a system that does so (Linux does), the end of input is what tells.
+    """
+    leader = os.getpid()
+
+    def end_group() -> None:
+        if os.getpid() == leader and hasattr(os, "killpg"):
+            os.killpg(leader, signal.SIGKILL)
+
+    atexit.register(end_group)  # the first to be registered is the last to be called
+    try:
+        import fcntl
+
+        os.set_inheritable(life, False)
+        fcntl.fcntl(life, fcntl.F_SETOWN, -leader)
+        fcntl.fcntl(life, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
+    except (ImportError, AttributeError, OSError):
+        return
+
+
+def _give_up(failure: threading.ExceptHookArgs) -> None:
+    """A thread of ours that is lost would leave the server waiting; that of a tool is the tool's own affair."""
+    ours = failure.thread is not None and failure.thread.name.startswith("toolwire-")
+    if ours and isinstance(failure.exc_value, MemoryError):
+        os._exit(OUT_OF_MEMORY)
+    threading.__excepthook__(failure)
+    if ours:
+        os._exit(70)

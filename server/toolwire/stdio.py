@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from .session import Read, Session, Write
+    from .outlet import Write
+    from .session import Read, Session
     from .settings import Settings
 
 _CHUNK_BYTES = 64 * 1024
@@ -134,9 +135,9 @@ def leave() -> NoReturn:
 _leaving = threading.Lock()
 
 
-def _leave_within(seconds: float) -> None:
+def _leave_within(seconds: float, status: int = 0) -> None:
     """End the process when *seconds* have passed, whatever it does then."""
-    watchdog = threading.Timer(min(seconds, threading.TIMEOUT_MAX), os._exit, (0,))
+    watchdog = threading.Timer(min(seconds, threading.TIMEOUT_MAX), os._exit, (status,))
     watchdog.daemon = True
     with suppress(RuntimeError):  # a tool has used up the threads of the system
         watchdog.start()
@@ -175,9 +176,11 @@ _held: dict[int, set[int]] = {}
 
 def _leave_copy(outcome: object) -> None:
     """End a process that a tool has forked, and that comes back from the tool as the server would."""
-    _flush()
     code = outcome.code if isinstance(outcome, SystemExit) else isinstance(outcome, BaseException)
-    os._exit(code if isinstance(code, int) else code is not None)
+    status = code if isinstance(code, int) else int(code is not None)
+    _leave_within(_EXIT_HOOKS_SECONDS, status)  # a thread that is not in the copy may have locked the streams
+    _flush()
+    os._exit(status)
 
 
 class _End:

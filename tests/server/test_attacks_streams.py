@@ -41,6 +41,22 @@ async def forks_on_the_loop() -> str:
         return "child"
     return "parent " + str(os.waitstatus_to_exitcode(os.wait()[1]))
 
+def forks_while_printing() -> list:
+    printing = True
+    def chatter():
+        while printing:
+            print("chatter" * 100)
+    thread = threading.Thread(target=chatter)
+    thread.start()
+    statuses = []
+    for _ in range(4):
+        if os.fork() == 0:
+            return ["child"]
+        statuses.append(os.waitstatus_to_exitcode(os.wait()[1]))
+    printing = False
+    thread.join()
+    return statuses
+
 def square(number: int) -> int:
     return number * number
 
@@ -99,7 +115,9 @@ def writes_everywhere() -> str:
     logging.warning("by logging")
     warnings.warn("by warnings")
     subprocess.run([sys.executable, "-c", "print('by a child')"])
-    threading.Thread(target=print, args=("by a thread",)).start()
+    thread = threading.Thread(target=print, args=("by a thread",))
+    thread.start()
+    thread.join()
     return "written"
 
 class Noisy:
@@ -165,6 +183,13 @@ def test_a_forked_child_that_comes_back_is_no_second_server(tmp_path: Path, name
         assert process.hang_up() == []
         assert process.wait() == 0
         assert process.stderr().count("exit function") == 1
+
+
+@needs_fork
+def test_a_forked_child_ends_though_its_stdout_is_locked_for_ever(tmp_path: Path) -> None:
+    """The thread that was printing at that moment does not exist in the child, and cannot let go of the lock."""
+    with served(tmp_path, TOOLS) as process:
+        assert text_of(process.ask(call("forks_while_printing"))) == "[0,0,0,0]"
 
 
 @needs_fork
@@ -274,7 +299,7 @@ def test_without_stderr_nothing_is_written_into_the_hosts_socket(tmp_path: Path)
     with ours, theirs:
         process = subprocess.Popen(
             ["sh", "-c", f"exec {sys.executable} -m toolwire serve tools_file.py 2>&-"],
-            stdin=theirs,
+            stdin=theirs.fileno(),
             stdout=subprocess.PIPE,
             cwd=tmp_path,
         )

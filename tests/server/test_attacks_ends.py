@@ -186,8 +186,13 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path, number: int) -> None:
         start(process, "hang", tmp_path / "note")
 
         process.popen.send_signal(number)
+
         # Until the first has been taken, a second is the same one.
-        wait_until(lambda: process.popen.send_signal(number) or process.popen.poll() is not None)
+        def ends() -> bool:
+            process.popen.send_signal(number)
+            return process.popen.poll() is not None
+
+        wait_until(ends)
 
         assert process.wait() == 0
         assert process.stderr() == ""

@@ -23,9 +23,10 @@ Deliver = Callable[["Call", Outcome], None]
 
 
 class Loop:
-    """Runs calls side by side as tasks; hands each outcome to *deliver*, which must not wait."""
+    """Runs calls side by side as tasks: *begin* is told of each, *deliver* of its outcome. Neither may wait."""
 
-    def __init__(self, deliver: Deliver) -> None:
+    def __init__(self, begin: Callable[[Call], None], deliver: Deliver) -> None:
+        self._begin = begin
         self._deliver = deliver
         self._lock = threading.Lock()
         self._waiting: list[Call] = []
@@ -129,6 +130,7 @@ class Loop:
         with CancelScope() as call.scope:
             if call.ended:
                 return
+            self._begin(call)
             try:
                 outcome: Outcome = await call.tool.call_async(call.arguments, call, coerce=call.coerce)
             except Exception as error:

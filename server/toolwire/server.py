@@ -15,11 +15,13 @@ from . import stdio
 from .catalogue import Catalogue
 from .errors import RequestError
 from .lifecycle import Identity
-from .session import Session, Write
+from .session import Session
 from .settings import Settings
 
 if TYPE_CHECKING:
     from toolwire_tools import Tool
+
+    from .outlet import Write
 
 OnProgress = Callable[[dict[str, Any]], None]
 
@@ -47,7 +49,7 @@ class Server:
     ) -> None:
         self._settings = Settings(**options)
         self._identity = Identity(name, version or _own_version(), title, instructions)
-        self._given = [tool for thing in tools for tool in tools_of(thing)]
+        self._given = self._tools_of(tools)
         self._catalogue = self._catalogue_of(self._given)
         self._sessions: list[Session] = []
         self._local: _Local | None = None
@@ -84,11 +86,23 @@ class Server:
 
     def replace(self, tools: Iterable[Any]) -> None:
         """Serve *tools* instead, from the next call on. From any thread; raises what `add` raises."""
-        given = [tool for thing in tools for tool in tools_of(thing)]
+        given = self._tools_of(tools)
         catalogue = self._catalogue_of(given)
+        unused = {tool.gate for tool in self._given} - {tool.gate for tool in given}
         self._given, self._catalogue = given, catalogue
         for session in self._sessions:
             session.replace(catalogue)
+        for gate in unused:
+            if gate is not None:
+                gate.retire()
+
+    def _tools_of(self, things: Iterable[Any]) -> list[Tool]:
+        found = [(tool, thing) for thing in things for tool in tools_of(thing)]
+        if any(self._settings.isolate or tool.runs_in for tool, _ in found):
+            from .isolation import given
+
+            return given(found, self._settings)
+        return [tool for tool, _ in found]
 
     def _catalogue_of(self, tools: list[Tool]) -> Catalogue:
         return Catalogue(tools, separator=self._settings.separator, page_size=self._settings.page_size)

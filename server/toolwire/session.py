@@ -1,23 +1,18 @@
 """One conversation being served: bytes in, tools run, bytes out. Knows threads, but no file descriptors.
 
-Strategy. Workers read, run synchronous tools and answer (`workers.py`); asynchronous ones run on the event loop
-(`loop.py`). What must not be written where it comes up, since writing may have to wait for the host (an async tool's
-answer on the event loop, a time limit on the clock), is written by the outbox, a thread of its own.
-
-While calls wait, answers are gathered and go out together: each write gives up the interpreter's lock, and getting it
-back may take longer than many calls. The monitor sees to it that none is held back for more than two ticks.
+Strategy. The protocol decides; workers read, run synchronous tools and answer (`workers.py`); asynchronous ones run on
+the event loop (`loop.py`); what must not be written where it comes up goes through the outbox (`outlet.py`).
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.framing import AutoFraming
 from toolwire_tools import NotAnswered
@@ -26,6 +21,7 @@ from . import log
 from .asking import Asked, Reply
 from .clock import Clock
 from .loop import Loop, Outcome
+from .outlet import Outlet, Write
 from .protocol import Cancel, Protocol, Send, Start, Wake
 from .workers import Answers, Workers
 
@@ -38,17 +34,11 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 Read = Callable[[], bytes]
-Write = Callable[[bytes], None]
-_Item: TypeAlias = "bytes | tuple[Call, Outcome] | Callable[[], None]"
 
 _CLEAN_UP_SECONDS = 0.2
 """What tools cancelled at the end get for their `finally` blocks: with the grace, still below the two seconds
 after which clients send signals."""
 
-
-_MAX_GATHERED = 256
-_MAX_GATHERED_BYTES = 16 * 1024
-"""How many answers, and up to which size, may be gathered: beyond that, the worker waits for the host to read."""
 
 _MAX_WAITING_PROGRESS = 1000
 """How many messages may wait in the outbox before an async tool's progress, which nothing slows down, is skipped."""
@@ -63,9 +53,8 @@ class Session:
     def __init__(self, catalogue: Catalogue, identity: Identity, settings: Settings, write: Write) -> None:
         self._settings = settings
         self._timeout_seconds = settings.timeout_seconds
-        self._write = write
-        self._write_lock = threading.Lock()
         self._framing = AutoFraming(settings.max_message_bytes)
+        self._outlet = Outlet(write, self._framing)
         self._protocol = Protocol(
             catalogue,
             identity,
@@ -77,19 +66,14 @@ class Session:
         )
         self._clock = Clock()
         self._workers = Workers(
-            self._run,
-            self._send,
-            self._post_all,
+            self._begin,
+            self._outlet.send,
+            self._outlet.post_all,
             self._clock,
-            each_tick=self._flush_soon,
+            each_tick=self._outlet.flush_soon,
             max_workers=settings.max_workers,
         )
-        self._loop = Loop(self._post)
-        self._outbox: SimpleQueue[_Item | None] = SimpleQueue()
-        self._outbox_thread: threading.Thread | None = None
-        self._start_lock = threading.Lock()
-        self._gathered: deque[bytes] = deque()
-        self._flush_is_due = False
+        self._loop = Loop(self._limit, self._post)
         self._reading = False
         self._ending = False
         self._leave: Callable[[Outcome], None] | None = None
@@ -112,7 +96,7 @@ class Session:
 
     def feed(self, data: bytes) -> None:
         """Deal with *data*, which may be any part of the stream, without waiting for what it leads to."""
-        self._send(self._decide(self._framing.feed(data)))
+        self._outlet.send(self._decide(self._framing.feed(data)))
         self._workers.serve_backlog()
 
     def end(self) -> None:
@@ -121,35 +105,27 @@ class Session:
         deadline = time.monotonic() + grace
         self._ending = True
         if not self._reading:  # else it ends for another reason, and what has come belongs to whoever reads
-            self._post_all(self._decide(self._framing.close()))
+            self._outlet.post_all(self._decide(self._framing.close()))
         self._workers.serve_backlog()
         self._hang_up()
         idle = threading.Event()
         self._protocol.notify_when_idle(idle.set)
         idle.wait(min(grace, threading.TIMEOUT_MAX))
         self._workers.finish(deadline)
-        self._post_all(self._protocol.end_subscriptions())
+        self._outlet.post_all(self._protocol.end_subscriptions())
         self._give_up_the_rest()
         self._loop.finish(_CLEAN_UP_SECONDS)
-        if self._gathered or not self._outbox.empty():
-            self._put(self._flush)
-        with self._start_lock:  # it may just be starting
-            outbox = self._outbox_thread
-        if outbox is not None:
-            self._outbox.put(None)
-            left = max(deadline - time.monotonic(), _CLEAN_UP_SECONDS)
-            outbox.join(min(left, threading.TIMEOUT_MAX))
+        self._outlet.finish(max(deadline - time.monotonic(), _CLEAN_UP_SECONDS))
 
     def replace(self, catalogue: Catalogue) -> None:
         """Serve other tools from the next call on, and tell a client that wants to know."""
         news = self._protocol.replace(catalogue)
         if not self._ending:
-            self._post_all(news)
+            self._outlet.post_all(news)
 
     def disconnect(self, leave: Callable[[Outcome], None]) -> None:
         """Send nothing any more, and *leave* when a tool comes to its end: this process is a copy that a tool made."""
-        self._write_lock = threading.Lock()  # whoever held the old one is not in this process
-        self._write = lambda data: None
+        self._outlet.mute()
         self._leave = leave
 
     # In
@@ -163,7 +139,6 @@ class Session:
                 if type(decision) is Start:
                     call = decision.call
                     if call.tool.is_async:
-                        self._limit(call)
                         self._loop.put(call)
                     else:
                         backlog.append(call)
@@ -180,6 +155,9 @@ class Session:
             self._loop.cancel(call)
         else:
             self._workers.abandon(call)
+            stop = call.stop
+            if stop is not None:
+                stop()
 
     def _give_up_the_rest(self) -> None:
         calls = self._protocol.abandon_all()
@@ -190,6 +168,20 @@ class Session:
             log.warning(f"ended before {len(calls)} running calls did ({names}); --grace gives them longer")
 
     # Running
+
+    def _begin(self, call: Call) -> None:
+        """Run a synchronous tool, or leave it to wait for its turn; on a worker."""
+        gate = call.tool.gate
+        if gate is None:
+            self._run(call)
+        elif gate.enter(call):
+            try:
+                self._run(call)
+            finally:
+                following = gate.leave()
+                if following is not None:
+                    self._workers.backlog.append(following)
+                    self._workers.serve_backlog()
 
     def _run(self, call: Call) -> None:
         """Run a synchronous tool and answer; on a worker."""
@@ -207,10 +199,8 @@ class Session:
         message = self._message(call, outcome)
         if message is None:
             return
-        if self._workers.backlog and len(message) <= _MAX_GATHERED_BYTES and len(self._gathered) < _MAX_GATHERED:
-            self._gathered.append(message)
-        else:
-            self._emit(message)
+        if not (self._workers.backlog and self._outlet.gather(message)):
+            self._outlet.emit(message)
 
     def _message(self, call: Call, outcome: Outcome) -> bytes | None:
         """What answers *call*; `None` if nothing does any more."""
@@ -233,8 +223,17 @@ class Session:
     def _expire(self, call: Call, seconds: float) -> None:
         message = self._protocol.expire(call, seconds)
         if message is not None:
-            self._put(message)
+            self._outlet.post(message)
             self._stop(call)
+
+    @contextmanager
+    def pause(self, call: Call) -> Iterator[None]:
+        """Let neither the time of *call* run meanwhile nor its worker count."""
+        left = None if call.limit is None else self._clock.forget(call.limit)
+        with self._workers.one_more():
+            yield
+        if left is not None and not call.ended:
+            self._limit(call, left)
 
     # Asking
 
@@ -242,7 +241,7 @@ class Session:
         """Ask the user for a synchronous tool, on the tool's own thread."""
         replies: SimpleQueue[Reply] = SimpleQueue()
         asked = Asked(call, message, schema, replies.put)
-        with self._waiting(asked, self._emit), self._workers.one_more():
+        with self._waiting(asked, self._outlet.emit), self._workers.one_more():
             reply = replies.get()
         return _given(reply)
 
@@ -257,7 +256,7 @@ class Session:
             replies.append(reply)
             self._loop.soon(came.set)
 
-        with self._waiting(Asked(call, message, schema, wake), self._put):
+        with self._waiting(Asked(call, message, schema, wake), self._outlet.post):
             await came.wait()
         return _given(replies[0])
 
@@ -278,7 +277,7 @@ class Session:
             self._clock.forget(too_late)
             told = self._protocol.resume(asked)
             if told is not None and not self._ending:
-                self._put(told)
+                self._outlet.post(told)
             if left is not None and not call.ended:
                 self._limit(call, left)
 
@@ -301,88 +300,27 @@ class Session:
         """Send progress: at once from a thread, which a slow host may slow down, but never from the event loop."""
         if self._ending:
             return
-        report = partial(self._emit_progress, call, done, total, message)
+
+        def made() -> bytes | None:
+            # Asked where nothing else is written: the answer has not been, and progress never follows it. Nor do two
+            # threads of one tool overtake each other with values that must increase.
+            return None if call.ended else self._protocol.progress(call, done, total, message)
+
         if not call.tool.is_async:
-            report()
-        elif self._outbox.qsize() < _MAX_WAITING_PROGRESS:
-            self._put(report)
-
-    def _emit(self, message: bytes) -> None:
-        """Write *message*, behind whatever has been gathered."""
-        data = self._framing.wrap(message)
-        with self._write_lock:
-            self._write(self._take_gathered() + data if self._gathered else data)
-
-    def _send(self, messages: Answers) -> None:
-        """Write *messages* if nobody else is writing, so that of all who read only one ever waits for the host."""
-        if not messages:
-            return
-        if not self._write_lock.acquire(blocking=False):
-            self._post_all(messages)
-            return
-        try:
-            self._write(self._take_gathered() + b"".join(map(self._framing.wrap, messages)))
-        finally:
-            self._write_lock.release()
-
-    def _post_all(self, messages: Answers) -> None:
-        """Have *messages* written by the outbox."""
-        for message in messages:
-            self._put(message)
-
-    def _emit_progress(self, call: Call, done: float, total: float | None, message: str | None) -> None:
-        with self._write_lock:
-            # Asked under this lock, the answer cannot have been written yet, and progress never follows it. Nor do
-            # two threads of one tool overtake each other with values that must increase.
-            if not call.ended:
-                self._write(self._framing.wrap(self._protocol.progress(call, done, total, message)))
-
-    def _flush(self) -> None:
-        self._flush_is_due = False
-        with self._write_lock:
-            gathered = self._take_gathered()
-            if gathered:
-                self._write(gathered)
-
-    def _take_gathered(self) -> bytes:
-        gathered, wrap = self._gathered, self._framing.wrap
-        if not gathered:
-            return b""
-        return b"".join([wrap(gathered.popleft()) for _ in range(len(gathered))])
-
-    def _flush_soon(self) -> None:
-        """See to it that what has been gathered goes out, though the next call may take its time."""
-        if self._gathered and not self._flush_is_due:
-            self._flush_is_due = True
-            self._put(self._flush)
+            self._outlet.emit_made(made)
+        elif self._outlet.posted() < _MAX_WAITING_PROGRESS:
+            self._outlet.post(partial(self._outlet.emit_made, made))
 
     def _post(self, call: Call, outcome: Outcome) -> None:
         """Have *call* answered by the outbox; on the event loop."""
         if self._leave is not None:
             self._leave(outcome)
-        self._put((call, outcome))
+        self._outlet.post(partial(self._answer, call, outcome))
 
-    def _put(self, item: _Item) -> None:
-        """Have the outbox deal with *item*."""
-        self._outbox.put(item)
-        if self._outbox_thread is None:
-            self._start_outbox()
-
-    def _start_outbox(self) -> None:
-        with self._start_lock:
-            if self._outbox_thread is None:
-                thread = threading.Thread(target=self._send_all, name="toolwire-outbox", daemon=True)
-                thread.start()
-                self._outbox_thread = thread
-
-    def _send_all(self) -> None:
-        while (item := self._outbox.get()) is not None:
-            if isinstance(item, bytes):
-                self._emit(item)
-            elif not isinstance(item, tuple):
-                item()
-            elif (message := self._message(item[0], item[1])) is not None:
-                self._emit(message)
+    def _answer(self, call: Call, outcome: Outcome) -> None:
+        message = self._message(call, outcome)
+        if message is not None:
+            self._outlet.emit(message)
 
 
 def _given(reply: Reply) -> dict[str, Any]:

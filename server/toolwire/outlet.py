@@ -1,0 +1,141 @@
+"""The way out: whole messages, framed, written by one thread at a time.
+
+Strategy. Whoever made an answer writes it. Where that will not do, since writing may have to wait for the host (on the
+event loop, on the clock, for whoever must go on reading), the outbox does it, a thread of its own.
+
+While calls wait, answers are gathered and go out together: each write gives up the interpreter's lock, and getting it
+back may take longer than many calls. The monitor has them flushed at its next tick, so none is held back for long.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolwire_schemas.framing import AutoFraming
+
+Write = Callable[[bytes], None]
+Task = Callable[[], None]
+
+_MAX_GATHERED = 256
+_MAX_GATHERED_BYTES = 16 * 1024
+"""How many answers, and up to which size, may be gathered: beyond that, the worker waits for the host to read."""
+
+
+class Outlet:
+    """Sends messages through *write*, in the framing that the client chose."""
+
+    def __init__(self, write: Write, framing: AutoFraming) -> None:
+        self._write = write
+        self._framing = framing
+        self._lock = threading.Lock()
+        self._gathered: deque[bytes] = deque()
+        self._flush_is_due = False
+        self._outbox: SimpleQueue[bytes | Task | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._start_lock = threading.Lock()
+
+    # At once
+
+    def emit(self, message: bytes) -> None:
+        """Write *message*, behind whatever has been gathered. May wait for the host."""
+        data = self._framing.wrap(message)
+        with self._lock:
+            self._write(self._take_gathered() + data if self._gathered else data)
+
+    def emit_made(self, make: Callable[[], bytes | None]) -> None:
+        """Write what *make* returns, if anything, so that nothing is written between the two. May wait for the host."""
+        with self._lock:
+            message = make()
+            if message is not None:
+                self._write(self._framing.wrap(message))
+
+    def send(self, messages: list[bytes]) -> None:
+        """Write *messages* if nobody else is writing, so that of all who read only one ever waits for the host."""
+        if not messages:
+            return
+        if not self._lock.acquire(blocking=False):
+            self.post_all(messages)
+            return
+        try:
+            self._write(self._take_gathered() + b"".join(map(self._framing.wrap, messages)))
+        finally:
+            self._lock.release()
+
+    # Together
+
+    def gather(self, message: bytes) -> bool:
+        """Keep *message* for the next write; false if too much is kept already."""
+        if len(message) > _MAX_GATHERED_BYTES or len(self._gathered) >= _MAX_GATHERED:
+            return False
+        self._gathered.append(message)
+        return True
+
+    def flush_soon(self) -> None:
+        """See to it that what has been gathered goes out, though the next call may take its time."""
+        if self._gathered and not self._flush_is_due:
+            self._flush_is_due = True
+            self.post(self._flush)
+
+    def _flush(self) -> None:
+        self._flush_is_due = False
+        with self._lock:
+            gathered = self._take_gathered()
+            if gathered:
+                self._write(gathered)
+
+    def _take_gathered(self) -> bytes:
+        gathered, wrap = self._gathered, self._framing.wrap
+        if not gathered:
+            return b""
+        return b"".join([wrap(gathered.popleft()) for _ in range(len(gathered))])
+
+    # Through the outbox
+
+    def post(self, item: bytes | Task) -> None:
+        """Have a message written, or something done, by the outbox. Never waits."""
+        self._outbox.put(item)
+        if self._thread is None:
+            self._start()
+
+    def post_all(self, messages: list[bytes]) -> None:
+        """Have *messages* written by the outbox. Never waits."""
+        for message in messages:
+            self.post(message)
+
+    def posted(self) -> int:
+        """Return how much the outbox has not got to yet."""
+        return self._outbox.qsize()
+
+    def finish(self, seconds: float) -> None:
+        """Let the outbox write what is left, for at most so long."""
+        if self._gathered or not self._outbox.empty():
+            self.post(self._flush)
+        with self._start_lock:  # a thread can be joined only when it has been started
+            thread = self._thread
+        if thread is not None:
+            self._outbox.put(None)
+            thread.join(min(seconds, threading.TIMEOUT_MAX))
+
+    def mute(self) -> None:
+        """Write nothing any more: this process is a copy, and whoever held the lock is not in it."""
+        self._lock = threading.Lock()
+        self._write = lambda data: None
+
+    def _start(self) -> None:
+        with self._start_lock:
+            if self._thread is None:
+                thread = threading.Thread(target=self._work, name="toolwire-outbox", daemon=True)
+                thread.start()
+                self._thread = thread
+
+    def _work(self) -> None:
+        while (item := self._outbox.get()) is not None:
+            if isinstance(item, bytes):
+                self.emit(item)
+            else:
+                item()

@@ -140,17 +140,31 @@ def _serve(words: Words) -> int:
 
 
 def _server(targets: list[str], given: dict[str, Any], keep_going: bool) -> Server:
-    from .load import load
     from .server import Server
 
-    include, exclude = given.pop("include", ()), given.pop("exclude", ())
-    loading = partial(load, targets, keep_going=keep_going, include=include, exclude=exclude)
-    reloader = _reloader(targets, loading) if given.pop("reload", False) else None
+    words: dict[str, Any] = {key: given.pop(key) for key in ("include", "exclude") if key in given}
+    identity = {"name": _name(targets), **{key: given.pop(key) for key in ("name", "instructions") if key in given}}
+    reloads = given.pop("reload", False)
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
-    server = Server(loading(), **{"name": _name(targets), **settings})
+    loading = partial(_tools, targets, {"keep_going": keep_going, **words}, settings)
+    reloader = _reloader(targets, loading) if reloads else None
+    server = Server(loading(), **identity, **settings)
     if reloader is not None:
         reloader.start(server)
     return server
+
+
+def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any]) -> list[Tool]:
+    """The tools of *targets*; those that are to run in processes of their own will."""
+    from .load import load
+
+    tools = load(targets, **words)
+    if not settings.get("isolate") and not any(tool.runs_in for tool in tools):
+        return tools
+    from .isolation import Loading, loaded
+    from .settings import Settings
+
+    return loaded(tools, Loading(targets, **words), Settings(**settings))
 
 
 def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader:
@@ -370,6 +384,9 @@ COMMANDS = {
                     "--max-result-bytes", "refuse to send longer results; by default just below 10MiB", "SIZE", size
                 ),
                 Option("--max-workers", "run so many tools side by side; by default 128", "NUMBER", count),
+                Option("--isolate", "run every tool in a process of its own, so that a crash is one failed call"),
+                Option("--memory-limit", "what a tool in a process of its own may use, as in 512MiB", "SIZE", size),
+                Option("--max-processes", "have so many of these processes; by default 16", "NUMBER", count),
                 Option(
                     "--grace",
                     "wait so long for running calls when the host hangs up; by default 1.5",

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_tools import RegistrationError, Tool, tools_of
+from toolwire_tools import RegistrationError, Tool
 
 from . import log
 from .calls import Call
@@ -14,7 +14,7 @@ from .processes import Order, Pool
 from .reach import target_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from toolwire_tools import Caller
 
@@ -63,10 +63,6 @@ class ProcessTool(Tool):
         assert isinstance(caller, Call)
         return self._pool.run(self, arguments, caller)
 
-    def retire(self) -> None:
-        """Let go of its processes: nobody will call it any more, nor the tools it shares them with."""
-        self._pool.retire()
-
 
 def is_wanted(tool: Tool, settings: Settings) -> bool:
     """Return whether *tool* is to run in a process, and does not yet."""
@@ -81,30 +77,40 @@ def loaded(tools: list[Tool], loading: Loading, settings: Settings) -> list[Tool
     return [ProcessTool(tool, pool, tool.name) if is_wanted(tool, settings) else tool for tool in tools]
 
 
-def given(things: Iterable[Any], settings: Settings) -> list[Tool]:
-    """Return the tools of *things*; those for which it is wanted run in processes that import them by their names.
+def given(found: list[tuple[Tool, Any]], settings: Settings) -> list[Tool]:
+    """Return the tools of *found*, each of which comes with the thing, or the list of things, that it was made of.
+
+    Those for which it is wanted run in processes that import these things by their names.
 
     Raises:
-        RegistrationError: if one of these cannot be found that way.
+        RegistrationError: if one cannot be found that way.
     """
-    pairs = [(tool, thing) for thing in _flat(things) for tool in tools_of(thing)]
-    targets: dict[int, str] = {}
-    for tool, thing in pairs:
-        if is_wanted(tool, settings) and id(thing) not in targets:
-            targets[id(thing)] = _target(tool, thing)
-    pool = _pool(Loading(list(dict.fromkeys(targets.values()))), [tool for tool, _ in pairs], settings)
-    return [ProcessTool(tool, pool, tool.name) if is_wanted(tool, settings) else tool for tool, _ in pairs]
+    tools = [tool for tool, _ in found]
+    wanted = {tool: _target(tool, thing) for tool, thing in found if is_wanted(tool, settings)}
+    if not wanted:
+        return tools
+    pool = _pool(Loading(list(dict.fromkeys(wanted.values()))), tools, settings)
+    return [ProcessTool(tool, pool, tool.name) if tool in wanted else tool for tool in tools]
 
 
-def _flat(things: Iterable[Any]) -> Iterator[Any]:
-    for thing in things:
-        if isinstance(thing, list | tuple):
-            yield from _flat(thing)
-        else:
-            yield thing
+def _things(found: Any) -> Iterator[Any]:
+    if isinstance(found, list | tuple):
+        for thing in found:
+            yield from _things(thing)
+    else:
+        yield found
 
 
-def _target(tool: Tool, thing: Any) -> str:
+def _is_made_of(tool: Tool, thing: Any) -> bool:
+    function = tool.function
+    owner = getattr(function, "__self__", None)
+    if thing is tool or thing is function or thing is owner or thing is type(owner):
+        return True
+    return isinstance(thing, type) and tool.name.startswith(f"{thing.__name__}.")
+
+
+def _target(tool: Tool, things: Any) -> str:
+    thing = next((thing for thing in _things(things) if _is_made_of(tool, thing)), tool.function)
     found = target_of(thing)
     if found is None and isinstance(thing, Tool) and Tool(thing.function).describe() == thing.describe():
         found = target_of(thing.function)

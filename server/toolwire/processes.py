@@ -106,7 +106,7 @@ class Pool(Gate):
         with self._changing:
             self._retired, idle, self._idle = True, self._idle, []
         for process in idle:
-            process.kill()
+            process.end()
 
     def _ask(self, process: Process, tool: ProcessTool, arguments: Any, call: Call) -> dict[str, Any]:
         try:
@@ -214,6 +214,13 @@ class Process:
             self._killed, self.healthy = True, False
             if not self._ended.is_set():
                 _kill_group(self._popen)
+
+    def end(self) -> None:
+        """Let the process end by itself, and soon."""
+        self.hang_up()
+        later = threading.Timer(1, self.kill)
+        later.daemon = True
+        later.start()
 
     def hang_up(self) -> None:
         """Let the process end by itself, soon."""

@@ -194,7 +194,7 @@ class _Worker:
                 if not team.read_once(self, team.send):
                     return True
                 continue
-            if call.ended:  # cancelled while it waited
+            if call.ended and call.tool.gate is None:  # cancelled while it waited, and has no place to give up
                 continue
             team.begun += 1
             call.worker = self

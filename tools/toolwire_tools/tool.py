@@ -45,6 +45,9 @@ class Gate(Protocol):
     def leave(self) -> Any:
         """Take note that a call has ended; return one that was kept and is to enter now, or None."""
 
+    def retire(self) -> None:
+        """Take note that no new call will come."""
+
 
 class Tool:
     """A callable that programs can find out about and call: what a server serves.

@@ -1,0 +1,175 @@
+"""The tools of the soak test; a server of its own, run as a script."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import tracemalloc
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+
+import anyio
+import toolwire
+from toolwire_tools import AsyncContext, Context, ToolError, tool_api
+
+PATIENCE_SECONDS = 60.0
+
+_lingering = 0
+_news = threading.Condition()
+_changes = threading.Lock()
+_before: tracemalloc.Snapshot | None = None
+
+
+@tool_api
+def add(a: int, b: int) -> int:
+    return a + b
+
+
+@tool_api
+async def add_async(a: int, b: int) -> int:
+    return a + b
+
+
+@tool_api
+def swallow(text: str) -> int:
+    return len(text)
+
+
+@tool_api
+def produce(size: int) -> str:
+    return "x" * size
+
+
+@tool_api
+def count(to: int) -> Iterator[str]:
+    for number in range(to):
+        yield f"{number} "
+
+
+@tool_api
+async def count_async(to: int) -> AsyncIterator[str]:
+    for number in range(to):
+        yield f"{number} "
+        await anyio.lowlevel.checkpoint()
+
+
+@tool_api
+def report(total: int, context: Context) -> str:
+    for step in range(1, total + 1):
+        context.progress(step, total)
+    return "done"
+
+
+@tool_api
+def fail(reason: str) -> None:
+    raise ToolError(reason)
+
+
+@tool_api
+async def crash(reason: str) -> None:
+    raise ValueError(reason)
+
+
+@tool_api
+def linger(context: Context) -> None:
+    """Work in a thread until the call is cancelled."""
+    context.progress(1)
+    _linger(context)
+
+
+@tool_api
+async def sleep(context: AsyncContext) -> None:
+    """Sleep on the event loop until the call is cancelled."""
+    context.progress(1)
+    await anyio.sleep_forever()
+
+
+@tool_api(timeout_seconds=0.05)
+def late(context: Context) -> None:
+    _linger(context)
+
+
+@tool_api(timeout_seconds=0.05)
+async def late_async() -> None:
+    await anyio.sleep_forever()
+
+
+@tool_api
+def ask(question: str, context: Context) -> int:
+    return context.ask(question, int)
+
+
+@tool_api
+async def ask_async(question: str, context: AsyncContext) -> int:
+    return await context.ask(question, int)
+
+
+@tool_api
+def change() -> str:
+    """Offer one more tool, or one less."""
+    with _changes:
+        if any(tool.name == "extra" for tool in server.tools):
+            server.remove("extra")
+        else:
+            server.add(extra)
+    return "changed"
+
+
+@tool_api
+def extra() -> str:
+    return "extra"
+
+
+@tool_api
+def settle() -> dict[str, int]:
+    """Wait until what was cancelled has ended, and tell what the interpreter holds."""
+    with _news:
+        _news.wait_for(lambda: _lingering == 0, PATIENCE_SECONDS)
+    gc.collect()
+    return {"blocks": sys.getallocatedblocks(), "lingering": _lingering}
+
+
+@tool_api
+def trace() -> list[str]:
+    """Begin to trace memory; later, tell where the most was taken since that is still held."""
+    global _before
+    gc.collect()
+    if _before is None:
+        tracemalloc.start(12)
+        _before = tracemalloc.take_snapshot()
+        return []
+    ours = (tracemalloc.Filter(False, tracemalloc.__file__),)
+    now = tracemalloc.take_snapshot().filter_traces(ours)
+    grown = now.compare_to(_before.filter_traces(ours), "traceback")
+    return ["\n".join([str(place), *place.traceback.format()]) for place in grown[:12]]
+
+
+@contextmanager
+def _counted() -> Iterator[None]:
+    global _lingering
+    with _news:
+        _lingering += 1
+    try:
+        yield
+    finally:
+        with _news:
+            _lingering -= 1
+            _news.notify_all()
+
+
+def _linger(context: Context) -> None:
+    never = threading.Event()
+    with _counted():
+        while not context.cancelled:
+            never.wait(0.001)
+
+
+OFFERED = [
+    *(add, add_async, swallow, produce, count, count_async, report, fail, crash, linger, sleep, late, late_async),
+    *(ask, ask_async, change, settle, trace),
+]
+server = toolwire.Server(OFFERED, name="soak")
+
+if __name__ == "__main__":
+    server.serve()

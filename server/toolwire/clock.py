@@ -37,6 +37,7 @@ class Clock:
         self._forgotten = 0  # how many of them have no task
         self._numbers = count()  # keeps tasks of the same time in order
         self._thread: threading.Thread | None = None
+        self._stopped = False
 
     def after(self, seconds: float, task: Task) -> Appointment:
         """Run *task* when *seconds* have passed, unless what is returned is given to `forget` before."""
@@ -67,11 +68,22 @@ class Clock:
                 self._forgotten = 0
         return max(0.0, appointment.due - time.monotonic())
 
+    def stop(self) -> None:
+        """Run nothing any more. Returns when the task that may be running has ended."""
+        with self._changed:
+            self._stopped = True
+            thread = self._thread
+            self._changed.notify()
+        if thread is not None:
+            thread.join(1)
+
     def _run(self) -> None:
         while True:
             with self._changed:
-                while not self._due or (wait := self._due[0].due - time.monotonic()) > 0:
+                while not self._stopped and (not self._due or (wait := self._due[0].due - time.monotonic()) > 0):
                     self._changed.wait(min(wait, _LONGEST_WAIT_SECONDS) if self._due else None)
+                if self._stopped:
+                    return
                 appointment = heapq.heappop(self._due)
                 task, appointment.task = appointment.task, None
                 if task is None:

@@ -103,7 +103,7 @@ def member(text: str, path: Sequence[str], *, comments: bool = True) -> Any:
 
 
 def _value(text: str, comments: bool) -> Any:
-    """What *text* says; plain JSON is read fifty times faster than by the parser here, and some files have megabytes."""
+    """What *text* says; plain JSON is read fifty times faster than by the parser here."""
     try:
         return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):

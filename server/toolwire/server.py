@@ -126,6 +126,18 @@ class Server:
             self._local = _Local(self._session)
         return self._local.request(method, params, on_progress)
 
+    def close(self) -> None:
+        """End what `request` and `call` have started, threads included. `with Server(...) as server:` does it too."""
+        local, self._local = self._local, None
+        if local is not None:
+            local.end()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def call(self, name: str, arguments: dict[str, Any] | None = None, *, on_progress: OnProgress | None = None) -> Any:
         """Return the result of `tools/call`: a dict with `content`, `isError`, and `structuredContent` if there is any.
 
@@ -162,6 +174,9 @@ class _Local:
             error = message["error"]
             raise RequestError(error["code"], error["message"], error.get("data"))
         return message["result"]
+
+    def end(self) -> None:
+        self._session.end()
 
     def _receive(self, data: bytes) -> None:
         for line in data.splitlines():  # several messages may be written together

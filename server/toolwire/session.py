@@ -116,6 +116,7 @@ class Session:
         self._give_up_the_rest()
         self._loop.finish(_CLEAN_UP_SECONDS)
         self._outlet.finish(max(deadline - time.monotonic(), _CLEAN_UP_SECONDS))
+        self._clock.stop()
 
     def replace(self, catalogue: Catalogue) -> None:
         """Serve other tools from the next call on, and tell a client that wants to know."""

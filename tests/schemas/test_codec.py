@@ -41,10 +41,7 @@ def test_what_is_no_json_number_is_refused_with_its_place(number: float, depth: 
     with pytest.raises(EncodingError) as refusal:
         encode(value)
 
-    assert (
-        str(refusal.value)
-        == f"{path.removeprefix('.') or 'the value'} is {number}, which JSON cannot express"
-    )
+    assert str(refusal.value) == f"{path.removeprefix('.') or 'the value'} is {number}, which JSON cannot express"
 
 
 @given(st.text(st.characters(categories=None) | st.characters(categories=["Cs"])))

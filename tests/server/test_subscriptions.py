@@ -179,3 +179,21 @@ def test_a_server_within_the_process_changes_as_well() -> None:
         server.call("one")
     with pytest.raises(KeyError):
         server.remove("one")
+
+
+def test_a_server_within_the_process_leaves_no_threads_when_it_is_closed() -> None:
+    import threading
+
+    async def two() -> int:
+        return 2
+
+    def one() -> int:
+        return 1
+
+    before = set(threading.enumerate())
+    with Server([one, two]) as server:
+        assert server.call("one")["structuredContent"] == {"result": 1}
+        assert server.call("two")["structuredContent"] == {"result": 2}
+
+    left = {thread.name for thread in set(threading.enumerate()) - before}
+    assert not left & {"toolwire-worker", "toolwire-loop", "toolwire-outbox", "toolwire-clock"}

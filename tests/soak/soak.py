@@ -34,7 +34,7 @@ LOOKS = 10
 # What may be more at the end than at the beginning. Blocks are what the interpreter has allocated: exact, so that one
 # kept by one call in a hundred shows. Memory also counts what C code keeps, but creeps up by some megabytes while the
 # allocators of many threads find their size. Threads are as many as calls happened to block at once.
-MORE_BLOCKS = 2000
+MORE_BLOCKS = 1000
 MORE_MEMORY_KIB = 8192
 MORE_THREADS = 8
 

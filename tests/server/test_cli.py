@@ -247,8 +247,6 @@ def test_ctrl_c_ends_quietly_and_takes_the_server_along(folder: Path) -> None:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # What runs in the background of a script ignores it, and passes that on.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     with process:
         server = int((folder / "running").read_text())  # waits until the tool writes there

@@ -87,9 +87,9 @@ def _leaving_if_cancelled(caller: Caller) -> Iterator[None]:
 
 
 class Memory:
-    """What tools may use beyond what the process holds now, with its tools loaded.
+    """What tools may use beyond what the process holds when the first of them is called.
 
-    What is measured and limited is address space. It counts from here on, not from each call, so that a tool that
+    What is measured and limited is address space. It counts from there on, not from each call, so that a tool that
     loses a little memory each time comes to its limit, too, and gets a new process.
     """
 
@@ -98,7 +98,6 @@ class Memory:
         self._base = 0
         if default is not None or any(limit is not None for limit in limits):
             _share_one_heap()
-            self._base = _address_space()
 
     @contextmanager
     def limited(self, tool: Tool) -> Iterator[None]:
@@ -113,6 +112,7 @@ class Memory:
             yield
             return
         soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        self._base = self._base or _address_space() + _OWN_BYTES
         wanted = self._base + limit
         try:
             resource.setrlimit(resource.RLIMIT_AS, (wanted if hard < 0 else min(wanted, hard), hard))
@@ -123,6 +123,10 @@ class Memory:
             os._exit(OUT_OF_MEMORY)
         finally:
             resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+_OWN_BYTES = 32 * 1024 * 1024
+"""What is ours and may come later: stacks of a few threads, the event loop, what words errors."""
 
 
 def _address_space() -> int:

@@ -98,7 +98,7 @@ class Host:
         """Return what the process takes now."""
         proc = Path(f"/proc/{self._popen.pid}")
         status = dict(line.split(":", 1) for line in (proc / "status").read_text().splitlines())
-        children = sum(len((task / "children").read_text().split()) for task in (proc / "task").iterdir())
+        children = sum(map(_children, (proc / "task").iterdir()))
         descriptors = len(list((proc / "fd").iterdir()))
         return Taken(int(status["VmRSS"].split()[0]), descriptors, int(status["Threads"]), children)
 
@@ -120,3 +120,11 @@ class Host:
             yield self._unread[body + 4 : body + 4 + length]
             begin = body + 4 + length
         self._unread = self._unread[begin:]
+
+
+def _children(task: Path) -> int:
+    """How many processes a thread has started that are still there."""
+    try:
+        return len((task / "children").read_text().split())
+    except (FileNotFoundError, ProcessLookupError):  # the thread has just ended, and left its children to another
+        return 0

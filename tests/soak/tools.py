@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import threading
 import tracemalloc
@@ -105,6 +106,33 @@ async def ask_async(question: str, context: AsyncContext) -> int:
     return await context.ask(question, int)
 
 
+@tool_api(runs_in="process")
+def add_apart(a: int, b: int) -> int:
+    return a + b
+
+
+@tool_api(runs_in="process")
+def report_apart(total: int, context: Context) -> str:
+    for step in range(1, total + 1):
+        context.progress(step, total)
+    return "done"
+
+
+@tool_api(runs_in="process")
+def linger_apart(context: Context) -> None:
+    """Work in a process until the call is cancelled."""
+    context.progress(1)
+    never = threading.Event()
+    while True:
+        context.check()
+        never.wait(0.001)
+
+
+@tool_api(runs_in="process")
+def die() -> None:
+    os._exit(3)
+
+
 @tool_api
 def change() -> str:
     """Offer one more tool, or one less."""
@@ -168,6 +196,7 @@ def _linger(context: Context) -> None:
 OFFERED = [
     *(add, add_async, swallow, produce, count, count_async, report, fail, crash, linger, sleep, late, late_async),
     *(ask, ask_async, change, settle, trace),
+    *(add_apart, report_apart, linger_apart, die),
 ]
 server = toolwire.Server(OFFERED, name="soak")
 

@@ -65,7 +65,7 @@ def _text(message: Message, *, failed: bool) -> str | None:
 class Traffic:
     """Exchanges without end, of the *kinds* by their weights; *framing* says how calls are cancelled."""
 
-    def __init__(self, framing: str, seed: int, kinds: dict[str, int]) -> None:
+    def __init__(self, framing: str, seed: int, kinds: dict[str, float]) -> None:
         self._lsp = framing == "headers"
         self._random = random.Random(seed)
         self._ids = itertools.count(1)
@@ -175,13 +175,28 @@ class Traffic:
     def late_async(self) -> Exchange:
         return self.one("late_async", {}, fails("late_async did not finish within"))
 
+    # In processes of their own
+
+    def add_apart(self) -> Exchange:
+        a = self._random.randrange(10**6)
+        return self.one("add_apart", {"a": a, "b": 3}, says(str(a + 3)))
+
+    def report_apart(self) -> Exchange:
+        return self._reports("report_apart", {"total": 3}, says("done"))
+
+    def die(self) -> Exchange:
+        return self.one("die", {}, fails("die"))
+
+    def cancel_apart(self) -> Exchange:
+        return self._until_begun(call(None, "linger_apart", {}))
+
     # Other requests
 
     def ping(self) -> Exchange:
         return self.no_call("ping", lambda message: message.get("result") == {})
 
     def list(self) -> Exchange:
-        return self.no_call("tools/list", lambda message: len(message["result"]["tools"]) in (18, 19))
+        return self.no_call("tools/list", lambda message: len(message["result"]["tools"]) in (22, 23))
 
     def listen(self) -> Exchange:
         """A subscription that is cancelled when it has been acknowledged."""
@@ -284,7 +299,7 @@ def _asks(message: Message) -> bool:
 
 
 # How often each kind comes, in a thousand and some.
-KINDS = {
+KINDS: dict[str, float] = {
     "add": 350,
     "add_async": 180,
     "add_modern": 60,
@@ -313,6 +328,10 @@ KINDS = {
     "cancel_task": 10,
     "cancel_at_once": 10,
     "cancel_too_late": 10,
+    "add_apart": 5,
+    "report_apart": 5,
+    "die": 0.2,  # a new process is started for each
+    "cancel_apart": 0.2,
     "ask": 5,
     "ask_async": 5,
     "ask_modern": 5,

@@ -10,7 +10,8 @@ from toolwire_tools import RegistrationError, Tool
 
 from . import log
 from .calls import Call
-from .processes import Order, Pool
+from .order import Order
+from .pool import Pool
 from .reach import target_of
 
 if TYPE_CHECKING:

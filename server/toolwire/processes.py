@@ -21,14 +21,13 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from toolwire_schemas.codec import EncodingError
 from toolwire_tools import Cancelled, NotAnswered, ToolError
-from toolwire_tools.sizes import shown
 
 from . import log, peer
 from .asking import can_ask
-from .gate import Gate
+from .endings import ending
+from .order import command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,9 +35,7 @@ if TYPE_CHECKING:
 
     from .calls import Call
     from .isolation import ProcessTool
-
-OUT_OF_MEMORY = 109
-"""The exit status that says so. (Any would do that no program is known to use.)"""
+    from .order import Order
 
 _START_SECONDS = 60.0
 """What loading the tools may take. It counts towards no call's time limit: the next process would take it again."""
@@ -55,85 +52,8 @@ _PIPE_BUF = 512
 """What POSIX lets one write take without waiting if the pipe is ready at all."""
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker process is to load, from where, and how it is to serve that.
-
-    `settings` are some fields of `Settings`, `memory_limit` is for tools that set none of their own.
-    """
-
-    targets: list[str]
-    include: list[str] = []
-    exclude: list[str] = []
-    keep_going: bool = False
-    folder: str = "."
-    settings: dict[str, Any] = {}
-    memory_limit: int | None = None
-    log_level: str = "info"
-    log_as_json: bool = False
-
-
 class NotBegun(Exception):
     """The process had gone before it was asked."""
-
-
-class Pool(Gate):
-    """Up to *room* processes that do what *order* says, reused while they are healthy."""
-
-    def __init__(self, order: Order, room: int) -> None:
-        super().__init__(room)
-        self._order = order
-        self._changing = threading.Lock()
-        self._idle: list[Process] = []
-        self._retired = False
-
-    def run(self, tool: ProcessTool, arguments: Any, call: Call) -> dict[str, Any]:
-        """Return the result of *tool*, called in one of the processes, which is started if there is none.
-
-        Raises:
-            ToolError: if the process came to its end.
-            Cancelled: if the call did.
-        """
-        while True:
-            process = self._take()
-            if process is None:
-                with call.host.pause(call):
-                    process = Process(self._order, self._gone, call)
-            with suppress(NotBegun):
-                return self._ask(process, tool, arguments, call)
-
-    def retire(self) -> None:
-        """Let the processes end, those at work when they have answered: nobody will call these tools again."""
-        with self._changing:
-            self._retired, idle, self._idle = True, self._idle, []
-        for process in idle:
-            process.end()
-
-    def _ask(self, process: Process, tool: ProcessTool, arguments: Any, call: Call) -> dict[str, Any]:
-        try:
-            return process.call(tool, arguments, call)
-        finally:
-            self._put_back(process)
-
-    def _take(self) -> Process | None:
-        with self._changing:
-            return self._idle.pop() if self._idle else None
-
-    def _put_back(self, process: Process) -> None:
-        with self._changing:
-            if process.healthy and not self._retired:
-                self._idle.append(process)
-                return
-        process.kill()
-        process.close()
-
-    def _gone(self, process: Process) -> None:
-        """*process* has ended; if nobody is asking it, nobody will."""
-        with self._changing:
-            process.healthy = False
-            if process not in self._idle:
-                return
-            self._idle.remove(process)
-        process.close()
 
 
 class Process:
@@ -160,15 +80,16 @@ class Process:
         except OSError as error:
             self.close()
             raise ToolError(f"{call.tool.name}: the tool's process could not be started: {error}.") from None
-        _running.add(self)
-        threading.Thread(target=self._wait, name="toolwire-process", daemon=True).start()
         self._told_can_ask = can_ask(call.origin.capabilities)
-        if not self._greet():
+        _running.add(self)
+        try:
+            threading.Thread(target=self._wait, name="toolwire-process", daemon=True).start()
+            if not self._greet():
+                raise ToolError(self._not_ready(call.tool.name))
+        except BaseException:  # there may be no more threads, for one
+            self.kill()
             self.close()
-            why = f"within {_START_SECONDS:g} seconds" if self._killed else f"and {self._ending(None)}"
-            raise ToolError(
-                f"{call.tool.name}: the tool's process did not get ready {why}; the server's log says more."
-            )
+            raise
 
     def call(self, tool: ProcessTool, arguments: Any, call: Call) -> dict[str, Any]:
         """Return the result of *tool*.
@@ -218,13 +139,17 @@ class Process:
     def end(self) -> None:
         """Let the process end by itself, and soon."""
         self.hang_up()
-        later = threading.Timer(1, self.kill)
-        later.daemon = True
-        later.start()
+        self._kill_after(_COOPERATION_SECONDS)
 
     def hang_up(self) -> None:
-        """Let the process end by itself, soon."""
-        self._close("_write")
+        """Tell the process that there is no more to do. Never waits."""
+        if not self._writing.acquire(blocking=False):
+            self.kill()  # it does not even read
+            return
+        try:
+            self._close("_write")
+        finally:
+            self._writing.release()
 
     def wait(self, deadline: float) -> None:
         """Return when the process has ended, or at *deadline* (monotonic time)."""
@@ -232,8 +157,9 @@ class Process:
 
     def close(self) -> None:
         """Let go of the pipes. Only for whoever would read."""
-        for name in ("_write", "_life", "_read"):
-            self._close(name)
+        with self._writing:
+            for name in ("_write", "_life", "_read"):
+                self._close(name)
 
     def abandon(self) -> None:
         """Let go of what a forked copy of the server has got of it."""
@@ -242,19 +168,16 @@ class Process:
                 os.close(descriptor)
 
     def _close(self, name: str) -> None:
-        with self._writing:
-            descriptor = getattr(self, name)
-            if descriptor >= 0:
-                setattr(self, name, -1)
-                os.close(descriptor)
+        descriptor: int = getattr(self, name)
+        if descriptor >= 0:
+            setattr(self, name, -1)
+            os.close(descriptor)
 
     # The conversation
 
     def _greet(self) -> bool:
         """Tell the process what the client can do; return whether it has answered, and so has loaded its tools."""
-        too_late = threading.Timer(_START_SECONDS, self.kill)
-        too_late.daemon = True
-        too_late.start()
+        too_late = self._kill_after(_START_SECONDS)
         try:
             self._say(peer.greeting(can_ask=self._told_can_ask))
             while (event := self._next()) is not None:
@@ -263,6 +186,11 @@ class Process:
             return False
         finally:
             too_late.cancel()
+
+    def _not_ready(self, name: str) -> str:
+        how = ending(self._popen.returncode, None, by_us=self._killed)
+        why = f"within {_START_SECONDS:g} seconds" if self._killed else f"and {how}"
+        return f"{name}: the tool's process did not get ready {why}; the server's log says more."
 
     def _answer(self, call: Call, tool: ProcessTool, stop: Callable[[], None]) -> dict[str, Any]:
         while (event := self._next()) is not None:
@@ -284,7 +212,7 @@ class Process:
                     return result
         if call.ended:
             raise Cancelled(f"the call of {tool.name} was cancelled")
-        problem = f"the tool's process {self._ending(tool.memory_limit)}"
+        problem = f"the tool's process {ending(self._popen.returncode, tool.memory_limit, by_us=self._killed)}"
         log.error(f"{tool.name}: {problem}", id=call.id, pid=self._popen.pid)
         raise ToolError(f"{tool.name}: {problem}.")
 
@@ -321,11 +249,18 @@ class Process:
                 return
             self.healthy = False
         if notices and self._say_at_once(peer.cancellation(id)):
-            later = threading.Timer(_COOPERATION_SECONDS, self.kill)
-            later.daemon = True
-            later.start()
+            self._kill_after(_COOPERATION_SECONDS)
         else:
             self.kill()
+
+    def _kill_after(self, seconds: float) -> threading.Timer:
+        timer = threading.Timer(seconds, self.kill)
+        timer.daemon = True
+        try:
+            timer.start()
+        except RuntimeError:  # there are no more threads
+            self.kill()
+        return timer
 
     def _say_at_once(self, data: bytes) -> bool:
         """Write *data* if that takes no waiting; whether it was written."""
@@ -352,25 +287,11 @@ class Process:
             _kill_group(popen)  # while its number can belong to nobody else
             popen.wait()
             self._ended.set()
+            asked = None if self._call is None or self._call.origin.modern else self._call.asked
+        if asked is not None:  # nobody waits for the answer any more
+            asked.wake(NotAnswered("The tool's process has ended."))
         _running.discard(self)
         self._gone(self)
-
-    def _ending(self, memory_limit: int | None) -> str:
-        status = self._popen.returncode
-        limit = "" if memory_limit is None else f"limit {shown(memory_limit)}"
-        if status == OUT_OF_MEMORY and limit:
-            return f"ran out of memory ({limit})"
-        if status >= 0:
-            return f"ended with exit status {status}"
-        try:
-            name = f" ({signal.Signals(-status).name})"
-        except ValueError:
-            name = ""
-        if -status == signal.SIGKILL:
-            hint = "" if self._killed else ", as happens when the system's memory runs out"
-        else:
-            hint = limit and f"; its memory {limit}"
-        return f"was killed by signal {-status}{name}{hint}"
 
     def _start(self, order: Order) -> Popen[bytes]:
         import subprocess
@@ -387,26 +308,11 @@ class Process:
             if sys.platform == "win32":
                 options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
             return subprocess.Popen(
-                _command(order, life), stdin=stdin, stdout=stdout, bufsize=0, cwd=order.folder, **options
+                command(order, life), stdin=stdin, stdout=stdout, bufsize=0, cwd=order.folder, **options
             )
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
-
-
-def _command(order: Order, life: int) -> list[str]:
-    """Python as it runs here, with the same path and the same words, doing what *order* says."""
-    import subprocess
-
-    flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
-    if sys.dont_write_bytecode and "-B" not in flags:
-        flags.append("-B")
-    path = [entry for entry in sys.path if isinstance(entry, str)]
-    code = (
-        f"import sys; sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "
-        f"from toolwire.worker import main; main({msgspec.to_builtins(order)!a}, {life})"
-    )
-    return [sys.executable, *flags, "-c", code]
 
 
 def _kill_group(popen: Popen[bytes]) -> None:

@@ -13,10 +13,11 @@ import msgspec
 from toolwire_tools import RegistrationError, Tool
 
 from . import log, stdio
+from .endings import OUT_OF_MEMORY
 from .errors import LoadError
 from .load import load
+from .order import Order
 from .peer import NO_LIMIT
-from .processes import OUT_OF_MEMORY, Order
 from .server import Server
 
 if TYPE_CHECKING:

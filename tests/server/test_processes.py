@@ -461,6 +461,19 @@ def test_a_call_that_waits_for_the_user_can_be_cancelled(process: Process) -> No
     assert value_of(process.ask(call("pid"))) != before
 
 
+def test_a_process_that_dies_while_its_tool_asks_takes_the_question_along(process: Process) -> None:
+    greet(process, {"elicitation": {}})
+    before = value_of(process.ask(call("pid")))
+    asked = process.ask(call("order", {"what": "tea"}, id=1))
+
+    os.kill(before, signal.SIGTERM)
+    received = [process.receive(), process.receive()]
+
+    assert {"requestId": asked["id"]} in [message.get("params") for message in received]
+    [answer] = [message for message in received if "id" in message]
+    assert "order: the tool's process" in text_of(answer)
+
+
 # Nothing is left running
 
 
@@ -490,6 +503,18 @@ def test_the_time_to_start_a_process_counts_towards_no_limit(tmp_path: Path) -> 
     source = "import time\ntime.sleep(0.3)\ndef quick() -> int:\n    return 1\n"
     with served(tmp_path, source, "--isolate", "--timeout", "0.25") as process:
         assert value_of(process.ask(call("quick"))) == 1
+
+
+def test_processes_that_have_ended_cost_no_descriptors(process: Process) -> None:
+    descriptors = Path(f"/proc/{process.popen.pid}/fd")
+    process.ask(call("leave", {"status": 1}))
+    before = len(list(descriptors.iterdir()))
+
+    for _ in range(5):
+        process.ask(call("leave", {"status": 1}))
+        process.ask(call("get_signal", {"number": signal.SIGKILL}))
+
+    assert len(list(descriptors.iterdir())) == before
 
 
 @pytest.mark.parametrize("name", ["patient", "patiently"])

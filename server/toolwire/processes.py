@@ -213,7 +213,7 @@ class Process:
         if call.ended:
             raise Cancelled(f"the call of {tool.name} was cancelled")
         problem = f"the tool's process {ending(self._popen.returncode, tool.memory_limit, by_us=self._killed)}"
-        log.error(f"{tool.name}: {problem}", id=call.id, pid=self._popen.pid)
+        log.error(f"{tool.name}: {problem}", id=call.id)
         raise ToolError(f"{tool.name}: {problem}.")
 
     def _next(self) -> peer.Event | None:

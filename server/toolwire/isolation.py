@@ -137,7 +137,7 @@ def _pool(loading: Loading, tools: list[Tool], settings: Settings) -> Pool:
             include=list(loading.include),
             exclude=list(loading.exclude),
             keep_going=loading.keep_going,
-            folder=os.getcwd(),
+            folder=_folder(),
             settings={name: getattr(settings, name) for name in _PASSED_ON},
             memory_limit=settings.memory_limit,
             log_level=level,
@@ -145,6 +145,13 @@ def _pool(loading: Loading, tools: list[Tool], settings: Settings) -> Pool:
         ),
         settings.max_processes,
     )
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return "."
 
 
 _PASSED_ON = ("separator", "max_result_bytes", "coerce", "mask_errors")

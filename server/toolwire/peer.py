@@ -68,7 +68,11 @@ class Incoming:
         self._lines = Lines(NO_LIMIT)
 
     def feed(self, data: bytes) -> list[Event]:
-        """Add *data*, cut anywhere, and return the events that it completes."""
+        """Add *data*, cut anywhere, and return the events that it completes.
+
+        Raises:
+            ValueError: if that is no message: a tool has found the descriptor and written to it.
+        """
         found = (_event(_decode(frame)) for frame in self._lines.feed(data) if isinstance(frame, bytes))
         return [event for event in found if event is not None]
 

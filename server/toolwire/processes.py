@@ -226,7 +226,10 @@ class Process:
                     self.kill()
                     self._ended.wait()
                 return None
-            self._events += self._incoming.feed(data)
+            try:
+                self._events += self._incoming.feed(data)
+            except ValueError:
+                raise ToolError("The tool has written to a descriptor that was not its own.") from None
         return self._events.pop(0)
 
     def _say(self, data: bytes) -> bool:

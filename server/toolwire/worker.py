@@ -147,14 +147,14 @@ def _share_one_heap() -> None:
 
 
 def _die_with_the_server(life: int) -> None:
-    """Have the system kill this process and its group when the server has gone, and let none outlive this one.
+    """Have the system kill this process and its group when the server has gone.
 
-    Without a system that does so (Linux does), the end of input is what tells.
+    Where the system cannot (Linux can), the end of input is what tells. As long as there is a server, it ends the group.
     """
-    leader = os.getpid()
+    leader, server = os.getpid(), os.getppid()
 
     def end_group() -> None:
-        if os.getpid() == leader and hasattr(os, "killpg"):
+        if os.getpid() == leader and os.getppid() != server and hasattr(os, "killpg"):
             os.killpg(leader, signal.SIGKILL)
 
     atexit.register(end_group)  # the first to be registered is the last to be called

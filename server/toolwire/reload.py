@@ -13,6 +13,9 @@ import sysconfig
 import threading
 from typing import TYPE_CHECKING
 
+import toolwire_schemas
+import toolwire_tools
+
 from . import log
 
 if TYPE_CHECKING:
@@ -128,8 +131,13 @@ def _file_of(module: ModuleType) -> str:
     return os.path.realpath(file) if isinstance(file, str) else ""
 
 
-_INSTALLED = tuple(
-    os.path.realpath(path) + os.sep
-    for key, path in sysconfig.get_paths().items()
-    if key in ("stdlib", "platstdlib", "purelib", "platlib")
+_INSTALLED = (
+    *(
+        os.path.realpath(path) + os.sep
+        for key, path in sysconfig.get_paths().items()
+        if key in ("stdlib", "platstdlib", "purelib", "platlib")
+    ),
+    # Ours may be installed elsewhere, and some of it is imported late.
+    *(os.path.dirname(_file_of(package)) + os.sep for package in (toolwire_schemas, toolwire_tools)),
+    os.path.dirname(os.path.realpath(__file__)) + os.sep,
 )

@@ -326,6 +326,21 @@ def test_a_process_knows_what_the_server_knows(tmp_path: Path) -> None:
         assert value_of(process.ask(call("Kit_where"))) == value_of(process.ask(call("Kit_here")))
 
 
+def test_reloaded_tools_get_new_processes_and_the_old_ones_end(tmp_path: Path) -> None:
+    source = "import os\ndef pid() -> list[int]:\n    return [os.getpid(), VERSION]\n"
+    with served(tmp_path, source.replace("VERSION", "1"), "--isolate", "--reload") as process:
+        process.ask(request("initialize", {"protocolVersion": "2025-11-25"}, id=0))
+        old, _ = value_of(process.ask(call("pid")))
+
+        (tmp_path / "new.py").write_text(source.replace("VERSION", "2") + "def more() -> None: ...\n")
+        os.replace(tmp_path / "new.py", tmp_path / "tools_file.py")
+
+        assert process.receive()["method"] == "notifications/tools/list_changed"
+        new, version = value_of(process.ask(call("pid")))
+        assert (new != old, version) == (True, 2)
+        wait_until_gone(old)
+
+
 # What passes through
 
 

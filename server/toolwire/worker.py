@@ -149,7 +149,7 @@ def _share_one_heap() -> None:
 def _die_with_the_server(life: int) -> None:
     """Have the system kill this process and its group when the server has gone.
 
-    Where the system cannot (Linux can), the end of input is what tells. As long as there is a server, it ends the group.
+    Where the system cannot (Linux can), the end of input is what tells. While there is a server, that ends the group.
     """
     leader, server = os.getpid(), os.getppid()
 

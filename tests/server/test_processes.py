@@ -632,6 +632,19 @@ def test_a_script_may_mix_tools_in_processes_with_others(tmp_path: Path) -> None
         assert text_of(process.ask(call("Kit.say"))) == f"made {process.popen.pid}"
 
 
+def test_a_script_may_be_run_as_a_module_of_a_package(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "beside.py").write_text("WORD = 'beside'\n")
+    relative = "from .beside import WORD\ndef word() -> str:\n    return WORD\n" + SCRIPT
+    things = relative.replace("THINGS", "[word, pid]").replace("ISOLATE", "True")
+    (package / "__main__.py").write_text(things, encoding="utf-8")
+    with running("-m", "package", cwd=tmp_path) as process:
+        assert value_of(process.ask(call("word"))) == "beside"
+        assert value_of(process.ask(call("pid"))) != process.popen.pid
+
+
 @pytest.mark.parametrize("things", ["[here]", "[Kit('new')]", "[[plain, Kit('new')]]", "[toolwire.Server]"])
 def test_what_has_no_name_to_be_found_by_is_refused_at_once(tmp_path: Path, things: str) -> None:
     with running(script(tmp_path, things)) as process:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import log
 
 if TYPE_CHECKING:
+    from anyio.abc import TaskGroup
     from anyio.from_thread import BlockingPortal
 
     from .calls import Call
@@ -30,8 +31,11 @@ class Loop:
         self._deliver = deliver
         self._lock = threading.Lock()
         self._waiting: list[Call] = []
+        self._arrived: list[Call] = []  # handed over together: to wake the loop for each would take it longer
+        self._woken = False
         self._under_way: set[Call] = set()
         self._portal: BlockingPortal | None = None
+        self._tasks: TaskGroup
         self._thread: threading.Thread | None = None
 
     def put(self, call: Call) -> None:
@@ -42,13 +46,19 @@ class Loop:
                 self._wait_for_loop(call)
                 return
             self._under_way.add(call)
+            self._arrived.append(call)
+            wake, self._woken = not self._woken, True
+        if not wake:  # the loop has not yet looked at what had arrived before
+            return
         try:
-            portal.start_task_soon(self._run, call)
+            portal.start_task_soon(self._start_arrived)
         except RuntimeError:  # the loop has just been ended by a tool
             with self._lock:
-                if call in self._under_way:
-                    self._under_way.remove(call)
-                    self._wait_for_loop(call)
+                self._woken = False
+                for early in self._take_arrived():
+                    if early in self._under_way:
+                        self._under_way.remove(early)
+                        self._wait_for_loop(early)
 
     def cancel(self, call: Call) -> None:
         """Cancel *call*, which has ended, at its next wait."""
@@ -100,6 +110,7 @@ class Loop:
                 lost.update(self._waiting)
                 self._waiting = []
             self._portal = self._thread = None
+            self._arrived, self._woken = [], False
             if self._waiting:
                 self._start()
         for call in lost:
@@ -111,12 +122,23 @@ class Loop:
 
         async with BlockingPortal() as portal, create_task_group() as tasks:
             with self._lock:
-                self._portal, waiting, self._waiting = portal, self._waiting, []
-                self._under_way.update(waiting)
-            for call in waiting:
-                tasks.start_soon(self._run, call)
+                self._tasks, self._portal = tasks, portal
+                self._arrived, self._waiting = self._waiting, []
+                self._under_way.update(self._arrived)
+            self._start_arrived()
             await portal.sleep_until_stopped()
             tasks.cancel_scope.cancel()
+
+    def _start_arrived(self) -> None:
+        with self._lock:
+            self._woken = False
+            arrived = self._take_arrived()
+        for call in arrived:
+            self._tasks.start_soon(self._run, call)
+
+    def _take_arrived(self) -> list[Call]:
+        arrived, self._arrived = self._arrived, []
+        return arrived
 
     async def _run(self, call: Call) -> None:
         try:

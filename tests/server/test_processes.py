@@ -238,7 +238,7 @@ def test_what_a_dying_process_leaves_behind_is_ended(process: Process, tmp_path:
     answer = process.ask(call("fork_and_die", {"path": str(tmp_path / "note")}))
 
     assert "exit status 4" in text_of(answer)
-    assert members(group_of(tmp_path / "note")) == []
+    wait_until_gone(group_of(tmp_path / "note"))
 
 
 def test_a_tool_within_its_memory_limit_is_not_bothered(process: Process) -> None:

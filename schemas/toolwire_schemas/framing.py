@@ -138,15 +138,21 @@ class Lines:
         self._parts: list[bytes] = []  # the unfinished line, joined only when it ends
         self._size = 0
         self._head = b""  # the start of a line known to be too long
-        self._at_start = True
+        self._start: bytes | None = b""  # what may still be the beginning of a BOM
 
     def feed(self, data: bytes) -> list[Frame]:
         """As `Framing.feed`."""
+        if self._start is not None:
+            start = self._start + data
+            if len(start) < len(_BOM) and _BOM.startswith(start):
+                self._start = start
+                return []
+            data, self._start = start.removeprefix(_BOM), None
         lines = data.split(b"\n")
         rest = lines.pop()
         frames: list[Frame] = []
         if lines:
-            if self._parts or self._at_start:
+            if self._parts:
                 lines[0] = self._end_line(lines[0], frames)
             for line in lines:
                 if len(line) > self._max:
@@ -159,7 +165,7 @@ class Lines:
 
     def close(self) -> list[Frame]:
         """As `Framing.close`."""
-        return self.feed(b"\n") if self._size else []
+        return self.feed(b"\n") if self._size or self._start else []
 
     def _keep(self, part: bytes) -> None:
         """Add *part* to the unfinished line; of one beyond the limit only the two ends are kept."""
@@ -178,9 +184,6 @@ class Lines:
         if head:
             frames.append(_oversize(size, self._max, head, line))
             line = b""
-        elif self._at_start:
-            line = line.removeprefix(_BOM)
-        self._at_start = False
         return line
 
 

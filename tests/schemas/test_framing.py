@@ -41,6 +41,8 @@ GOOD = b'{"id":2}'
         (b'\xef\xbb\xbf{"a":1}\n', [b'{"a":1}']),
         (b'{"the last line needs":"no newline"}', [b'{"the last line needs":"no newline"}']),
         (b"no json\n" + GOOD, [b"no json", GOOD]),
+        (b"\xef\xbb", [b"\xef\xbb"]),
+        (b"\xef\xbb\xbf" + b" " * (LIMIT - 8) + GOOD, [b" " * (LIMIT - 8) + GOOD]),
         (b"", []),
         (b"\n\n", []),
     ],

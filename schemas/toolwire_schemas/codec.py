@@ -32,7 +32,7 @@ def decode(text: bytes | str) -> Any:
 
     Raises:
         DecodingError: for malformed JSON, invalid UTF-8, unpaired surrogates, NaN, numbers too large for a
-            double, integers of more than 4,300 digits, and nesting beyond 1,000 levels.
+            double, integers of more than 4,300 digits, and nesting beyond what Python allows (1,000 levels or more).
     """
     try:
         return _decode(text)

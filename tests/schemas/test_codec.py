@@ -84,7 +84,7 @@ def test_a_value_nested_too_deeply_is_refused_rather_than_overflowing_the_stack(
         b"{}\x00",
         b"1 2",
         b"'a'",
-        b"[" * 5000,
+        b"[" * 100_000,
         b"1" * 5000,
     ],
 )

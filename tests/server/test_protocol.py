@@ -101,7 +101,7 @@ def test_what_is_no_object_is_an_invalid_request(message: Any) -> None:
         (b'{"method":"tools/call","params":{"a":1e999},"jsonrpc":"2.0","id":8}', 8),
         (b'{"params":{"id":7},"method":"tools/call","x":NaN}', None),
         (b'{"jsonrpc":"2.0","id":1.5,"x":NaN}', None),
-        (b'{"jsonrpc":"2.0","id":9,' + b'"params":' + b"[" * 5000 + b"]" * 5000 + b"}", 9),
+        (b'{"jsonrpc":"2.0","id":9,' + b'"params":' + b"[" * 100_000 + b"]" * 100_000 + b"}", 9),
     ],
 )
 def test_text_that_is_no_json_is_a_parse_error_with_the_id_if_it_can_be_told(text: bytes, id: Any) -> None:

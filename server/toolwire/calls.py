@@ -52,32 +52,30 @@ class Request(msgspec.Struct, gc=False):
 
 
 class Origin(msgspec.Struct, frozen=True, gc=False):
-    """Where a request came from: its size in bytes, the batch it belongs to, whether it is of MCP's modern era, and
-    what the client said it can do (`None`: it said nothing).
-    """
+    """Where a request came from: its size in bytes, the batch it belongs to, and whether it is of MCP's modern era."""
 
     size: int
     batch: Batch | None
     modern: bool
-    capabilities: Any
 
 
 class Call(msgspec.Struct, eq=False):
     """One call of a tool, from the request to whatever ends it. A tool sees it as its `Caller`.
 
-    `id` is `None` for a notification, whose outcome nobody learns. `coerce` says that arguments sent as JSON text
-    are to be decoded. `token` is what the host wants its progress to be
-    known by, `None` if it wants none. `ended` is set once, under the protocol's lock, by whoever ends the call; if
-    that is not the tool's outcome but a time limit or a cancellation, so is `given_up`. `worker` is what runs it,
-    `scope` what cancels it on the event loop, `stop` what ends it in a process of its own; `None`: none of them.
-    `limit` is when its time is up, `asked` the question it waits for, `sent` the arguments as JSON if it may come
-    to ask a modern client.
+    `id` is `None` for a notification, whose outcome nobody learns. `capabilities` is what the client said it can do,
+    `None` if it said nothing. `coerce` says that arguments sent as JSON text are to be decoded. `token` is what the
+    host wants its progress to be known by, `None` if it wants none. `ended` is set once, under the ledger's lock, by
+    whoever ends the call; if that is not the tool's outcome but a time limit or a cancellation, so is `given_up`.
+    `worker` is what runs it, `scope` what cancels it on the event loop, `stop` what ends it in a process of its own;
+    `None`: none of them. `limit` is when its time is up, `asked` the question it waits for, `sent` the arguments as
+    JSON if it may come to ask a modern client.
     """
 
     id: Id | None
     tool: Tool
     arguments: Any
     origin: Origin
+    capabilities: Any
     coerce: bool
     token: Id | None
     host: Host

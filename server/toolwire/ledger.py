@@ -136,6 +136,7 @@ class Ledger:
             self._enter(call, again.id, again.origin)
             self._questions.close(asked)
             call.id, call.origin, call.token, call.last_progress = again.id, again.origin, again.token, None
+            call.capabilities = again.capabilities
             return asked
 
     def answered(self, response: Response) -> Asked | None:

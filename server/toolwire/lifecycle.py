@@ -51,7 +51,8 @@ class Eras:
     def __init__(self) -> None:
         self.version: str | None = None
         """The legacy version agreed on; `None` before `initialize`."""
-        self._capabilities: Any = None
+        self.capabilities: Any = None
+        """What a legacy client said it can do; `None` if it said nothing."""
         self._seen_initialize = False
         self._seen_modern = False
 
@@ -75,11 +76,7 @@ class Eras:
 
     def greeted(self, params: dict[str, Any], answer: dict[str, Any]) -> None:
         """Take note of what a legacy client said of itself, and of what it was answered."""
-        self.version, self._capabilities = answer["protocolVersion"], params.get("capabilities")
-
-    def capabilities(self, params: dict[str, Any], *, modern: bool) -> Any:
-        """Return what the client that sent a request with *params* can do; `None` if it never said."""
-        return params["_meta"][META_CLIENT_CAPABILITIES] if modern else self._capabilities
+        self.version, self.capabilities = answer["protocolVersion"], params.get("capabilities")
 
 
 def _check_modern(meta: dict[str, Any]) -> None:

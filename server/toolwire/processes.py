@@ -80,7 +80,7 @@ class Process:
         except OSError as error:
             self.close()
             raise ToolError(f"{call.tool.name}: the tool's process could not be started: {error}.") from None
-        self._told_can_ask = can_ask(call.origin.capabilities)
+        self._told_can_ask = can_ask(call.capabilities)
         _running.add(self)
         try:
             threading.Thread(target=self._wait, name="toolwire-process", daemon=True).start()
@@ -105,7 +105,7 @@ class Process:
             request = peer.call(id, tool.name_there, arguments, progress=call.token is not None or bool(call.sent))
         except EncodingError as error:
             raise ToolError(f"The arguments of {tool.name} cannot be passed on to its process: {error}.") from None
-        if can_ask(call.origin.capabilities) != self._told_can_ask:
+        if can_ask(call.capabilities) != self._told_can_ask:
             self._told_can_ask = not self._told_can_ask
             if not self._greet():
                 raise NotBegun

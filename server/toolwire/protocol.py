@@ -22,6 +22,7 @@ from toolwire_schemas.codes import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
+    META_CLIENT_CAPABILITIES,
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     REQUEST_CANCELLED,
@@ -146,8 +147,7 @@ class Protocol:
         if params is None:
             params = {}
         try:
-            modern = self._eras.is_modern(method, params)
-            return handler(request, params, Origin(size, batch, modern, self._eras.capabilities(params, modern=modern)))
+            return handler(request, params, Origin(size, batch, self._eras.is_modern(method, params)))
         except RequestError:
             raise
         except Exception as bug:  # the outer edge of the thread that reads, which must go on
@@ -217,10 +217,12 @@ class Protocol:
             raise RequestError(INVALID_PARAMS, "params.arguments must be an object of the tool's arguments")
         id = None if request.id is UNSET else request.id
         token = _progress_token(params["_meta"]) if "_meta" in params else None
-        call = Call(id, tool, arguments, origin, self._coerce, token, self._host)
+        modern = origin.modern
+        capabilities = params["_meta"][META_CLIENT_CAPABILITIES] if modern else self._eras.capabilities
+        call = Call(id, tool, arguments, origin, capabilities, self._coerce, token, self._host)
         if "requestState" in params:
             return self._resume(call, params)
-        if origin.modern and can_ask(origin.capabilities):
+        if modern and can_ask(capabilities):
             call.sent = encode(arguments)
         self._ledger.begin(call)
         return (Start(call),)
@@ -340,7 +342,7 @@ class Protocol:
             RuntimeError: if the same call is asking already.
         """
         call = asked.call
-        check_can_ask(call.origin.capabilities)
+        check_can_ask(call.capabilities)
         if call.id is None:
             raise CannotAsk("This tool needs to ask the user, and a notification has no answer that could.")
         if not call.origin.modern:

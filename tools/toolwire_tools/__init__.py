@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from toolwire_schemas.lint import Finding
 
 from .content import Audio, Content, File, Image, ResourceLink, Text
@@ -52,3 +54,18 @@ __all__ = [
     "tools_in",
     "tools_of",
 ]
+
+if TYPE_CHECKING:
+    pass
+
+_LATER: dict[str, str] = {}
+"""Names imported at first use, each with its module: a server that needs none of them starts without them."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    return value

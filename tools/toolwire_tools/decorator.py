@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from .errors import RegistrationError
+from .lagent import description_of
 from .options import ATTRIBUTE, Options, checked
 
 if TYPE_CHECKING:
@@ -97,4 +98,5 @@ def _marked(thing: Any, options: Options) -> Any:
             tool=name,
             remedy="decorate a function that calls it, or the method in its class",
         ) from None
+    target.api_description = description_of(target, options)
     return thing

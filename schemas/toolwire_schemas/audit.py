@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import codec, vendors
 from .lint import ALL_CLIENTS, COMBINATORS, SOME_HOSTS, TYPESCRIPT, Finding, Found, about_schema
-from .subschemas import walk
+from .subschemas import target, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -137,18 +137,13 @@ def _meta(schema: dict[str, Any], where: str) -> Iterator[Found]:
 
 
 def _leads_somewhere(root: Any, reference: str) -> bool:
-    at: Any = root
     if not reference.startswith("#/"):
         # An anchor is rare, and whether it exists is left to others.
         return True
-    for part in reference[2:].split("/"):
-        part = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(at, list) and part.isdigit() and int(part) < len(at):
-            at = at[int(part)]
-        elif isinstance(at, dict) and part in at:
-            at = at[part]
-        else:
-            return False
+    try:
+        target(root, reference)
+    except LookupError:
+        return False
     return True
 
 

@@ -118,14 +118,14 @@ def _choose(start: bytes, max_message_bytes: int) -> Framing | None:
     return None if _HEADER_START.startswith(lowered) else Lines(max_message_bytes)
 
 
-def wrap_line(message: bytes) -> bytes:
-    """Return *message* as one line."""
-    return message + b"\n"
+def wrap_line(*messages: bytes) -> bytes:
+    """Return each of *messages* as one line."""
+    return b"\n".join((*messages, b""))
 
 
-def wrap_with_header(message: bytes) -> bytes:
-    """Return *message* behind its `Content-Length` header."""
-    return b"Content-Length: %d\r\n\r\n%b" % (len(message), message)
+def wrap_with_header(*messages: bytes) -> bytes:
+    """Return each of *messages* behind its `Content-Length` header."""
+    return b"".join([b"Content-Length: %d\r\n\r\n%b" % (len(message), message) for message in messages])
 
 
 class Lines:

@@ -1,11 +1,11 @@
-"""Where schemas occur inside a JSON Schema."""
+"""Where schemas occur inside a JSON Schema, and where a reference leads."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 # As a value, in a list, in a mapping of names.
 ONE = (
@@ -40,3 +40,38 @@ def walk(schema: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, An
         for path, member in members:
             if isinstance(member, dict):
                 yield from walk(member, path)
+
+
+def children(schema: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    """The schema with *change* done to every schema directly inside it; what is `False` stays."""
+    made = dict(schema)
+    for word in ONE:
+        if word in made and made[word] is not False:
+            made[word] = change(made[word])
+    for word in LISTS:
+        if isinstance(made.get(word), list):
+            made[word] = [change(inner) for inner in made[word]]
+    for word in NAMED:
+        if isinstance(made.get(word), dict):
+            made[word] = {name: change(inner) for name, inner in made[word].items()}
+    return made
+
+
+def target(root: Any, reference: str) -> Any:
+    """Return what a *reference* such as `#/$defs/Node` leads to within *root*.
+
+    Raises:
+        LookupError: if it leads nowhere, out of *root*, or to an anchor.
+    """
+    pointer, at = reference.removeprefix("#"), root
+    if pointer == reference or pointer[:1] not in ("", "/"):
+        raise LookupError(reference)
+    for part in pointer.split("/")[1:]:
+        part = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(at, list) and part.isdigit():
+            at = at[int(part)]
+        elif isinstance(at, dict):
+            at = at[part]
+        else:
+            raise LookupError(reference)
+    return at

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from toolwire_schemas.subschemas import LISTS, NAMED, ONE
+from toolwire_schemas.subschemas import children
 
 from .shapes import Schema, any_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def portable(schema: Schema, defs: dict[str, Schema]) -> Schema:
@@ -62,18 +59,3 @@ class _Writer:
             self.defs[name] = made
             return {"$ref": f"#/$defs/{name}", **beside}
         return {**made, **beside}
-
-
-def children(schema: Schema, change: Callable[[Any], Any]) -> Schema:
-    """The schema with *change* done to every schema directly inside it."""
-    made = dict(schema)
-    for word in ONE:
-        if word in made and made[word] is not False:
-            made[word] = change(made[word])
-    for word in LISTS:
-        if isinstance(made.get(word), list):
-            made[word] = [change(inner) for inner in made[word]]
-    for word in NAMED:
-        if isinstance(made.get(word), dict):
-            made[word] = {name: change(inner) for name, inner in made[word].items()}
-    return made

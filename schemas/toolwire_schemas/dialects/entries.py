@@ -1,0 +1,76 @@
+"""The entry of a tool, as far as the dialects look into it, and what is said when something else is not one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..subschemas import target
+
+Schema = dict[str, Any]
+Entry = dict[str, Any]
+
+
+class Malformed(ValueError):
+    """A description that cannot be read: *where* is the path to what is wrong, such as `parameters[0].name`."""
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(f"{where}: {problem}" if where else problem)
+        self.where = where
+        self.problem = problem
+
+
+def text(value: Any) -> str:
+    """*value* if it is text, else nothing."""
+    return value if isinstance(value, str) else ""
+
+
+def schema_of(value: Any) -> Schema:
+    """*value* if it is a schema with words in it; `true`, and whatever is no schema at all, says nothing."""
+    return value if isinstance(value, dict) else {}
+
+
+def properties(schema: Schema) -> dict[str, Schema]:
+    """What the members of an object are, those left out that it may not have."""
+    given = schema_of(schema.get("properties"))
+    return {name: schema_of(inner) for name, inner in given.items() if inner is not False}
+
+
+def required(schema: Schema) -> list[str]:
+    """The names of the members that an object must have."""
+    names = schema.get("required")
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+
+def followed(schema: Schema, root: Schema) -> Schema:
+    """The schema that *schema* refers to within *root*, directly or by way of others; itself if it refers to none."""
+    seen: list[Any] = []
+    while "$ref" in schema and schema["$ref"] not in seen:
+        seen.append(schema["$ref"])
+        try:
+            schema = schema_of(target(root, text(schema["$ref"])))
+        except LookupError:
+            return {}
+    return schema
+
+
+def without_null(schema: Schema) -> tuple[Schema, bool]:
+    """What *schema* wants besides null, and whether null is one of its alternatives.
+
+    `{"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "…"}` wants an integer with this description.
+    """
+    kinds = schema.get("type")
+    if isinstance(kinds, list) and "null" in kinds:
+        left: list[Any] = [kind for kind in kinds if kind != "null"]
+        made = {**schema, "type": left[0] if len(left) == 1 else left}
+        if isinstance(schema.get("enum"), list):
+            made["enum"] = [value for value in schema["enum"] if value is not None]
+        return (made, True) if left else (schema, True)
+    for word in ("anyOf", "oneOf"):
+        members = schema.get(word)
+        if isinstance(members, list) and {"type": "null"} in members:
+            left = [member for member in members if member != {"type": "null"}]
+            beside = {key: value for key, value in schema.items() if key != word}
+            if len(left) == 1 and isinstance(left[0], dict):
+                return {**left[0], **beside}, True
+            return ({**beside, word: left}, True) if left else (schema, True)
+    return schema, False

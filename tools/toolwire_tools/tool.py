@@ -173,19 +173,34 @@ class Tool:
             Cancelled: if the tool noticed that the call was cancelled.
             Exception: whatever the tool raised.
         """
-        positional, keywords = self._bind(arguments, coerce=coerce)
-        if self._context is not None:
-            keywords = {**keywords, self._context: Context(caller, self.name)}
-        value = self._function(*positional, **keywords)
-        if type(value) in _UNFINISHED:
-            value = self._finished(value, caller)
+        value = self.run(arguments, caller, coerce=coerce)
         try:
             return self._present(value)
         except OutputError:
             return self._presented_late(value, caller)
 
+    def run(self, arguments: dict[str, Any], caller: Caller, *, coerce: bool = False) -> Any:
+        """Run a synchronous tool and return its value in Python's terms; of a generator, its answer.
+
+        Raises:
+            ArgumentsError, Cancelled, Exception: as `call` does.
+        """
+        positional, keywords = self._bind(arguments, coerce=coerce)
+        if self._context is not None:
+            keywords = {**keywords, self._context: Context(caller, self.name)}
+        value = self._function(*positional, **keywords)
+        return self._finished(value, caller) if type(value) in _UNFINISHED else value
+
     async def call_async(self, arguments: dict[str, Any], caller: Caller, *, coerce: bool = False) -> dict[str, Any]:
         """Run an asynchronous tool and return the MCP result, on any event loop. Raises what `call` raises."""
+        value = await self.run_async(arguments, caller, coerce=coerce)
+        try:
+            return self._present(value)
+        except OutputError:
+            return self._presented_late(value, caller)
+
+    async def run_async(self, arguments: dict[str, Any], caller: Caller, *, coerce: bool = False) -> Any:
+        """Run an asynchronous tool, on any event loop, and return its value. Raises what `run` raises."""
         positional, keywords = self._bind(arguments, coerce=coerce)
         if self._context is not None:
             keywords = {**keywords, self._context: AsyncContext(caller, self.name)}
@@ -193,13 +208,8 @@ class Tool:
         while hasattr(value, "__await__"):
             value = await value
         if hasattr(value, "__anext__"):
-            value = await drain_async(value, caller, joins=self._joins)
-        elif type(value) is GeneratorType:
-            value = drain(value, caller, joins=self._joins)
-        try:
-            return self._present(value)
-        except OutputError:
-            return self._presented_late(value, caller)
+            return await drain_async(value, caller, joins=self._joins)
+        return drain(value, caller, joins=self._joins) if type(value) is GeneratorType else value
 
     def _finished(self, value: Any, caller: Caller) -> Any:
         if type(value) is GeneratorType:

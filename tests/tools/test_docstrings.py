@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_tools.docstrings import DocParameter, Docstring, read
+from toolwire_tools.entries import Entry
 
 GOOGLE = """Search the web.
 
@@ -16,7 +17,7 @@ GOOGLE = """Search the web.
         limit: How many. Defaults to 5.
 
     Returns:
-        The hits.
+        list: The hits.
 
     Raises:
         ValueError: if there are none.
@@ -50,6 +51,7 @@ REST = """Search the web.
         on two lines.
     :param limit: How many. Defaults to 5.
     :returns: The hits.
+    :rtype: list
     :raises ValueError: if there are none.
     """
 
@@ -63,6 +65,7 @@ EPYDOC = """Search the web.
     @type query: str
     @param limit: How many. Defaults to 5.
     @return: The hits.
+    @rtype: list
     """
 
 
@@ -74,13 +77,14 @@ def test_all_four_styles_say_the_same(text: str) -> None:
             "query": DocParameter("query", "str", "What to look for, on two lines."),
             "limit": DocParameter("limit", None, "How many. Defaults to 5."),
         },
-        "The hits.",
+        (Entry(None, "list", "The hits."),),
     )
 
 
 def test_a_section_may_stick_to_the_summary() -> None:
     found = read("Search.\n    Args:\n        query: What.\n    Returns:\n        Hits.\n    ")
-    assert (found.description, found.parameters["query"].description, found.returns) == ("Search.", "What.", "Hits.")
+    assert (found.description, found.parameters["query"].description) == ("Search.", "What.")
+    assert found.returns == (Entry(text="Hits."),)
 
 
 def test_a_docstring_may_be_all_parameters() -> None:

@@ -24,7 +24,7 @@ Bound = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """One parameter that callers see."""
+    """One parameter that a call has to care about."""
 
     name: str
     shape: Shape
@@ -33,6 +33,8 @@ class Parameter(msgspec.Struct, frozen=True):
     default: Any = MISSING
     fill: Callable[[], Any] | None = None
     """Makes the value when a caller gives none and Python's own default must not be used."""
+    shown: bool = True
+    """False if callers neither see nor give it."""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -131,17 +133,18 @@ def reader(plan: Plan) -> Callable[[Any], Bound]:
     """Return a function that reads the JSON object of a call by *plan*."""
     if plan.extra is not None:
         return _open_reader(plan, plan.extra)
-    struct = _struct(plan.parameters)
+    shown = tuple(p for p in plan.parameters if p.shown)
+    struct = _struct(shown)
     convert = msgspec.convert
     by_keyword = not any(p.positional or p.fill for p in plan.parameters)
-    if by_keyword and all(p.shape.same for p in plan.parameters):
+    if by_keyword and all(p.shape.same for p in shown):
 
         def unchanged(arguments: Any) -> Bound:
             convert(arguments, struct)
             return (), arguments
 
         return unchanged
-    finish = _finisher(plan.parameters)
+    finish = _finisher(shown, plan.parameters)
     return lambda arguments: finish(arguments, convert(arguments, struct))
 
 
@@ -179,8 +182,8 @@ def _struct(parameters: tuple[Parameter, ...]) -> Any:
 _Step = tuple[str, str, bool, Build | None]
 
 
-def _finisher(parameters: tuple[Parameter, ...]) -> Callable[[Any, Any], Bound]:
-    steps: list[_Step] = [(f"f{i}", p.name, p.shape.same, p.shape.build) for i, p in enumerate(parameters)]
+def _finisher(shown: tuple[Parameter, ...], parameters: tuple[Parameter, ...]) -> Callable[[Any, Any], Bound]:
+    steps: list[_Step] = [(f"f{i}", p.name, p.shape.same, p.shape.build) for i, p in enumerate(shown)]
     # A parameter that only takes its place needs a value as soon as a later one has been given.
     places = {p.name: p for p in parameters if p.positional}
     fills = [(p.name, p.fill) for p in parameters if p.fill is not None]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from .errors import RegistrationError
 from .lagent import description_of
 from .options import ATTRIBUTE, Options, checked
+from .suggestions import unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
 Function = TypeVar("Function", bound="Callable[..., Any] | staticmethod[..., Any] | classmethod[Any, ..., Any]")
 
@@ -36,14 +38,20 @@ def tool_api(
     input_schema: dict[str, Any] | None = None,
     output_schema: dict[str, Any] | None = None,
     meta: dict[str, Any] | None = None,
+    include_arguments: str | Iterable[str] | None = None,
+    exclude_arguments: str | Iterable[str] | None = None,
+    explode_param: bool = True,
+    explode_return: bool = False,
+    returns_named_value: bool = False,
 ) -> Callable[[Function], Function]: ...
 
 
 def tool_api(function: Any = None, /, **options: Any) -> Any:
     """The function itself, marked as a tool: `@tool_api` or `@tool_api(read_only=True)`.
 
-    It stays a plain function. On a method it makes the class a toolkit; `@staticmethod` and `@classmethod`
-    go above or below it.
+    It stays a plain function. On a method it makes the class a toolkit; `@staticmethod` and `@classmethod` go above
+    or below it. Its `api_description` is a dict that describes it as Lagent does: `name`, `description`, `parameters`,
+    `required` and, if one of the last two options asks for it, `return_data`.
 
     Args:
         name: what callers call it; the function's name by default.
@@ -61,18 +69,26 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
         input_schema: JSON Schema of the arguments, instead of the one made from the type hints.
         output_schema: JSON Schema of the result, instead of the one made from the type hints.
         meta: the tool's `_meta`, for hosts that read it.
+        include_arguments: the parameters that callers see and give; the others keep their defaults, whatever
+            `exclude_arguments` says.
+        exclude_arguments: parameters that callers neither see nor give; they keep their defaults.
+        explode_param: False leaves the parameters in `api_description` to the docstring: all of it becomes the
+            `description`, and they have nothing but names. What is served, and what a call takes, stays the same.
+        explode_return: the list in the docstring's Returns, `- name (type): text`, becomes `return_data`.
+        returns_named_value: so do the results themselves, `name (type): text`. The list wins if both are asked for.
 
     Raises:
         TypeError: for an option that does not exist, or a value of the wrong type.
         ValueError: for a value out of range.
-        RegistrationError: for something that cannot be marked, such as a class.
+        RegistrationError: for something that cannot be marked, such as a class, or that has not the arguments to be
+            included or excluded.
     """
     said = checked(options)
     return _marked(function, said) if function is not None else lambda function: _marked(function, said)
 
 
 def _marked(thing: Any, options: Options) -> Any:
-    target = thing.__func__ if isinstance(thing, staticmethod | classmethod) else thing
+    target: Any = thing.__func__ if isinstance(thing, staticmethod | classmethod) else thing
     if isinstance(target, str):
         raise RegistrationError(
             "the first argument of tool_api is the function", tool=target, remedy=f"write name={target!r}"
@@ -90,13 +106,26 @@ def _marked(thing: Any, options: Options) -> Any:
             tool=name,
             remedy="decorate a function",
         )
+    _check_names(target, name, options)
     try:
         setattr(target, ATTRIBUTE, options)
+        target.api_description = description_of(target, options)
     except (AttributeError, TypeError):
         raise RegistrationError(
             f"a {type(target).__name__} cannot carry options",
             tool=name,
             remedy="decorate a function that calls it, or the method in its class",
         ) from None
-    target.api_description = description_of(target, options)
     return thing
+
+
+def _check_names(function: Any, tool: str, options: Options) -> None:
+    wanted = options.exclude_arguments if options.include_arguments is None else options.include_arguments
+    if not wanted:
+        return
+    try:
+        known = list(inspect.signature(function).parameters)
+    except (ValueError, TypeError):  # a Tool says so
+        return
+    for name in sorted(wanted - {"self", "cls", *known}):
+        raise RegistrationError(f"it has {unknown('parameter', name, known)}", tool=tool, remedy="name one it has")

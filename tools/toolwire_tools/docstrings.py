@@ -1,14 +1,21 @@
-"""What a docstring tells about a tool: a description, and a text for each parameter.
+"""What a docstring tells about a tool: a description, a text for each parameter, and what is returned.
 
 Strategy. docstring-parser knows the four styles, but trying them all on every docstring costs more than everything
 else about a tool, and it is imported in vain for a docstring that is one sentence. So the style is recognised first.
+A docstring is read when its function is decorated and again when that becomes a tool, so readings are kept.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
+from itertools import takewhile
 from typing import Any
 
 import msgspec
+
+from .entries import Entry, entries
+from .hints import innermost
 
 
 class DocParameter(msgspec.Struct, frozen=True):
@@ -24,7 +31,7 @@ class Docstring(msgspec.Struct, frozen=True):
 
     description: str = ""
     parameters: dict[str, DocParameter] = {}
-    returns: str | None = None
+    returns: tuple[Entry, ...] = ()
 
 
 _SECTIONS = frozenset(
@@ -41,6 +48,25 @@ _REST = frozenset(
 )
 
 
+def of(function: Any) -> Docstring:
+    """What the docstring of a callable says: of a function below partials and wrappers, or of an object's class."""
+    return read(_written(function))
+
+
+def text_of(function: Any) -> str:
+    """The whole docstring of a callable, without its margin."""
+    return _dedented(_written(function) or "")
+
+
+def _written(function: Any) -> str | None:
+    for candidate in (function, getattr(function, "func", None), innermost(function)):
+        text = getattr(candidate, "__doc__", None) if candidate is not None else None
+        if isinstance(text, str) and text != getattr(type(candidate), "__doc__", None):
+            return text
+    return type(function).__doc__ if not inspect.isroutine(function) and not hasattr(function, "func") else None
+
+
+@functools.lru_cache(maxsize=4096)
 def read(text: str | None) -> Docstring:
     """Return what *text* says; text in no known style is all description."""
     if not text:
@@ -80,9 +106,9 @@ def _parsed(text: str, style: str) -> Docstring:
         found = docstring_parser.parse("\n" + text, style=docstring_parser.DocstringStyle[style])
     except (docstring_parser.ParseError, ValueError, IndexError):
         return Docstring(text)
-    parameters = {_name(p.arg_name): _parameter(p) for p in found.params if p.args and p.args[0] != "attribute"}
-    returns = found.returns.description if found.returns is not None else None
-    return Docstring(_described(found), parameters, returns or None)
+    parameters = [_parameter(p, name) for p in found.params if _is_parameter(p) for name in p.arg_name.split(",")]
+    returns = entries(_returns_section(text)) if style == "GOOGLE" else map(_returned, found.many_returns)
+    return Docstring(_described(found), {parameter.name: parameter for parameter in parameters}, tuple(returns))
 
 
 def _with_room(text: str) -> str:
@@ -135,10 +161,20 @@ def _described(found: Any) -> str:
 _KEPT = ("example", "examples", "note", "notes", "warning", "warnings")
 
 
-def _name(written: str) -> str:
-    return written.lstrip("*").strip()
+def _is_parameter(found: Any) -> bool:
+    return bool(found.args) and found.args[0] != "attribute"
 
 
-def _parameter(found: Any) -> DocParameter:
+def _parameter(found: Any, name: str) -> DocParameter:
     text = " ".join(found.description.split()) if found.description else None
-    return DocParameter(_name(found.arg_name), found.type_name, text)
+    return DocParameter(name.strip().lstrip("*"), found.type_name, text)
+
+
+def _returned(found: Any) -> Entry:
+    return Entry(found.return_name, found.type_name, found.description or "")
+
+
+def _returns_section(text: str) -> str:
+    """What stands below Google's `Returns:`, which the parser takes for a single entry, margins lost."""
+    below = ("\n" + text).partition("\nReturns:\n")[2].split("\n")
+    return inspect.cleandoc("\n" + "\n".join(takewhile(lambda line: not line or line[0].isspace(), below)))

@@ -1,7 +1,7 @@
 """A function described as Lagent describes it: the dict that its agents show to the model.
 
-Strategy. The description is made when the function is decorated, long before anybody serves it, so it takes the short
-way: each hint is only looked at far enough to name its type. What the names then say agrees with the JSON Schema.
+Strategy. The description is made when the function is decorated, long before anybody serves it, and few are asked for
+it. So it takes a short way to the types: a hint is only looked at far enough to name it, and no JSON Schema is made.
 """
 
 from __future__ import annotations
@@ -9,24 +9,24 @@ from __future__ import annotations
 import collections.abc
 import enum
 import inspect
-import types
 import typing
-from functools import partial
 from typing import Any, Literal
 
-from . import docstrings
+from . import docstrings, parameters
 from .choices import in_json
 from .context import Context
-from .hints import Names, Unresolved, bare, innermost, members, names_of
-from .options import Options, options_of
-from .signature import _docstring
+from .entries import bulleted
+from .hints import Names, Unresolved, bare, members
+from .options import Options, name_of, options_for
+from .written_types import hint_of
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-_OTHERS = "STRING"
-"""What Lagent calls everything that is none of its other four."""
+    from .docstrings import Docstring
+    from .entries import Entry
 
+_STRING = "STRING"
 _NAMES: dict[Any, str] = {
     bool: "BOOLEAN",
     int: "NUMBER",
@@ -35,94 +35,152 @@ _NAMES: dict[Any, str] = {
     **dict.fromkeys((collections.abc.Set, collections.abc.MutableSet), "Array"),
     **dict.fromkeys((collections.abc.Sequence, collections.abc.MutableSequence), "Array"),
     **dict.fromkeys((collections.abc.Collection, collections.abc.Iterable, collections.abc.Reversible), "Array"),
+    **dict.fromkeys((str, Any, object), _STRING),
+    **dict.fromkeys((dict, collections.abc.Mapping, collections.abc.MutableMapping, type(None), None), ""),
 }
 
 
 def description_of(
     function: Callable[..., Any], options: Options | None = None, *, name: str | None = None
 ) -> dict[str, Any]:
-    """What Lagent calls the `api_description` of *function*: name, description, parameters, required, return_data.
+    """The `api_description` of *function*: `name`, `description`, `parameters`, `required`, perhaps `return_data`.
 
-    A first parameter called `self` or `cls`, the context, `*args` and `**kwargs` are left out. Nothing is raised for
-    what cannot be read yet: the type of such a parameter is STRING.
+    *options* and *name* win over what the decorator said. A first parameter called `self`, or `cls` in a class, the
+    context, `*args` and `**kwargs` are left out. Nothing is raised: a hint that cannot be read yet is a STRING.
     """
-    options = options or options_of(function) or Options()
-    names = names_of(function)
-    doc = docstrings.read(_docstring(function))
-    shown = list(_shown(function, names))
-    return {
-        "name": name or options.name or _name(function),
-        "description": doc.description if options.description is None else options.description,
-        "parameters": [_parameter(parameter, doc, names) for parameter in shown],
-        "required": [parameter.name for parameter in shown if parameter.default is parameter.empty],
+    options = options or options_for(function)
+    doc = docstrings.of(function)
+    described = {
+        "name": name or options.name or name_of(function),
+        "description": doc.description if options.explode_param else docstrings.text_of(function),
+        **(_parameters(function, options) if options.input_schema is None else _of_schema(options.input_schema)),
     }
-
-
-def _name(function: Any) -> str:
-    while isinstance(function, partial):
-        function = function.func
-    return getattr(function, "__name__", None) or type(function).__name__
-
-
-def _shown(function: Any, names: Names) -> Iterable[inspect.Parameter]:
-    try:
-        found = inspect.signature(function).parameters.values()
-    except (ValueError, TypeError):
-        return
-    for index, parameter in enumerate(found):
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
-        if index == 0 and parameter.name in ("self", "cls"):
-            continue
-        if not _is_context(parameter.annotation, names):
-            yield parameter
-
-
-def _is_context(annotation: Any, names: Names) -> bool:
-    try:
-        hint = bare(annotation, names).hint
-        options = members(hint, names) or (hint,)
-    except Unresolved as error:
-        return error.annotation.rpartition(".")[2] == Context.__name__
-    return any(isinstance(option, type) and issubclass(option, Context) for option in options)
-
-
-def _parameter(parameter: inspect.Parameter, doc: docstrings.Docstring, names: Names) -> dict[str, str]:
-    written = doc.parameters.get(parameter.name)
-    hint = parameter.annotation if parameter.annotation is not parameter.empty else Any
-    text = written.description if written else None
-    try:
-        text = bare(hint, names).notes.texts.get("description") or text
-    except Unresolved:
-        pass
-    if hint is Any and written and written.type:
-        hint = {"str": str, "int": int, "float": float, "bool": bool}.get(written.type, Any)
-    return {"name": parameter.name, "type": type_name(hint, names), "description": text or ""}
+    if options.description is not None:
+        described["description"] = options.description
+    if not options.explode_param:
+        described["parameters"] = [{"name": parameter["name"]} for parameter in described["parameters"]]
+    if return_data := _return_data(doc, options):
+        described["return_data"] = return_data
+    return described
 
 
 def type_name(hint: Any, names: Names) -> str:
-    """Lagent's name for a type: STRING, NUMBER (whole), FLOAT, BOOLEAN or Array.
+    """Lagent's name for a type: STRING, NUMBER (a whole one), FLOAT, BOOLEAN or Array.
 
-    What has none of its own, dictionaries and objects above all, is STRING, as it always was. A union has the name
-    of a member, so that a value of the type that the name suggests is accepted.
+    Objects have none, and are called STRING as they always were: agents and prompts know these five. A union is
+    called by one of its members, so that a value of the type that the name suggests is accepted.
     """
+    return _look(hint, names)[0] or _STRING
+
+
+def _parameters(function: Any, options: Options) -> dict[str, Any]:
     try:
-        plain = bare(hint, names).hint
-        union = members(plain, names)
-    except Unresolved:
-        return _OTHERS
-    if union is not None:
-        return _joined(type_name(member, names) for member in union if member not in (None, types.NoneType))
-    origin = getattr(plain, "__origin__", plain)
-    if origin is Literal:
-        return _joined(_NAMES.get(type(value), _OTHERS) for value in plain.__args__ if value is not None)
-    if isinstance(origin, type) and issubclass(origin, enum.Enum):
-        return _joined(_NAMES.get(type(value), _OTHERS) for value in in_json(origin).values())
-    return _NAMES.get(origin, _OTHERS)
+        found = parameters.read(
+            function,
+            context_type=Context,
+            include=options.include_arguments,
+            exclude=options.exclude_arguments,
+        )
+    except (ValueError, TypeError):  # written in C
+        return {"parameters": [], "required": []}
+    shown = [parameter for parameter in found.shown if parameter.kind not in parameters.OPEN]
+    if shown and shown[0] is found.every[0] and _is_receiver(shown[0].name, function):
+        del shown[0]
+    return {
+        "parameters": [_parameter(parameter, found) for parameter in shown],
+        "required": [parameter.name for parameter in shown if parameters.is_required(parameter)],
+    }
+
+
+def _is_receiver(first: str, function: Any) -> bool:
+    """True if the first parameter, called *first*, is not for callers."""
+    scope = getattr(function, "__qualname__", "").rpartition(".")[0]
+    in_class = not scope.endswith("<locals>") and scope != ""
+    return not inspect.ismethod(function) and (first == "self" or (first == "cls" and in_class))
+
+
+def _parameter(parameter: inspect.Parameter, found: parameters.Parameters) -> dict[str, str]:
+    hint = Any if parameter.annotation is parameter.empty else parameter.annotation
+    name, text = _look(hint, found.names)
+    return {"name": parameter.name, "type": name or _STRING, "description": text or found.text(parameter.name) or ""}
+
+
+def _of_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """What a schema says of the arguments, in the same few words."""
+    from toolwire_schemas.dialects.lagent import from_entry
+
+    described = from_entry({"inputSchema": schema})
+    named = [
+        {
+            "name": parameter["name"],
+            "type": parameter["type"] if parameter["type"] in _NAMES.values() else _STRING,
+            "description": parameter["description"],
+        }
+        for parameter in described["parameters"]
+    ]
+    return {"parameters": named, "required": described["required"]}
+
+
+def _return_data(doc: Docstring, options: Options) -> list[dict[str, str]]:
+    if options.explode_return:
+        return [_returned(entry) for entry in bulleted(doc.returns[0].text)] if doc.returns else []
+    return [_returned(entry) for entry in doc.returns] if options.returns_named_value else []
+
+
+def _returned(entry: Entry) -> dict[str, str]:
+    return {
+        **({"name": entry.name} if entry.name else {}),
+        "description": entry.text.strip(),
+        **({"type": type_name(hint_of(entry.type), {})} if entry.type else {}),
+    }
+
+
+def _look(hint: Any, names: Names) -> tuple[str, str]:
+    """The name of a type, empty for objects and null, and what `Annotated` says of it."""
+    if type(hint) is type and hint in _NAMES:  # the most frequent case, and the cheapest
+        return _NAMES[hint], ""
+    try:
+        peeled = bare(hint, names)
+        union = members(peeled.hint, names)
+        found = [(_named(peeled.hint, names), "")] if union is None else [_look(member, names) for member in union]
+    except (Unresolved, TypeError, RecursionError):
+        return _STRING, ""
+    texts = (peeled.notes.texts.get("description"), *(text for _, text in found))
+    return _joined(name for name, _ in found), next(filter(None, texts), "")
+
+
+def _named(hint: Any, names: Names) -> str:
+    """The name of a type that is no union."""
+    kind = getattr(hint, "__origin__", hint)
+    if kind in _NAMES:
+        return _NAMES[kind]
+    if kind is Literal:
+        return _joined(_of_value(value) for value in hint.__args__)
+    if type(kind).__name__ == "TypeAliasType":
+        return _look(kind.__value__, names)[0]
+    if isinstance(kind, typing.TypeVar):
+        return _joined(_look(bound, names)[0] for bound in kind.__constraints__ or (kind.__bound__ or Any,))
+    return _of_class(kind, names) if isinstance(kind, type) else _STRING
+
+
+def _of_class(cls: type, names: Names) -> str:
+    if issubclass(cls, enum.Enum):
+        return _joined(_of_value(value) for value in in_json(cls).values())
+    if getattr(cls, "__pydantic_root_model__", False):
+        return _look(cls.model_fields["root"].annotation, names)[0]  # type: ignore[attr-defined]
+    base = next((base for base in (int, float, list) if issubclass(cls, base)), None)
+    return _NAMES[base] if base else _STRING
+
+
+def _of_value(value: Any) -> str:
+    """The name for a member of a Literal or an Enum."""
+    plain = in_json(type(value))[value] if isinstance(value, enum.Enum) else value
+    return _NAMES.get(type(plain), _STRING)
 
 
 def _joined(found: Iterable[str]) -> str:
-    several = list(dict.fromkeys(found))
-    if not several or _OTHERS in several:
-        return _OTHERS
-    return "FLOAT" if "FLOAT" in several and "NUMBER" in several else several[0]
+    """The name of a union."""
+    several = [name for name in found if name]
+    if _STRING in several or {"FLOAT", "NUMBER"} <= {*several}:
+        return _STRING if _STRING in several else "FLOAT"
+    return several[0] if several else ""

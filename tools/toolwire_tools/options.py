@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,11 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     input_schema: dict[str, Any] | None = None
     output_schema: dict[str, Any] | None = None
     meta: dict[str, Any] | None = None
+    include_arguments: frozenset[str] | None = None
+    exclude_arguments: frozenset[str] = frozenset()
+    explode_param: bool = True
+    explode_return: bool = False
+    returns_named_value: bool = False
 
 
 def checked(given: Mapping[str, Any]) -> Options:
@@ -55,6 +60,10 @@ def checked(given: Mapping[str, Any]) -> Options:
         values[option] = None if value is None else check(option, value)
     if values.get("memory_limit") is not None and values.get("runs_in") is None:
         raise ValueError('tool_api: memory_limit needs a process of its own; add runs_in="process"')
+    if values.get("input_schema") is not None:
+        for option in ("include_arguments", "exclude_arguments"):
+            if values.get(option) is not None:
+                raise ValueError(f"tool_api: {option} does not go with input_schema, which lists the arguments itself")
     return Options(**{option: value for option, value in values.items() if value is not None})
 
 
@@ -64,6 +73,19 @@ def options_of(thing: object) -> Options | None:
     if found is None and isinstance(thing, partial):  # which hides the attributes of what it wraps
         return options_of(thing.func)
     return found if isinstance(found, Options) else None
+
+
+def options_for(function: Callable[..., Any]) -> Options:
+    """What was said of *function*; a callable object may carry it on its `__call__`."""
+    return options_of(function) or options_of(type(function).__call__) or Options()
+
+
+def name_of(function: Any) -> str:
+    """The name a callable goes by: its own, that of what a partial calls, a callable object's `name` or class."""
+    while isinstance(function, partial):
+        function = function.func
+    name = getattr(function, "__name__", None) or getattr(function, "name", None)
+    return name if isinstance(name, str) else type(function).__name__
 
 
 def held(thing: object) -> Mapping[str, Any]:
@@ -127,6 +149,14 @@ def _tags(option: str, value: Any) -> frozenset[str]:
     return frozenset(_name("a tag", tag) for tag in value)
 
 
+def _arguments(option: str, value: Any) -> frozenset[str]:
+    if isinstance(value, str):
+        return frozenset((value,))
+    if not isinstance(value, Iterable) or isinstance(value, dict):
+        raise TypeError(f'tool_api: {option} must be names of parameters, like ["session"], not {value!r}')
+    return frozenset(_name(f"{option}: a name", name) for name in value)
+
+
 def _mapping(option: str, value: Any) -> dict[str, Any]:
     given: dict[Any, Any] = _instance(option, value, dict, "a dict")
     if not all(isinstance(key, str) for key in given):
@@ -184,5 +214,10 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "input_schema": _mapping,
     "output_schema": _mapping,
     "meta": _mapping,
+    "include_arguments": _arguments,
+    "exclude_arguments": _arguments,
+    "explode_param": _flag,
+    "explode_return": _flag,
+    "returns_named_value": _flag,
 }
 """Every option with its check; an option is added here, in `Options` and in the decorator's signature."""

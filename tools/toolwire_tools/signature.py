@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
-from . import docstrings
+from . import parameters
 from .arguments import Arguments, Parameter, Plan, from_schema
 from .errors import RegistrationError
 from .fields import MISSING
-from .hints import Names, Unresolved, bare, innermost, members, mentions, names_of
+from .hints import Names, Unresolved, bare, innermost, members, mentions
 from .notes import is_field
+from .parameters import OPEN, is_required
 from .returns import Returns
-from .shapes import JUDGE, Schema, optional
+from .shapes import JUDGE, Schema, Shape, optional
 from .types import Types, Unsupported, described, must_be_judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .docstrings import DocParameter
+    from .parameters import Parameters
     from .scalars import Direction
 
 
@@ -37,8 +38,6 @@ class Signature(msgspec.Struct, frozen=True):
     returns: Returns
     is_async: bool
     is_generator: bool
-    documented: dict[str, DocParameter] = {}
-    """What the docstring tells about parameters, types included."""
 
 
 def read(
@@ -48,25 +47,34 @@ def read(
     context_type: type | None = None,
     input_schema: Schema | None = None,
     output_schema: Schema | None = None,
+    include: frozenset[str] | None = None,
+    exclude: frozenset[str] = frozenset(),
     skip_first: bool = False,
 ) -> Signature:
     """Read *function* as the tool named *tool*. Schemas given by hand take the place of the hints.
 
+    Parameters that are excluded, or not among the included ones, keep their defaults.
+
     Raises:
         RegistrationError: if a parameter or the result cannot be described in JSON, or a given schema is no good.
     """
-    return _Reading(function, tool, context_type, skip_first).read(input_schema, output_schema)
+    try:
+        found = parameters.read(
+            function, context_type=context_type, include=include, exclude=exclude, skip_first=skip_first
+        )
+    except (ValueError, TypeError):
+        raise RegistrationError(
+            "its parameters cannot be read", tool=tool, remedy="wrap it in a function of your own, with type hints"
+        ) from None
+    return _Reading(function, tool, found).read(input_schema, output_schema)
 
 
 class _Reading:
-    def __init__(self, function: Callable[..., Any], tool: str, context_type: type | None, skip_first: bool) -> None:
-        self.function = function
+    def __init__(self, function: Callable[..., Any], tool: str, found: Parameters) -> None:
         self.tool = tool
-        self.context_type = context_type
-        self.names = names_of(function)
         self.inner = innermost(function)
-        self.doc = docstrings.read(_docstring(function))
-        self.parameters = self._parameters(skip_first)
+        self.found = found
+        self.names = found.names
         self.context = self._context()
 
     def read(self, input_schema: Schema | None, output_schema: Schema | None) -> Signature:
@@ -75,13 +83,12 @@ class _Reading:
         is_generator = bool(code_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR))
         returns = self._returns(is_generator) if output_schema is None else self._given_returns(output_schema)
         return Signature(
-            description=self.doc.description,
+            description=self.found.doc.description,
             context=self.context,
             arguments=arguments,
             returns=returns,
             is_async=bool(code_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)),
             is_generator=is_generator,
-            documented=self.doc.parameters,
         )
 
     def fail(self, problem: str, remedy: str, parameter: str | None = None) -> NoReturn:
@@ -91,51 +98,26 @@ class _Reading:
 
     # Parameters
 
-    def _parameters(self, skip_first: bool) -> list[inspect.Parameter]:
-        try:
-            found = inspect.signature(self.function)
-        except (ValueError, TypeError):
-            self.fail("its parameters cannot be read", "wrap it in a function of your own, with type hints")
-        return list(found.parameters.values())[1 if skip_first else 0 :]
-
     def _context(self) -> str | None:
-        named = [p.name for p in self.parameters if self._is_context(p.annotation)]
-        if len(named) > 1:
-            self.fail("it has two parameters for the context", "keep one of them", named[1])
-        for parameter in self.parameters:
-            if parameter.name in named and parameter.kind in (
-                parameter.POSITIONAL_ONLY,
-                parameter.VAR_POSITIONAL,
-                parameter.VAR_KEYWORD,
-            ):
-                self.fail("the context is passed by keyword", "make it an ordinary parameter", parameter.name)
-        return named[0] if named else None
-
-    def _is_context(self, annotation: Any) -> bool:
-        wanted = self.context_type
-        if wanted is None or annotation is inspect.Parameter.empty:
-            return False
-        if type(annotation) is type:  # the most frequent case, and the cheapest
-            return issubclass(annotation, wanted)
-        try:
-            plain = bare(annotation, self.names).hint
-            options = members(plain, self.names) or (plain,)
-        except Unresolved as error:
-            # Imported for the type checker only: the name alone says enough.
-            written = error.annotation.replace("Optional[", "").replace("]", "").split("|")[0].strip()
-            return written.rpartition(".")[2] == wanted.__name__
-        return any(isinstance(option, type) and issubclass(option, wanted) for option in options)
+        contexts = self.found.contexts
+        if len(contexts) > 1:
+            self.fail("it has two parameters for the context", "keep one of them", contexts[1].name)
+        for context in contexts:
+            if context.kind in (context.POSITIONAL_ONLY, *OPEN):
+                self.fail("the context is passed by keyword", "make it an ordinary parameter", context.name)
+            return context.name
+        return None
 
     def _arguments(self) -> Arguments:
         types = Types("input", self.names)
         plan = self._plan(types)
+        shown = [parameter for parameter in plan.parameters if parameter.shown]
         properties: Schema = {}
-        for parameter in plan.parameters:
-            written = self.doc.parameters.get(parameter.name)
+        for parameter in shown:
             default = MISSING if parameter.fill else parameter.default
-            properties[parameter.name] = described(parameter.shape, written.description if written else None, default)
+            properties[parameter.name] = described(parameter.shape, self.found.text(parameter.name), default)
         schema: Schema = {"type": "object", "properties": properties}
-        if required := [p.name for p in plan.parameters if p.required]:
+        if required := [parameter.name for parameter in shown if parameter.required]:
             schema["required"] = required
         if plan.extra is None:
             schema["additionalProperties"] = False
@@ -143,62 +125,70 @@ class _Reading:
             schema["additionalProperties"] = plan.extra.schema
         if types.defs:
             schema["$defs"] = types.defs
-        careful = must_be_judged() and any(p.shape.care == JUDGE for p in plan.parameters)
+        careful = must_be_judged() and any(parameter.shape.care == JUDGE for parameter in shown)
         return Arguments(schema, plan, lambda: self._plan(Types("lenient", self.names)), careful=careful)
 
     def _plan(self, types: Types) -> Plan:
-        parameters = []
+        made = []
         extra = None
-        for parameter in self.parameters:
-            if parameter.name == self.context:
-                continue
-            if parameter.kind is parameter.VAR_POSITIONAL:
+        for parameter in self.found.every:
+            if parameter.name in self.found.hidden:
+                made += self._hidden(parameter)
+            elif parameter.kind is parameter.VAR_POSITIONAL:
                 self.fail(
                     "callers pass arguments by name", f"take a list: {parameter.name}: list[…]", f"*{parameter.name}"
                 )
-            if parameter.kind is parameter.VAR_KEYWORD:
-                extra = self._shape(types, parameter)
-                continue
-            parameters.append(self._parameter(types, parameter))
-        return Plan(tuple(parameters), extra)
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                extra = self._extra(types, parameter)
+            else:
+                made.append(self._parameter(types, parameter))
+        return Plan(tuple(made), extra)
+
+    def _hidden(self, parameter: inspect.Parameter) -> list[Parameter]:
+        """The parameter, if something is to be done about it although no caller gives it."""
+        if is_required(parameter):
+            self.fail("callers cannot give it, and it has no default", "give it one, or do not hide it", parameter.name)
+        if parameter.kind is parameter.POSITIONAL_ONLY or is_field(parameter.default):
+            made = self._parameter(Types("input", self.names), parameter.replace(annotation=Any))
+            return [msgspec.structs.replace(made, shown=False)]
+        return []
+
+    def _extra(self, types: Types, parameter: inspect.Parameter) -> Shape:
+        """What the members of `**kwargs` may be. Through it callers could reach a parameter that is hidden."""
+        if hidden := [other.name for other in self.found.every if other.name in self.found.hidden]:
+            names = ", ".join(map(repr, [*hidden, parameter.name]))
+            self.fail(
+                f"through it callers could give {', '.join(hidden)}, which is hidden from them",
+                f"hide it as well: exclude_arguments=[{names}]",
+                f"**{parameter.name}",
+            )
+        return self._shape(types, parameter)
 
     def _parameter(self, types: Types, parameter: inspect.Parameter) -> Parameter:
         positional = parameter.kind is parameter.POSITIONAL_ONLY
-        if is_field(parameter.default):
-            return self._with_field(types, parameter, positional)
         shape = self._shape(types, parameter)
-        if parameter.default is parameter.empty:
+        if is_required(parameter):
             return Parameter(parameter.name, shape, True, positional)
+        if is_field(parameter.default):
+            return self._with_field(shape, parameter, positional)
         if parameter.default is None:
             shape = optional(shape)
         return Parameter(parameter.name, shape, False, positional, parameter.default)
 
-    def _with_field(self, types: Types, parameter: inspect.Parameter, positional: bool) -> Parameter:
+    def _with_field(self, shape: Shape, parameter: inspect.Parameter, positional: bool) -> Parameter:
         """A parameter whose default is pydantic's `Field(...)`, which Python must not pass on."""
-        from typing import Annotated
-
         field: Any = parameter.default
-        hint = Any if parameter.annotation is parameter.empty else parameter.annotation
-        shape = self._shape(types, parameter.replace(annotation=Annotated[hint, field]))
-        if field.is_required():
-            return Parameter(parameter.name, shape, True, positional)
+        default = MISSING
         if field.default_factory is None:
-            if field.default is None:
+            default = field.default
+            if default is None:
                 shape = optional(shape)
-            shown = shape.with_schema(default=described(shape, None, field.default).get("default"))
-            return Parameter(
-                parameter.name,
-                shown,
-                False,
-                positional,
-                field.default,
-                lambda: field.get_default(call_default_factory=True),
-            )
+            shape = shape.with_schema(default=described(shape, None, default).get("default"))
         return Parameter(
-            parameter.name, shape, False, positional, MISSING, lambda: field.get_default(call_default_factory=True)
+            parameter.name, shape, False, positional, default, lambda: field.get_default(call_default_factory=True)
         )
 
-    def _shape(self, types: Types, parameter: inspect.Parameter) -> Any:
+    def _shape(self, types: Types, parameter: inspect.Parameter) -> Shape:
         hint = Any if parameter.annotation is parameter.empty else parameter.annotation
         try:
             return types.of(hint)
@@ -334,11 +324,3 @@ def _of_generator(hint: Any, names: Names) -> Any:
 
 
 _LIST: Any = list
-
-
-def _docstring(function: Any) -> str | None:
-    for candidate in (function, getattr(function, "func", None), innermost(function)):
-        text = getattr(candidate, "__doc__", None) if candidate is not None else None
-        if isinstance(text, str) and text != getattr(type(candidate), "__doc__", None):
-            return text
-    return type(function).__doc__ if not inspect.isroutine(function) and not hasattr(function, "func") else None

@@ -16,7 +16,7 @@ from toolwire_schemas.lint import Finding, lint
 from . import signature
 from .context import AsyncContext, Context
 from .errors import OutputError, RegistrationError
-from .options import Options, options_of
+from .options import Options, name_of, options_for
 from .results import presenter
 from .streams import drain, drain_async
 
@@ -86,7 +86,7 @@ class Tool:
                 remedy="give a function, or a toolkit: an object whose methods are decorated",
             )
         self._function = function
-        self._options = options or _options(function)
+        self._options = options or options_for(function)
         self.name: str = name or self._options.name or _name(function)
         """What callers call it."""
         self._signature = signature.read(
@@ -95,6 +95,8 @@ class Tool:
             context_type=Context,
             input_schema=self._options.input_schema,
             output_schema=self._options.output_schema,
+            include=self._options.include_arguments,
+            exclude=self._options.exclude_arguments,
         )
         self.findings = _lint(self.name, self._signature)
         """What some hosts may not like about the tool; none of it keeps others from using it."""
@@ -264,21 +266,13 @@ def _described(name: str, options: Options, read: signature.Signature) -> dict[s
     return {member: value for member, value in members.items() if value}
 
 
-def _options(function: Callable[..., Any]) -> Options:
-    """The decorator's options; a callable object may carry them on its `__call__`."""
-    return options_of(function) or options_of(type(function).__call__) or Options()
-
-
 def _name(function: Any) -> str:
-    """The name a callable goes by: its own, that of what a partial calls, a callable object's `name` or class."""
-    while isinstance(function, partial):
-        function = function.func
-    name = getattr(function, "__name__", None) or getattr(function, "name", None) or type(function).__name__
+    name = name_of(function)
     if name == "<lambda>":
         raise RegistrationError(
             "a lambda has no name", tool=name, remedy='write it with def, or give it one: tool_api(name="...")'
         )
-    return name if isinstance(name, str) else type(function).__name__
+    return name
 
 
 def _is_async(function: Any) -> bool:

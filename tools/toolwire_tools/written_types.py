@@ -1,0 +1,210 @@
+"""What a type that is written in a docstring stands for.
+
+Strategy. Such types are prose as often as Python: `int, optional`, `list of str`, `{'a', 'b'}`, `int or None`. So the
+text is taken apart at its brackets and words, and the pieces are looked up; nothing is evaluated. Known is only what
+JSON has itself: a function whose types stand in its docstring alone goes on getting what it always got, text
+instead of a `datetime`.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Literal, Union
+
+_LIST: Any = list
+_DICT: Any = dict
+_TUPLE: Any = tuple
+
+_PLAIN: dict[str, Any] = {
+    **dict.fromkeys(("str", "string", "literalstring"), str),
+    **dict.fromkeys(("int", "integer"), int),
+    "float": float,
+    "number": int | float,
+    **dict.fromkeys(("bool", "boolean"), bool),
+    **dict.fromkeys(("none", "null", "nonetype"), type(None)),
+    **dict.fromkeys(("any", "object"), Any),
+}
+_LISTS = frozenset(("list", "array", "sequence", "mutablesequence", "iterable", "collection"))
+_SETS = frozenset(("set", "frozenset"))
+_DICTS = frozenset(("dict", "dictionary", "mapping", "mutablemapping"))
+_BARE = {**_PLAIN, **dict.fromkeys(_LISTS, list), **dict.fromkeys(_SETS, set), **dict.fromkeys(_DICTS, dict)}
+_BARE["tuple"] = tuple
+
+_MODULES = frozenset(("", "typing", "t", "typing_extensions", "builtins", "collections.abc"))
+_REMARKS = frozenset(("optional", "default", "defaults", "required", "keyword", "keyword-only", "positional-only"))
+_CLOSING = {"[": "]", "(": ")", "{": "}", "<": ">"}
+_DEEPEST = 20
+"""What is nested deeper than this was not written to be read, and would be to Python's own recursion."""
+
+
+@functools.lru_cache(maxsize=1024)
+def hint_of(text: str) -> Any:
+    """The type hint that *text* stands for; None if it is unknown, so that any value has to do.
+
+    Inside a container the unknown is `Any`: `list of Tensor` is still a list.
+    """
+    if sum(text.count(opening) for opening in (*_CLOSING, " of ")) > _DEEPEST:
+        return None
+    return _hint(_without_roles(text))
+
+
+def parts(text: str, separator: str, most: int = -1) -> list[str]:
+    """*text* cut at each *separator* outside of brackets and quotes, at most *most* times, without space around."""
+    found: list[str] = []
+    open_: list[str] = []
+    quote = ""
+    start = 0
+    for index, character in enumerate(text):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"" and not text[index - 1 : index].isalnum():  # not the apostrophe of a word
+            quote = character
+        elif character in _CLOSING:
+            open_.append(_CLOSING[character])
+        elif open_ and character == open_[-1]:
+            open_.pop()
+        elif not open_ and most and index >= start and text.startswith(separator, index):
+            found.append(text[start:index].strip())
+            start = index + len(separator)
+            most -= 1
+    return [*found, text[start:].strip()]
+
+
+def _without_roles(text: str) -> str:
+    """Types as Sphinx writes them, `:class:`~typing.List``, without their roles."""
+    if "`" not in text:
+        return text
+    import re
+
+    return re.sub(r"(?::[\w:]+:)?`+~?([^`]*)`+", r"\1", text)
+
+
+def _hint(text: str) -> Any:
+    """The hint of a whole entry: alternatives, and remarks between commas."""
+    said = [part for part in parts(text.strip().rstrip("."), ",") if not _is_remark(part)]
+    alternatives = [piece for part in said for piece in _alternatives(part)]
+    if len(alternatives) == 1:
+        return _one(alternatives[0])
+    values = [piece for piece in alternatives if _is_quoted(piece)]
+    types = [_one(piece) for piece in alternatives if piece not in values]
+    return _any_of([_choice(values), *types] if values else types)
+
+
+def _is_remark(part: str) -> bool:
+    """True for `optional`, `default: 5` and the like."""
+    word = part.lower().partition(" ")[0].partition(":")[0].partition("=")[0]
+    return not word or word in _REMARKS
+
+
+def _alternatives(text: str) -> list[str]:
+    pieces = [piece for part in parts(text, " or ") for piece in parts(part.removeprefix("or "), "|")]
+    return [piece for piece in pieces if piece]
+
+
+def _any_of(hints: list[Any]) -> Any:
+    if not hints or None in hints:
+        return None
+    return Any if Any in hints else Union[tuple(hints)]  # noqa: UP007 (an operator takes no list)
+
+
+def _one(text: str) -> Any:
+    """The hint of what is neither an alternative nor a remark."""
+    if text[:1] == "{" and text[-1:] == "}":
+        return _choice(parts(text[1:-1].rstrip(","), ","))
+    for opening in ("[", "(", "<"):
+        head, bracket, inside = text.partition(opening)
+        if bracket and text.endswith(_CLOSING[opening]):
+            return _generic(_base(head), inside[:-1]) if head.strip() else _inside(opening, inside[:-1])
+    head, *rest = parts(text, " of ", 1)
+    return _prose(_base(head), rest[0]) if rest else _BARE.get(_base(text))
+
+
+def _inside(opening: str, text: str) -> Any:
+    """What stands in brackets by itself: `(int or None)` is what is in it, `[int]` could be anything."""
+    return _hint(text) if opening == "(" and len(parts(text, ",")) == 1 else None
+
+
+def _base(text: str) -> str:
+    """The name of a type in lower case, without the module if that is one of Python's own."""
+    module, _, name = text.strip("'\" ").lower().rpartition(".")
+    return name if module in _MODULES else f"{module}.{name}"
+
+
+def _generic(base: str, text: str) -> Any:
+    """`base[text]`."""
+    arguments = parts(text.rstrip(","), ",")
+    if not text:
+        return _BARE.get(base)
+    if base == "optional":
+        return _any_of([_hint(text), type(None)])
+    if base == "union":
+        return _any_of([_hint(argument) for argument in arguments])
+    if base == "literal":
+        return _choice(arguments)
+    if base == "annotated":
+        return _hint(arguments[0])
+    if base == "tuple":
+        return _tuple(arguments)
+    if base in _DICTS and len(arguments) == 2:
+        return _dict(*arguments)
+    return _of_items(base, arguments[0]) if len(arguments) == 1 else None
+
+
+def _prose(base: str, text: str) -> Any:
+    """`base of text`."""
+    base = base.removesuffix("s") if base not in _BARE else base
+    if base in _DICTS:
+        for separator in (" to ", ":"):
+            pair = parts(text.strip("{}"), separator, 1)
+            if len(pair) == 2:
+                return _dict(*pair)
+        return dict
+    return _TUPLE[_item(text), ...] if base == "tuple" else _of_items(base, text)
+
+
+def _of_items(base: str, text: str) -> Any:
+    if base in _LISTS:
+        return _LIST[_item(text)]
+    return set if base in _SETS else None
+
+
+def _tuple(arguments: list[str]) -> Any:
+    if len(arguments) == 2 and arguments[1] == "...":
+        return _TUPLE[_item(arguments[0]), ...]
+    return _TUPLE[tuple(_item(argument) for argument in arguments)]
+
+
+def _dict(key: str, value: str) -> Any:
+    """Keys are text in JSON; those of whole numbers are numbers again for the function."""
+    return _DICT[int if _item(key) is int else str, _item(value)]
+
+
+def _item(text: str) -> Any:
+    """The hint of what is in a container; in prose it may be in the plural."""
+    known = _hint(text)
+    if known is None and text.endswith("s"):
+        known = _hint(text.removesuffix("s"))
+    return Any if known is None else known
+
+
+def _choice(written: list[str]) -> Any:
+    """The `Literal` of values in a row, as in NumPy's `{'a', 'b'}`."""
+    try:
+        return Literal[tuple(map(_value, written))]
+    except ValueError:
+        return None
+
+
+_WORDS = {"true": True, "false": False, "none": None}
+
+
+def _value(text: str) -> Any:
+    if _is_quoted(text):
+        return text[1:-1]
+    return _WORDS[text.lower()] if text.lower() in _WORDS else int(text)
+
+
+def _is_quoted(text: str) -> bool:
+    """True for one string between quotes, without escapes."""
+    quote = text[:1]
+    return len(text) > 1 and quote in ("'", '"') and text.find(quote, 1) == len(text) - 1 and "\\" not in text

@@ -6,6 +6,7 @@ of a registration, so each annotation is evaluated by itself, and only if it is 
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
 import typing
@@ -81,11 +82,17 @@ def evaluated(hint: Any, names: Names) -> Any:
     if not isinstance(hint, str):
         return hint
     try:
-        return evaluated(eval(hint, dict(_EVERYWHERE), names), names)
+        return evaluated(eval(_compiled(hint), dict(_EVERYWHERE), names), names)
     except Unresolved:
         raise
     except Exception as error:
         raise Unresolved(hint, str(error)) from None
+
+
+@functools.lru_cache(maxsize=1024)
+def _compiled(hint: str) -> types.CodeType:
+    """The code of an annotation: compiling is most of what evaluating `int` costs, and every tool's is read twice."""
+    return compile(hint.strip(), "<annotation>", "eval")
 
 
 # What people write in annotations although their file imports it for the type checker only.

@@ -98,6 +98,13 @@ def test_an_unknown_option_is_answered_with_the_closest_one() -> None:
         {"input_schema": "object"},
         {"output_schema": True},
         {"meta": {1: 2}},
+        {"include_arguments": 3},
+        {"include_arguments": [3]},
+        {"exclude_arguments": {"a": 1}},
+        {"exclude_arguments": b"a"},
+        {"explode_param": "no"},
+        {"explode_return": 1},
+        {"returns_named_value": "yes"},
     ],
 )
 def test_an_option_of_the_wrong_type_is_refused_where_it_is_written(options: dict[str, Any]) -> None:
@@ -124,6 +131,9 @@ def test_an_option_of_the_wrong_type_is_refused_where_it_is_written(options: dic
         {"icons": [{"src": "a.png"}]},
         {"icons": [{"src": "https://example.org/a", "mimeType": "png"}]},
         {"icons": [{"src": "https://example.org/a", "theme": "blue"}]},
+        {"exclude_arguments": [""]},
+        {"include_arguments": "a", "input_schema": {"type": "object"}},
+        {"exclude_arguments": "a", "input_schema": {"type": "object"}},
     ],
 )
 def test_an_option_out_of_range_is_refused_where_it_is_written(options: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_tools.docstrings import DocParameter, Docstring, read
-from toolwire_tools.entries import Entry
+from toolwire_tools.entries import Entry, bulleted
 
 GOOGLE = """Search the web.
 
@@ -108,12 +108,43 @@ def test_types_may_be_references() -> None:
     ]
 
 
+def test_numpy_may_tell_of_several_parameters_at_once() -> None:
+    found = read("Add.\n\n    Parameters\n    ----------\n    a, *b : int\n        Numbers.\n    ").parameters
+    assert found == {name: DocParameter(name, "int", "Numbers.") for name in ("a", "b")}
+
+
+def test_results_are_told_one_by_one() -> None:
+    text = """Do.
+
+    Returns:
+        Dict[str, int]: what it is
+            - a: b
+        name (int): the: next
+
+        word: third
+
+    Raises:
+        ValueError: never
+    """
+    assert read(text).returns == (
+        Entry(None, "Dict[str, int]", "what it is\n    - a: b"),
+        Entry("name", "int", "the: next"),
+        Entry("word", None, "third"),
+    )
+    assert read("Do.\n\n    Returns:\n        One thing: and\n        another\n    ").returns == (
+        Entry(text="One thing: and\nanother"),
+    )
+
+
 def test_text_without_sections_is_all_description() -> None:
     text = "Use it like this:\n\n    one: two\n    - three: four"
     assert read(text) == Docstring("Use it like this:\n\none: two\n- three: four")
     assert read(None) == read("") == Docstring()
 
 
-@given(st.text() | st.text("Args:\n \t-@param()x：Returns`"))
-def test_no_text_is_too_odd_to_read(text: str) -> None:
-    assert isinstance(read(text), Docstring)
+@given(st.text() | st.text("Args:\n \t-@param()x：Returns`"), st.sampled_from(("", "Returns:\n    ")))
+def test_no_text_is_too_odd_to_read(text: str, before: str) -> None:
+    found = read(before + text)
+    assert isinstance(found, Docstring)
+    for entry in found.returns:
+        bulleted(entry.text)

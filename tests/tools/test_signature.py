@@ -77,6 +77,48 @@ def test_a_parameter_without_annotation_takes_anything() -> None:
     assert read(tool).arguments.bind({"x": [1]}) == ((), {"x": [1]})
 
 
+def test_a_parameter_without_annotation_has_the_type_its_docstring_tells() -> None:
+    def tool(a, b=None, c="x", **others):  # type: ignore[no-untyped-def]
+        """Do.
+
+        Args:
+            a (List[int]): of numbers
+            b (int, optional): may be left out
+            c (Tensor): of a type nobody knows
+            **others (dict): not the type of each, but of all
+        """
+
+    found = read(tool).arguments
+    assert found.input_schema == {
+        "type": "object",
+        "properties": {
+            "a": {"type": "array", "items": {"type": "integer"}, "description": "of numbers"},
+            "b": {
+                "anyOf": [{"type": "integer"}, {"type": "null"}],
+                "description": "may be left out",
+                "default": None,
+            },
+            "c": {"description": "of a type nobody knows", "default": "x"},
+        },
+        "required": ["a"],
+    }
+    assert found.bind({"a": [1], "c": 5, "d": "e"}) == ((), {"a": [1], "c": 5, "d": "e"})
+    with pytest.raises(ArgumentsError):
+        found.bind({"a": ["1"]})
+
+
+def test_a_default_made_by_pydantic_takes_its_type_from_the_docstring_too() -> None:
+    def tool(a=pydantic.Field(5, ge=0)):  # type: ignore[no-untyped-def]  # noqa: B008
+        """Do.
+
+        Args:
+            a (int): a number
+        """
+
+    schema = {"type": "integer", "minimum": 0, "description": "a number", "default": 5}
+    assert schema_of(tool)["properties"]["a"] == schema
+
+
 def test_further_keywords_are_additional_properties() -> None:
     def tool(a: int, **others: float) -> None: ...
 

@@ -147,7 +147,7 @@ class _Reading:
     def _hidden(self, parameter: inspect.Parameter) -> list[Parameter]:
         """The parameter, if something is to be done about it although no caller gives it."""
         if is_required(parameter):
-            self.fail("callers cannot give it, and it has no default", "give it one, or do not hide it", parameter.name)
+            self.fail("it is hidden and has no default", "give it a default, or let callers give it", parameter.name)
         if parameter.kind is parameter.POSITIONAL_ONLY or is_field(parameter.default):
             made = self._parameter(Types("input", self.names), parameter.replace(annotation=Any))
             return [msgspec.structs.replace(made, shown=False)]

@@ -31,22 +31,23 @@ def _text(exception: BaseException, mask: bool, tool: str) -> str:
             return "\n".join(dict.fromkeys(texts))
         return _bounded("\n".join([_named(exception), *(f"- {text}" for text in texts)]))
     if isinstance(exception, ArgumentsError):
-        return _bounded(_message(exception)) or masked
+        return _bounded(text_of(exception)) or masked
     if isinstance(exception, ToolError):
-        return _message(exception) or masked
+        return text_of(exception) or masked
     if mask:
         return masked
     if isinstance(exception, OutputError):
-        return _bounded(f"The tool {tool} ran, but its result cannot be sent:\n{_message(exception)}")
+        return _bounded(f"The tool {tool} ran, but its result cannot be sent:\n{text_of(exception)}")
     return _bounded(_named(exception))
 
 
 def _named(exception: BaseException) -> str:
-    name, message = type(exception).__name__, _message(exception)
+    name, message = type(exception).__name__, text_of(exception)
     return f"{name}: {message}" if message else name
 
 
-def _message(exception: BaseException) -> str:
+def text_of(exception: BaseException) -> str:
+    """The message of *exception*, also if that cannot be shown."""
     try:
         return str(exception)
     except BaseException as error:  # the tool author's __str__, which may do anything: an outer edge

@@ -46,7 +46,7 @@ class Returns:
 
     def _chosen(self) -> Callable[[Any], Any]:
         if self.output_schema is None:
-            return _unchecked
+            return plain_result
         exact = None if self._shape is None else _EXACT.get(self._shape.native)
         if exact is None:
             return self._checked
@@ -61,7 +61,7 @@ class Returns:
                 return self._quick(value)
             except (msgspec.ValidationError, TypeError, ValueError, OverflowError, RecursionError):
                 pass
-        made = _unchecked(value)
+        made = plain_result(value)
         if self._judge is None:
             from .judge import Judge
 
@@ -98,7 +98,12 @@ def _quick(shape: Shape | None) -> Callable[[Any], Any] | None:
     return quick
 
 
-def _unchecked(value: Any) -> Any:
+def plain_result(value: Any) -> Any:
+    """What a tool returned, as plain JSON data.
+
+    Raises:
+        OutputError: naming the place of what JSON cannot express.
+    """
     try:
         return plain(value)
     except NotPlain as error:

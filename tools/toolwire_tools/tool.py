@@ -181,6 +181,10 @@ class Tool:
         except OutputError:
             return self._presented_late(value, caller)
 
+    def check(self, arguments: dict[str, Any]) -> None:
+        """Do nothing if the tool takes *arguments*. Raises `ArgumentsError` if not."""
+        self._bind(arguments)
+
     def run(self, arguments: dict[str, Any], caller: Caller, *, coerce: bool = False) -> Any:
         """Run a synchronous tool and return its value in Python's terms; of a generator, its answer.
 

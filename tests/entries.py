@@ -99,3 +99,66 @@ ENTRIES = st.builds(
     roots(),
     st.fixed_dictionaries({}, optional={"description": TEXTS, "outputSchema": roots()}),
 )
+
+# --- schemas, each with a value that it takes -------------------------------------------------------------------------
+
+FIELDS = st.sampled_from(["a", "b", "c", "x y", "class", "größe"])
+Pair = tuple[dict[str, Any], Any]
+_PLAIN_PAIRS: st.SearchStrategy[Pair] = st.one_of(
+    st.integers().map(lambda value: ({"type": "integer"}, value)),
+    st.integers(0, 9).map(lambda value: ({"type": "integer", "minimum": 0, "exclusiveMaximum": 10}, value)),
+    st.floats(allow_nan=False, allow_infinity=False).map(lambda value: ({"type": "number"}, value)),
+    TEXTS.map(lambda value: ({"type": "string"}, value)),
+    st.booleans().map(lambda value: ({"type": "boolean"}, value)),
+    st.just(({"type": "null"}, None)),
+    st.sampled_from(["m", "km"]).map(lambda value: ({"type": "string", "enum": ["m", "km"]}, value)),
+    st.sampled_from(["m", None]).map(lambda value: ({"type": ["string", "null"], "enum": ["m", None]}, value)),
+    st.sampled_from([1, "one"]).map(lambda value: ({"enum": [1, "one"]}, value)),
+    st.just(({"const": "it"}, "it")),
+    st.sampled_from([1, "x"]).map(lambda value: ({"type": ["integer", "string"]}, value)),
+)
+
+
+@st.composite
+def objects(draw: st.DrawFn, inner: st.SearchStrategy[Pair]) -> Pair:
+    """An object's schema and a value of it, in which some of the optional members are missing."""
+    pairs = draw(st.dictionaries(FIELDS, st.tuples(inner, st.booleans(), st.booleans()), min_size=1, max_size=4))
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {name: schema for name, ((schema, _), _, _) in pairs.items()},
+        "required": [name for name, (_, is_required, _) in pairs.items() if is_required],
+    }
+    if draw(st.booleans()):
+        schema["additionalProperties"] = False
+    given = {name: value for name, ((_, value), is_required, is_given) in pairs.items() if is_required or is_given}
+    return schema, given
+
+
+def _containing(inner: st.SearchStrategy[Pair]) -> st.SearchStrategy[Pair]:
+    lists = inner.flatmap(
+        lambda pair: st.sampled_from([[], [pair[1]], [pair[1]] * 2]).map(
+            lambda value: ({"type": "array", "items": pair[0]}, value)
+        )
+    )
+    nullable = inner.map(lambda pair: ({"anyOf": [pair[0], {"type": "null"}]}, pair[1]))
+    unions = inner.map(lambda pair: ({"oneOf": [APART, pair[0]]}, pair[1]))
+    tuples = st.lists(inner, min_size=1, max_size=3).map(
+        lambda pairs: (
+            {
+                "type": "array",
+                "prefixItems": [schema for schema, _ in pairs],
+                "items": {"anyOf": [schema for schema, _ in pairs]},
+                "minItems": len(pairs),
+                "maxItems": len(pairs),
+            },
+            [value for _, value in pairs],
+        )
+    )
+    return objects(inner) | lists | nullable | unions | tuples
+
+
+APART = {"type": "object", "properties": {"z": {"type": "integer"}}, "required": ["z"]}
+"""What no other schema here has values of, so that it can stand beside any of them in a `oneOf`."""
+
+PAIRS = objects(st.recursive(_PLAIN_PAIRS, _containing, max_leaves=6))
+"""Schemas of arguments, each with arguments that it takes."""

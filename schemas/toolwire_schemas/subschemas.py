@@ -68,7 +68,7 @@ def target(root: Any, reference: str) -> Any:
         raise LookupError(reference)
     for part in pointer.split("/")[1:]:
         part = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(at, list) and part.isdigit():
+        if isinstance(at, list) and part in map(str, range(len(at))):
             at = at[int(part)]
         elif isinstance(at, dict):
             at = at[part]

@@ -74,3 +74,12 @@ def without_null(schema: Schema) -> tuple[Schema, bool]:
                 return {**left[0], **beside}, True
             return ({**beside, word: left}, True) if left else (schema, True)
     return schema, False
+
+
+def kind_of(values: list[Any]) -> str | None:
+    """The type that all of *values* have, if there is one."""
+    kinds = {_KINDS.get(type(value)) for value in values}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+_KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}

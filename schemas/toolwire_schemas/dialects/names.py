@@ -1,0 +1,116 @@
+"""Names that a dialect allows for names that it may not, and back.
+
+Strategy. A name that is allowed stays. Any other gets what is forbidden replaced by underscores, as in `Notes_read` for
+`Notes.read`; if that is taken, or wanted by two names, a piece of the name's digest is put behind it. So what a name
+becomes depends on the set of names alone, not on their order, and a tool that is added changes another one's name only
+if it would have taken it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import keyword
+import unicodedata
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_DIGITS_OF_DIGEST = 8
+_NO_LIMIT = 10_000
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """What a dialect takes as a name: which letters, which of them at the beginning, and how many."""
+
+    is_letter: Callable[[str], bool]
+    max_length: int = _NO_LIMIT
+    may_begin: Callable[[str], bool] = lambda letter: True
+    is_reserved: Callable[[str], bool] = lambda name: False
+
+    def allows(self, name: str) -> bool:
+        """Whether *name* may stay as it is."""
+        return name == self.mended(name)
+
+    def mended(self, name: str, ending: str = "") -> str:
+        """The nearest name to *name* that is allowed and has this *ending*."""
+        name = unicodedata.normalize("NFKC", name)  # which changes nothing that is ASCII
+        made = "".join(letter if self.is_letter(letter) else "_" for letter in name) or "_"
+        if not self.may_begin(made[0]):
+            made = f"_{made}"
+        made = made[: self.max_length - len(ending)] + ending
+        return f"{made}_" if self.is_reserved(made) else made
+
+
+_ASCII = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_OF_APIS = (_ASCII | {"-"}).__contains__
+_OF_TYPESCRIPT = frozenset(
+    "any arguments as async await boolean break case catch class const continue debugger declare default delete do "
+    "else enum eval export extends false finally for function if implements import in instanceof interface is keyof "
+    "let module namespace never new null number object package private protected public readonly require return "
+    "static string super switch symbol this throw true try type typeof undefined unique unknown var void while with "
+    "yield bigint infer intrinsic Promise Record".split()  # noqa: SIM905
+)
+
+# Where the numbers are from is said in `vendors.py`. Python reads identifiers in Unicode's form NFKC; TypeScript's are
+# kept to ASCII, which all of its tools take.
+RULES = {
+    "openai": Rule(_OF_APIS, 64),
+    "anthropic": Rule(_OF_APIS, 128),
+    "bedrock": Rule(_OF_APIS, 64),
+    "gemini": Rule(_OF_APIS, 64, may_begin=lambda letter: letter.isalpha() or letter == "_"),
+    "python": Rule(
+        lambda letter: f"_{letter}".isidentifier(),
+        may_begin=str.isidentifier,
+        is_reserved=lambda name: keyword.iskeyword(name) or name == "__debug__",
+    ),
+    "typescript": Rule(
+        (_ASCII | {"$"}).__contains__,
+        may_begin=lambda letter: not letter.isdigit(),
+        is_reserved=_OF_TYPESCRIPT.__contains__,
+    ),
+}
+"""The rules of each dialect that has some."""
+
+
+class Names:
+    """How each of *names* is called in a dialect (one of `RULES`), and what it is that is called so there.
+
+    `theirs` leads from our names to the dialect's, `ours` back. Both are complete and lose nothing: no two names are
+    called the same, and what the dialect allows stays as it is.
+
+    Raises:
+        ValueError: if there is no such dialect.
+    """
+
+    def __init__(self, names: Iterable[str], dialect: str) -> None:
+        if dialect not in RULES:
+            raise ValueError(f"no dialect {dialect!r} has rules for names; those that have: {', '.join(RULES)}")
+        self.theirs = _called(list(dict.fromkeys(names)), RULES[dialect])
+        self.ours = {theirs: name for name, theirs in self.theirs.items()}
+
+
+def _called(names: list[str], rule: Rule) -> dict[str, str]:
+    called = {name: name for name in names if rule.allows(name)}
+    wanted: dict[str, list[str]] = {}
+    for name in sorted(set(names) - called.keys()):
+        wanted.setdefault(rule.mended(name), []).append(name)
+    for mended, claimants in wanted.items():
+        if len(claimants) == 1 and mended not in called:
+            called[claimants[0]] = mended
+    taken = set(called.values())
+    for name in (name for claimants in wanted.values() for name in claimants if name not in called):
+        called[name] = _with_digest(name, rule, taken)
+        taken.add(called[name])
+    return {name: called[name] for name in names}
+
+
+def _with_digest(name: str, rule: Rule, taken: set[str]) -> str:
+    salted, made = name, ""
+    while not made or made in taken:
+        digest = hashlib.sha256(salted.encode("utf-8", "surrogatepass")).hexdigest()
+        made = rule.mended(name, f"_{digest[:_DIGITS_OF_DIGEST]}")
+        salted += "'"
+    return made

@@ -1,0 +1,312 @@
+"""Tools as Python stubs: `def add(a: int, b: int = 1) -> int:` with a docstring, as prompts show them to models.
+
+Strategy. Objects become TypedDicts above the function that needs them first, named after their definition, their title
+or the parameter they are for, so that types stay short and circles are no trouble. The text is valid Python whatever a
+server says; it is for reading, and imports nothing.
+
+What must be given comes first, as Python wants it; `...` is a default that the server keeps to itself. A name that is
+no identifier is replaced by one (see `Names`), and the docstring, or a comment, has the real one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from inspect import cleandoc
+from typing import Any
+
+import msgspec
+
+from .entries import Entry, schema_of, text
+from .limits import as_json, described, on_one_line
+from .names import RULES, Names
+from .python_reading import to_entries
+from .shapes import (
+    MAX_DEPTH,
+    NOTHING,
+    Anything,
+    Array,
+    Intersection,
+    Member,
+    Object,
+    Reader,
+    Record,
+    Reference,
+    Scalar,
+    Shape,
+    Tuple,
+    Union,
+    Values,
+    references,
+    result_of,
+)
+
+__all__ = ["from_entries", "from_entry", "to_entries"]
+
+_SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
+_RULE = RULES["python"]
+_INDENT = "    "
+_LINE = 100
+
+
+def from_entry(entry: Entry) -> str:
+    """Return the stub of one tool, the types it needs above it."""
+    return from_entries([entry])
+
+
+def from_entries(entries: list[Entry]) -> str:
+    """Return the stubs of several tools. Their functions are called what `Names(names, "python")` says."""
+    names = Names([text(entry.get("name")) for entry in entries], "python")
+    types = _Types({"Any", "Literal", "Never", "NotRequired", "TypedDict", *names.ours})
+    blocks: list[str] = []
+    for entry in entries:
+        function = _function(entry, names.theirs[text(entry.get("name"))], types)
+        blocks += [*types.take(), function]
+    return "\n\n".join(blocks)
+
+
+# --- functions --------------------------------------------------------------------------------------------------------
+
+
+def _function(entry: Entry, name: str, types: _Types) -> str:
+    asked, answer = Reader(schema_of(entry.get("inputSchema"))), Reader(schema_of(entry.get("outputSchema")))
+    arguments = asked.arguments()
+    members = sorted(arguments.members, key=lambda member: not member.is_required)
+    called = Names([member.name for member in members], "python").theirs
+    writer = _Writer(asked, types)
+    parameters = [_parameter(member, called[member.name], writer) for member in members]
+    if arguments.rest is not None:
+        parameters.append(f"**{_besides(called.values())}: {writer.type_of(arguments.rest, 'more')}")
+    returned = ""
+    if answer.root:
+        result = result_of(answer)
+        shape = result.shape if result else answer.shape(answer.root)
+        returned = f" -> {_Writer(answer, types).type_of(shape, f'{name} result')}"
+    given_name = text(entry.get("name"))
+    head = [f"# {as_json(given_name)}"] if name != given_name else []
+    body = _docstring(text(entry.get("description")), members, called, _about_result(answer))
+    return "\n".join([*head, _head(name, parameters, returned) + (f"\n{body}" if body else " ...")])
+
+
+def _parameter(member: Member, name: str, writer: _Writer) -> str:
+    written = f"{name}: {writer.type_of_member(member)}"
+    if member.is_required:
+        return written
+    return f"{written} = {_value(member.schema['default']) if 'default' in member.schema else '...'}"
+
+
+def _besides(taken: Any) -> str:
+    name = "more"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _head(name: str, parameters: list[str], returned: str) -> str:
+    line = f"def {name}({', '.join(parameters)}){returned}:"
+    if len(line) <= _LINE or not parameters:
+        return line
+    return f"def {name}(\n" + "".join(f"{_INDENT}{parameter},\n" for parameter in parameters) + f"){returned}:"
+
+
+def _about_result(answer: Reader) -> str:
+    result = result_of(answer)
+    return described(result.schema if result else answer.root)
+
+
+def _docstring(said: str, members: list[Member], called: dict[str, str], returned: str) -> str:
+    said = _cleaned(said)
+    sections = [said] if said else []
+    arguments = [_argument(member, called[member.name]) for member in members]
+    if any(arguments):
+        sections.append("Args:\n" + "\n".join(filter(None, arguments)))
+    if returned := _cleaned(returned):
+        sections.append("Returns:\n" + _indented(returned))
+    written = "\n\n".join(sections)
+    # Without a first line of its own, the indentation of all the others would not count.
+    return _quoted(written if said or not written else f"\n{written}")
+
+
+def _argument(member: Member, name: str) -> str:
+    said = _cleaned(described(member.schema, f"called {as_json(member.name)}" if name != member.name else ""))
+    if not said:
+        return ""
+    first, *others = said.split("\n")
+    return "\n".join([f"{_INDENT}{name}: {first}", *(line and _INDENT * 2 + line for line in others)])
+
+
+def _cleaned(words: str) -> str:
+    """*words* as Python itself reads a docstring, without spaces at the ends of lines."""
+    return "\n".join(line.rstrip() for line in cleandoc(words).split("\n")).strip("\n")
+
+
+def _indented(lines: str) -> str:
+    return "\n".join(line and _INDENT + line for line in lines.split("\n"))
+
+
+def _quoted(words: str) -> str:
+    """A docstring, indented, that says *words*; nothing if they are none."""
+    if not words:
+        return ""
+    escaped = re.sub('"(?="|$)', '\\\\"', "".join(map(_escaped, words)))  # neither three in a row, nor one at the end
+    first, *others = escaped.split("\n")
+    end = f'\n{_INDENT}"""' if others else '"""'
+    return "\n".join([f'{_INDENT}"""{first}', *(line and _INDENT + line for line in others)]) + end
+
+
+def _escaped(letter: str) -> str:
+    if letter.isprintable() or letter == "\n" or unicodedata.category(letter) == "Zs":
+        return letter if letter != "\\" else "\\\\"
+    return letter.encode("unicode_escape").decode()
+
+
+# --- types ------------------------------------------------------------------------------------------------------------
+
+
+class _Types:
+    """The types above the functions: each under a name of its own, and none of them twice."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self._taken = taken
+        self._names: dict[str, str] = {}
+        self._waiting: list[str] = []
+
+    def known(self, key: str) -> str | None:
+        return self._names.get(key)
+
+    def name(self, key: str, hint: str) -> str:
+        """A name like *hint* for the type that is known by *key*; who asks for it has to `add` it."""
+        words = "".join(letter if letter.isalnum() else " " for letter in hint).split()
+        base = _RULE.mended("".join(word[0].upper() + word[1:] for word in words) or "Type")
+        made, number = base, 1
+        while made in self._taken:
+            number += 1
+            made = f"{base}{number}"
+        self._taken.add(made)
+        self._names[key] = made
+        return made
+
+    def add(self, block: str) -> None:
+        self._waiting.append(block)
+
+    def take(self) -> list[str]:
+        """The types that were added since the last time."""
+        blocks, self._waiting = self._waiting, []
+        return blocks
+
+
+class _Writer:
+    """Writes the types of one root schema."""
+
+    def __init__(self, reader: Reader, types: _Types) -> None:
+        self._reader = reader
+        self._types = types
+
+    def type_of_member(self, member: Member) -> str:
+        shape = member.shape
+        if isinstance(shape, Object) and shape.description == text(member.schema.get("description")):
+            shape = msgspec.structs.replace(shape, description="")  # it is said where the member is
+        return self.type_of(shape, member.name)
+
+    def type_of(self, shape: Shape, hint: str) -> str:
+        """The annotation for *shape*; *hint* is what an object is called that has no name."""
+        match shape:
+            case Anything():
+                return "Any"
+            case Scalar(kind=kind):
+                return _SCALARS[kind]
+            case Values(values=values):
+                return _literal(values)
+            case Array(items=items):
+                return f"list[{self.type_of(items, hint + ' item')}]"
+            case Tuple(items=items, rest=rest):
+                parts = [self.type_of(item, f"{hint} {place}") for place, item in enumerate(items, 1)]
+                if rest is not None:
+                    parts.append(f"*tuple[{self.type_of(rest, hint + ' item')}, ...]")
+                return f"tuple[{', '.join(parts) or '()'}]"
+            case Record(values=values):
+                return f"dict[str, {self.type_of(values, hint + ' value')}]"
+            case Union(members=members):
+                return " | ".join(dict.fromkeys(self.type_of(member, hint) for member in members))
+            case Reference(pointer=pointer):
+                return self._definition(pointer)
+            case Intersection(members=members):
+                merged = self._merged(members)
+                return self.type_of(merged if merged else members[0], hint)
+            case Object():
+                return self._object(shape, shape.title or hint)
+
+    def _object(self, shape: Object, hint: str) -> str:
+        if not shape.members:
+            return f"dict[str, {self.type_of(shape.rest or NOTHING, hint + ' value')}]"
+        key = f"{shape} {self._reader.behind(references(shape))}"
+        if known := self._types.known(key):
+            return known
+        name = self._types.name(key, hint)
+        self._types.add(self._typed_dict(name, shape))
+        return name
+
+    def _definition(self, pointer: str) -> str:
+        key = f"{pointer} {self._reader.behind([pointer])}"
+        if known := self._types.known(key):
+            return known
+        name = self._types.name(key, pointer.rpartition("/")[2].strip("#") or "arguments")
+        shape = self._reader.definition(pointer)
+        if isinstance(shape, Intersection):
+            shape = self._merged(shape.members) or shape
+        if isinstance(shape, Object) and shape.members:
+            self._types.add(self._typed_dict(name, shape))
+        else:
+            self._types.add(f"{name} = {self.type_of(shape, name)}")
+        return name
+
+    def _typed_dict(self, name: str, shape: Object) -> str:
+        said = _cleaned(shape.description)
+        fields = [(member.name, self._type_of_field(member), described(member.schema)) for member in shape.members]
+        others = [] if shape.rest is None else [f"{_INDENT}# and others: {self.type_of(shape.rest, name + ' value')}"]
+        if all(_RULE.allows(member.name) for member in shape.members):
+            lines = [_with_note(f"{field}: {kind}", note) for field, kind, note in fields]
+            return "\n".join([f"class {name}(TypedDict):", *([_quoted(said)] if said else []), *lines, *others])
+        lines = [_with_note(f"{_value(field)}: {kind},", note) for field, kind, note in fields]
+        head = [f"# {on_one_line(said)}"] if said else []
+        return "\n".join([*head, f'{name} = TypedDict("{name}", {{', *lines, *others, "})"])
+
+    def _type_of_field(self, member: Member) -> str:
+        kind = self.type_of_member(member)
+        return kind if member.is_required else f"NotRequired[{kind}]"
+
+    def _merged(self, parts: list[Shape]) -> Object | None:
+        """One object that is all of *parts*, if these are objects."""
+        objects = [self._reader.followed(part) for part in parts]
+        members: dict[str, Member] = {}
+        for shape in objects:
+            if not isinstance(shape, Object):
+                return None
+            for member in shape.members:
+                known = members.get(member.name)
+                members[member.name] = member if known is None or member.is_required else known
+        return Object(list(members.values()), None)
+
+
+def _with_note(field: str, note: str) -> str:
+    return f"{_INDENT}{field}" + (f"  # {on_one_line(note)}" if note else "")
+
+
+def _literal(values: list[Any]) -> str:
+    if not values:
+        return "Never"
+    return f"Literal[{', '.join(map(_value, values))}]" if values != [None] else "None"
+
+
+def _value(value: Any, depth: int = 0) -> str:
+    """A JSON value as Python writes it; `...` for what is nested too deep to be read."""
+    if depth > MAX_DEPTH:
+        return "..."
+    if isinstance(value, str):
+        is_plain = value.isprintable() and not set('"\\') & set(value)
+        return f'"{value}"' if is_plain else repr(value)
+    if isinstance(value, list):
+        return f"[{', '.join(_value(item, depth + 1) for item in value)}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_value(name)}: {_value(item, depth + 1)}' for name, item in value.items())}}}"
+    return repr(value)

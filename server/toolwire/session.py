@@ -73,6 +73,7 @@ class Session:
             each_tick=self._outlet.flush_soon,
             max_workers=settings.max_workers,
         )
+        self._backlog = self._workers.backlog
         self._loop = Loop(self._limit, self._post)
         self._reading = False
         self._ending = False
@@ -107,13 +108,15 @@ class Session:
         if not self._reading:  # else it ends for another reason, and what has come belongs to whoever reads
             self._outlet.post_all(self._decide(self._framing.close()))
         self._workers.serve_backlog()
-        self._hang_up()
+        if grace:  # else there is no time for what tools make of the news
+            self._hang_up()
         idle = threading.Event()
         self._protocol.notify_when_idle(idle.set)
         idle.wait(min(grace, threading.TIMEOUT_MAX))
         self._workers.finish(deadline)
         self._outlet.post_all(self._protocol.end_subscriptions())
         self._give_up_the_rest()
+        self._hang_up()
         self._loop.finish(_CLEAN_UP_SECONDS)
         self._outlet.finish(max(deadline - time.monotonic(), _CLEAN_UP_SECONDS))
         self._clock.stop()
@@ -134,15 +137,15 @@ class Session:
     def _decide(self, frames: list[Frame]) -> Answers:
         """Decide about *frames*, in their order; return what can be answered at once."""
         answers: Answers = []
-        backlog = self._workers.backlog
+        receive = self._protocol.receive
         for frame in frames:
-            for decision in self._protocol.receive(frame):
+            for decision in receive(frame):
                 if type(decision) is Start:
                     call = decision.call
                     if call.tool.is_async:
                         self._loop.put(call)
                     else:
-                        backlog.append(call)
+                        self._backlog.append(call)
                 elif type(decision) is Send:
                     answers.append(decision.message)
                 elif type(decision) is Cancel:
@@ -171,23 +174,21 @@ class Session:
     # Running
 
     def _begin(self, call: Call) -> None:
-        """Run a synchronous tool, or leave it to wait for its turn; on a worker."""
+        """Run a synchronous tool and answer, or leave the call to wait for its turn; on a worker."""
         gate = call.tool.gate
         if gate is None:
             self._run(call)
         elif gate.enter(call):
             try:
-                self._run(call)
+                if not call.ended:
+                    self._run(call)
             finally:
                 following = gate.leave()
                 if following is not None:
-                    self._workers.backlog.append(following)
+                    self._backlog.append(following)
                     self._workers.serve_backlog()
 
     def _run(self, call: Call) -> None:
-        """Run a synchronous tool and answer; on a worker."""
-        if call.ended:
-            return
         tool = call.tool
         if tool.timeout_seconds or self._timeout_seconds:
             self._limit(call)
@@ -198,9 +199,7 @@ class Session:
         if self._leave is not None:
             self._leave(outcome)
         message = self._message(call, outcome)
-        if message is None:
-            return
-        if not (self._workers.backlog and self._outlet.gather(message)):
+        if message is not None and not (self._backlog and self._outlet.gather(message)):
             self._outlet.emit(message)
 
     def _message(self, call: Call, outcome: Outcome) -> bytes | None:

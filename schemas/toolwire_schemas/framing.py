@@ -72,8 +72,8 @@ class Framing(Protocol):
     def close(self) -> list[Frame]:
         """Return what the end of the stream completes: a last line needs no newline."""
 
-    def wrap(self, message: bytes) -> bytes:
-        """Return *message* as it goes out."""
+    def wrap(self, *messages: bytes) -> bytes:
+        """Return *messages* as they go out."""
 
 
 class AutoFraming:

@@ -77,8 +77,8 @@ class Call(msgspec.Struct, eq=False):
     origin: Origin
     capabilities: Any
     coerce: bool
-    token: Id | None
     host: Host
+    token: Id | None = None
     ended: bool = False
     given_up: bool = False
     worker: object = None

@@ -53,8 +53,9 @@ class Eras:
         """The legacy version agreed on; `None` before `initialize`."""
         self.capabilities: Any = None
         """What a legacy client said it can do; `None` if it said nothing."""
+        self.insists = False
+        """Whether requests must name their version: modern ones have come, and `initialize` never has."""
         self._seen_initialize = False
-        self._seen_modern = False
 
     def is_modern(self, method: str, params: dict[str, Any]) -> bool:
         """Return whether a request is to be answered as MCP 2026-07-28 says.
@@ -65,14 +66,16 @@ class Eras:
         meta = params.get("_meta")
         if meta is not None and type(meta) is dict and META_VERSION in meta:
             _check_modern(meta)
-            self._seen_modern = True
+            self.insists = not self._seen_initialize
             return True
-        if method == "initialize":
-            self._seen_initialize = True
-        elif self._seen_modern and not self._seen_initialize and not method.startswith(("notifications/", "$/")):
+        if self.insists and not method.startswith(("initialize", "notifications/", "$/")):
             # Required of requests only: official clients send notifications without it.
             raise RequestError(INVALID_PARAMS, f"params._meta must name the protocol version as {META_VERSION}")
         return False
+
+    def greet(self) -> None:
+        """Take note that a client has sent `initialize`, whatever becomes of it."""
+        self._seen_initialize, self.insists = True, False
 
     def greeted(self, params: dict[str, Any], answer: dict[str, Any]) -> None:
         """Take note of what a legacy client said of itself, and of what it was answered."""

@@ -62,7 +62,7 @@ class Outlet:
             self.post_all(messages)
             return
         try:
-            self._write(self._take_gathered() + b"".join(map(self._framing.wrap, messages)))
+            self._write(self._take_gathered() + self._framing.wrap(*messages))
         finally:
             self._lock.release()
 
@@ -89,10 +89,8 @@ class Outlet:
                 self._write(gathered)
 
     def _take_gathered(self) -> bytes:
-        gathered, wrap = self._gathered, self._framing.wrap
-        if not gathered:
-            return b""
-        return b"".join([wrap(gathered.popleft()) for _ in range(len(gathered))])
+        take = self._gathered.popleft
+        return self._framing.wrap(*[take() for _ in range(len(self._gathered))])
 
     # Through the outbox
 

@@ -147,7 +147,8 @@ class Protocol:
         if params is None:
             params = {}
         try:
-            return handler(request, params, Origin(size, batch, self._eras.is_modern(method, params)))
+            modern = ("_meta" in params or self._eras.insists) and self._eras.is_modern(method, params)
+            return handler(request, params, Origin(size, batch, modern))
         except RequestError:
             raise
         except Exception as bug:  # the outer edge of the thread that reads, which must go on
@@ -216,15 +217,15 @@ class Protocol:
         elif type(arguments) is not dict and not (self._coerce and type(arguments) is str):
             raise RequestError(INVALID_PARAMS, "params.arguments must be an object of the tool's arguments")
         id = None if request.id is UNSET else request.id
-        token = _progress_token(params["_meta"]) if "_meta" in params else None
-        modern = origin.modern
-        capabilities = params["_meta"][META_CLIENT_CAPABILITIES] if modern else self._eras.capabilities
-        call = Call(id, tool, arguments, origin, capabilities, self._coerce, token, self._host)
+        call = Call(id, tool, arguments, origin, self._eras.capabilities, self._coerce, self._host)
+        if "_meta" in params:
+            call.token = _progress_token(params["_meta"])
+        if origin.modern:
+            call.capabilities = params["_meta"][META_CLIENT_CAPABILITIES]
+            call.sent = encode(arguments) if can_ask(call.capabilities) else b""
         if "requestState" in params:
             return self._resume(call, params)
-        if modern and can_ask(capabilities):
-            call.sent = encode(arguments)
-        self._ledger.begin(call)
+        self._ledger.begin(call, id, origin)
         return (Start(call),)
 
     def _resume(self, again: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
@@ -254,6 +255,8 @@ class Protocol:
         return self.answer(request.id, b"{}", origin.batch)
 
     def _initialize(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+        if not origin.modern:
+            self._eras.greet()
         result = lifecycle.initialize(self._identity, params, modern=origin.modern)
         self._eras.greeted(params, result)
         return self.answer(request.id, encode(result), origin.batch)

@@ -24,10 +24,8 @@ class Subscriptions:
     """The open `subscriptions/listen` requests, by their ids. Used under the protocol's lock."""
 
     def __init__(self) -> None:
-        self._open: dict[Id, bool] = {}
-
-    def __contains__(self, id: object) -> bool:
-        return id in self._open
+        self.ids: dict[Id, bool] = {}
+        """The open requests, each with whether it wants to hear of tools."""
 
     def open(self, id: Id, params: dict[str, Any]) -> bytes:
         """Return the notification that acknowledges the request: what it will hear of, of all it asked for.
@@ -40,22 +38,22 @@ class Subscriptions:
             raise RequestError(
                 INVALID_PARAMS, "params.notifications must be an object such as {'toolsListChanged': true}"
             )
-        self._open[id] = wanted.get(_KIND) is True
-        granted = {_KIND: True} if self._open[id] else {}
+        self.ids[id] = wanted.get(_KIND) is True
+        granted = {_KIND: True} if self.ids[id] else {}
         return _notification("subscriptions/acknowledged", id, {"notifications": granted})
 
     def close(self, id: Id) -> bool:
         """Forget the request; false if it was not open."""
-        return self._open.pop(id, None) is not None
+        return self.ids.pop(id, None) is not None
 
     def news(self) -> list[bytes]:
         """Return what tells every subscriber that the list of tools has changed."""
-        return [_notification("tools/list_changed", id, {}) for id, wanted in self._open.items() if wanted]
+        return [_notification("tools/list_changed", id, {}) for id, wanted in self.ids.items() if wanted]
 
     def close_all(self) -> list[Id]:
         """Forget all requests and return their ids: they are owed an answer."""
-        ids = list(self._open)
-        self._open.clear()
+        ids = list(self.ids)
+        self.ids.clear()
         return ids
 
 

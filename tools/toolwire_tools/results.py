@@ -37,13 +37,15 @@ def presenter(returns: Returns) -> Callable[[Any], Result]:
     builtins = returns.builtins
     if returns.output_schema is None:
         return lambda value: _by_looks(value, builtins)
-    present = _wrapped if returns.wraps else _object
-    return lambda value: present(builtins(value))
+    if not returns.wraps:
+        return lambda value: _object(builtins(value))
+    return lambda value: _wrapped(builtins(value))
 
 
 def _wrapped(data: Any) -> Result:
-    content = [{"type": "text", "text": _text(data)}]
-    return {"content": content, "structuredContent": {"result": data}, "isError": False}
+    # The commonest answer is spelled here, as JSON spells it.
+    text = str(data) if type(data) is int and -_LARGE < data < _LARGE else _text(data)
+    return {"content": [{"type": "text", "text": text}], "structuredContent": {"result": data}, "isError": False}
 
 
 def _object(data: Any) -> Result:
@@ -51,11 +53,8 @@ def _object(data: Any) -> Result:
 
 
 def _text(data: Any) -> str:
-    kind = type(data)
-    if kind is str:
-        return data  # type: ignore[no-any-return]
-    if kind is int and -_LARGE < data < _LARGE:  # the commonest answer, spelled as JSON spells it
-        return str(data)
+    if type(data) is str:
+        return data
     try:
         return encode(data).decode()
     except ValueError as error:

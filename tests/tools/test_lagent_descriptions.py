@@ -341,7 +341,7 @@ TYPES: list[tuple[Any, str]] = [
     (int | str, "STRING"),
     (list[str] | str, "STRING"),
     (int | list[int], "NUMBER"),
-    (int | dict[str, int], "NUMBER"),
+    *((int | hint, "NUMBER") for hint in (dict[str, int], Waypoint, Movie, Pair, Item, Model, collections.Counter)),
     (Literal["interest", "fee"], "STRING"),
     (Literal["list", "map"], "STRING"),
     (Literal[1, 2], "NUMBER"),

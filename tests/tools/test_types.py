@@ -631,6 +631,12 @@ def test_limits_hold_for_what_the_tool_gets() -> None:
     assert load(typing.Tuple, [1]) == (1,)  # noqa: UP006
 
 
+@pytest.mark.parametrize("hint", [set, set[Any], frozenset[list[int]], set[dict[str, int]], set[int | list[int]]])
+def test_what_cannot_be_in_a_set_is_the_callers_fault(hint: Any) -> None:
+    [(place, _)] = faults(hint, [{}] if hint == set[dict[str, int]] else [[1]])
+    assert place == "arguments.x"
+
+
 def test_integers_in_fractions_too_large_to_be_exact_are_named() -> None:
     assert faults(int, 1e300)[0][0] == "arguments.x"
 

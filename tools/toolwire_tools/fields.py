@@ -55,6 +55,11 @@ def members(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any
     return None
 
 
+def has_members(cls: Any) -> bool:
+    """True if *cls* is such a class."""
+    return any(recognised(cls) for recognised, _ in _SORTS)
+
+
 def _hints(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]) -> dict[str, Any]:
     # The function's own names come last: they make classes that were defined inside a function known to each other.
     try:

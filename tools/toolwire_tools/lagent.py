@@ -16,6 +16,7 @@ from . import docstrings, parameters
 from .choices import in_json
 from .context import Context
 from .entries import bulleted
+from .fields import has_members
 from .hints import Names, Unresolved, bare, members
 from .options import Options, name_of, options_for
 from .written_types import hint_of
@@ -168,8 +169,9 @@ def _of_class(cls: type, names: Names) -> str:
         return _joined(_of_value(value) for value in in_json(cls).values())
     if getattr(cls, "__pydantic_root_model__", False):
         return _look(cls.model_fields["root"].annotation, names)[0]  # type: ignore[attr-defined]
-    base = next((base for base in (int, float, list) if issubclass(cls, base)), None)
-    return _NAMES[base] if base else _STRING
+    if has_members(cls) or hasattr(cls, "__pydantic_core_schema__"):
+        return ""
+    return next((_NAMES[base] for base in (int, float, list, dict) if issubclass(cls, base)), _STRING)
 
 
 def _of_value(value: Any) -> str:

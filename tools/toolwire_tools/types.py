@@ -230,7 +230,9 @@ class Types:
         if self.direction == "output":
             care = item.care if exact and native is not tuple else max(item.care, WALK)
             return Shape(schema, _LIST[item.native], each(item, None), ARRAY, care=care)
-        if item.build is not None and native is not list:
+        # Of what cannot be in a set msgspec says so by a TypeError, as if the tool were at fault.
+        unhashable = native in (set, frozenset) and item.kinds & (ARRAY | OBJECT)
+        if native is not list and (item.build is not None or unhashable):
             native, container = list, native
         inner = (item.native, ...) if native is tuple else item.native
         same = item.same and native is list and container is None

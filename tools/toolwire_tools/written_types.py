@@ -25,10 +25,17 @@ _PLAIN: dict[str, Any] = {
     **dict.fromkeys(("any", "object"), Any),
 }
 _LISTS = frozenset(("list", "array", "sequence", "mutablesequence", "iterable", "collection"))
-_SETS = frozenset(("set", "frozenset"))
+_SETS: dict[str, Any] = {"set": set, "frozenset": frozenset}
 _DICTS = frozenset(("dict", "dictionary", "mapping", "mutablemapping"))
-_BARE = {**_PLAIN, **dict.fromkeys(_LISTS, list), **dict.fromkeys(_SETS, set), **dict.fromkeys(_DICTS, dict)}
-_BARE["tuple"] = tuple
+_HASHABLE = str | int | float | bool | None
+"""What of JSON can be in a set."""
+_BARE: dict[str, Any] = {
+    **_PLAIN,
+    **dict.fromkeys(_LISTS, list),
+    **{name: kind[_HASHABLE] for name, kind in _SETS.items()},
+    **dict.fromkeys(_DICTS, dict),
+    "tuple": tuple,
+}
 
 _MODULES = frozenset(("", "typing", "t", "typing_extensions", "builtins", "collections.abc"))
 _REMARKS = frozenset(("optional", "default", "defaults", "required", "keyword", "keyword-only", "positional-only"))
@@ -165,7 +172,10 @@ def _prose(base: str, text: str) -> Any:
 def _of_items(base: str, text: str) -> Any:
     if base in _LISTS:
         return _LIST[_item(text)]
-    return set if base in _SETS else None
+    if base in _SETS:
+        item = _item(text)
+        return _SETS[base][item] if item in _PLAIN.values() and item is not Any else _BARE[base]
+    return None
 
 
 def _tuple(arguments: list[str]) -> Any:

@@ -15,6 +15,7 @@ from .errors import (
     Declined,
     Dismissed,
     NotAnswered,
+    NotOffered,
     OutputError,
     RegistrationError,
     ToolError,
@@ -26,9 +27,18 @@ from .registry import tools_of
 from .tool import Tool
 
 __all__ = [
+    "ActionExecutor",
+    "ActionReturn",
+    "ActionStatusCode",
+    "ActionValidCode",
+    "AgentMessage",
     "ArgumentsError",
+    "AsyncActionExecutor",
+    "AsyncActionMixin",
     "AsyncContext",
     "Audio",
+    "BaseAction",
+    "BaseParser",
     "Caller",
     "Cancelled",
     "CannotAsk",
@@ -36,29 +46,72 @@ __all__ = [
     "Context",
     "Declined",
     "Dismissed",
+    "Env",
     "File",
     "Finding",
+    "FinishAction",
+    "FunctionCall",
+    "Hook",
     "Image",
+    "InvalidAction",
+    "JsonParser",
+    "NoAction",
     "NotAnswered",
+    "NotOffered",
     "Offer",
     "Options",
     "OutputError",
+    "ParseError",
     "RegistrationError",
     "ResourceLink",
     "Skipped",
     "Text",
     "Tool",
     "ToolError",
+    "TupleParser",
     "failure",
+    "get_tool",
+    "get_tool_cls",
+    "list_tools",
     "tool_api",
     "tools_in",
     "tools_of",
 ]
 
 if TYPE_CHECKING:
-    pass
+    from .action_registry import get_tool, get_tool_cls, list_tools
+    from .action_return import ActionReturn, ActionStatusCode, ActionValidCode
+    from .actions import AsyncActionMixin, BaseAction
+    from .builtin_actions import FinishAction, InvalidAction, NoAction
+    from .env import Env
+    from .executor import ActionExecutor, AsyncActionExecutor
+    from .hooks import Hook
+    from .messages import AgentMessage, FunctionCall
+    from .parsers import BaseParser, JsonParser, ParseError, TupleParser
 
-_LATER: dict[str, str] = {}
+_LATER: dict[str, str] = {
+    "ActionExecutor": "executor",
+    "ActionReturn": "action_return",
+    "ActionStatusCode": "action_return",
+    "ActionValidCode": "action_return",
+    "AgentMessage": "messages",
+    "AsyncActionExecutor": "executor",
+    "AsyncActionMixin": "actions",
+    "BaseAction": "actions",
+    "BaseParser": "parsers",
+    "Env": "env",
+    "FinishAction": "builtin_actions",
+    "FunctionCall": "messages",
+    "Hook": "hooks",
+    "InvalidAction": "builtin_actions",
+    "JsonParser": "parsers",
+    "NoAction": "builtin_actions",
+    "ParseError": "parsers",
+    "TupleParser": "parsers",
+    "get_tool": "action_registry",
+    "get_tool_cls": "action_registry",
+    "list_tools": "action_registry",
+}
 """Names imported at first use, each with its module: a server that needs none of them starts without them."""
 
 

@@ -2,6 +2,7 @@
 
 TypeError
 └─ RegistrationError    you described a tool that cannot be offered
+   └─ NotOffered        it could be, and is not meant to be as it is
 Exception
 ├─ ToolError            the tool says, in its own words, that it failed
 │  ├─ ArgumentsError    the caller sent arguments the tool does not take
@@ -25,6 +26,7 @@ __all__ = [
     "Declined",
     "Dismissed",
     "NotAnswered",
+    "NotOffered",
     "OutputError",
     "RegistrationError",
     "ToolError",
@@ -41,6 +43,10 @@ class RegistrationError(TypeError):
         self.remedy = remedy
         where = f"tool {tool!r}" + (f", {parameter}" if parameter else "")
         super().__init__(f"{where}: {problem}" + (f"; {remedy}" if remedy else ""))
+
+
+class NotOffered(RegistrationError):
+    """Something that is no tool as it is: an action that is not enabled, abstract, or only described."""
 
 
 class ToolError(Exception):

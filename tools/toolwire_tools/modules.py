@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from .errors import RegistrationError
+from .errors import NotOffered, RegistrationError
 from .options import held, marked
-from .registry import distinct, tools_of
+from .registry import distinct, teller, tools_of
 from .suggestions import unknown
 from .tool import Tool
 from .toolkit import is_toolkit
@@ -45,16 +45,35 @@ def tools_in(module: ModuleType) -> Offer:
     """
     listed = vars(module).get("__tools__")
     if listed is not None:
-        return Offer(tools_of(_listed(module, listed)), [])
-    marks = _once({name: value for name, value in vars(module).items() if _is_marked(name, value)})
+        every = {f"__tools__[{place}]": thing for place, thing in enumerate(_listed(module, listed))}
+        return _offer(_once(every), [], drop_classes=False)
+    marks = _once({name: value for name, value in vars(module).items() if _is_marked(module, name, value)})
     reasons = {name: _withheld(module, name, value) for name, value in marks.items()}
     skipped = [Skipped(name, reason) for name, reason in reasons.items() if reason is not None]
-    offered = [value for name, value in marks.items() if reasons[name] is None]
+    offered = {name: value for name, value in marks.items() if reasons[name] is None}
     if offered:
-        made = {type(value) for value in offered}  # an object of a toolkit stands for its class
-        return Offer(tools_of([value for value in offered if not (_is_class(value) and value in made)]), skipped)
+        return _offer(offered, skipped)
     functions = _once({name: value for name, value in vars(module).items() if _is_own(module, name, value)})
     return _offer_of(functions, skipped)
+
+
+def _offer(things: dict[str, Any], skipped: list[Skipped], *, drop_classes: bool = True) -> Offer:
+    """The tools of *things*. With *drop_classes*, an object stands for its class, also inside of something else."""
+    found: dict[str, list[Tool]] = {}
+    made: set[type] = set()
+    for name, thing in sorted(things.items(), key=lambda item: _is_class(item[1])):
+        if drop_classes and _is_class(thing) and thing in made:
+            continue
+        try:
+            found[name] = tools_of(thing)
+        except NotOffered as error:
+            skipped.append(Skipped(name, f"{error.problem}; {error.remedy}"))
+        made |= {type(thing), *(type(_owner(tool)) for tool in found.get(name, ()))}
+    return Offer(distinct(tool for name in things for tool in found.get(name, ())), skipped)
+
+
+def _owner(tool: Tool) -> Any:
+    return getattr(tool.function, "__self__", None)
 
 
 def _listed(module: ModuleType, listed: Any) -> list[Any]:
@@ -98,12 +117,20 @@ def _once(members: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if name in kept}
 
 
-def _is_marked(name: str, value: Any) -> bool:
-    """True for decorated functions, toolkits and their objects, and tools; not for private toolkits."""
+def _is_marked(module: ModuleType, name: str, value: Any) -> bool:
+    """True for decorated functions, tools, toolkits, actions and the like and their objects; not for private ones.
+
+    Classes of ours are what others are built on, and stand in every module that does so.
+    """
     if marked(value) is not None:
         return True
+    if _is_class(value) and value.__module__.startswith(_OURS) and name not in _exported(module):
+        return False
     kind = value if _is_class(value) else type(value)
-    return not name.startswith("_") and (kind is Tool or is_toolkit(kind)) and value is not Tool
+    return not name.startswith("_") and (kind is Tool or is_toolkit(kind) or teller(kind) is not None)
+
+
+_OURS = f"{__package__}."
 
 
 def _withheld(module: ModuleType, name: str, value: Any) -> str | None:

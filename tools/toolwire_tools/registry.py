@@ -9,16 +9,18 @@ from .tool import Tool
 from .toolkit import is_toolkit, tools_of_toolkit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 
 def tools_of(thing: Any) -> list[Tool]:
     """The tools that *thing* stands for.
 
     It may be a `Tool`, a function (decorated or not), a bound method, a partial, a callable object, a toolkit
-    (a class that is made without arguments, or an object), or a list or tuple of these.
+    (a class that is made without arguments, or an object), an action, its class, an executor or an environment of
+    actions, or a list or tuple of these.
 
     Raises:
+        NotOffered: for an action that is not enabled, abstract, or only described.
         RegistrationError: if it is none of these, cannot be described, or if two tools have one name.
     """
     if isinstance(thing, Tool):
@@ -26,13 +28,26 @@ def tools_of(thing: Any) -> list[Tool]:
     if isinstance(thing, list | tuple):
         once = {id(item): item for item in thing}
         return distinct(tool for item in once.values() for tool in tools_of(item))
-    if is_toolkit(thing if isinstance(thing, type) else type(thing)):
+    kind = thing if isinstance(thing, type) else type(thing)
+    if known := teller(kind):
+        return distinct(known(thing))
+    if is_toolkit(kind):
         return distinct(tools_of_toolkit(thing))
     if isinstance(thing, type):
         raise RegistrationError(
             "no method of the class is decorated", tool=thing.__name__, remedy="put @tool_api on its methods"
         )
     return [Tool(thing)]
+
+
+def teller(kind: type) -> Callable[[Any], list[Tool]] | None:
+    """What tells the tools of the class *kind* and its objects: a static method `__toolwire_tools__` of it."""
+    found: Callable[[Any], list[Tool]] | None
+    found = next((vars(base)[_TELLER] for base in kind.__mro__ if _TELLER in vars(base)), None)
+    return found
+
+
+_TELLER = "__toolwire_tools__"
 
 
 def distinct(tools: Iterable[Tool]) -> list[Tool]:

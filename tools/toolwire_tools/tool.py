@@ -132,6 +132,11 @@ class Tool:
         return f"<Tool {self.name}>"
 
     @property
+    def options(self) -> Options:
+        """What its author says of it."""
+        return self._options
+
+    @property
     def tags(self) -> frozenset[str]:
         """Words to choose tools by."""
         return self._options.tags

@@ -47,7 +47,8 @@ def tools_of_toolkit(toolkit: Any) -> list[Tool]:
     """
     kind: type = toolkit if isinstance(toolkit, type) else type(toolkit)
     options = decorated(kind)
-    target = _constructed(kind, options) if isinstance(toolkit, type) else toolkit
+    is_target = not isinstance(toolkit, type) or _needs_no_object(kind, options)
+    target = toolkit if is_target else constructed(kind)
     public = {name: said for name, said in options.items() if not name.startswith("_") or said.name}
     if not public:
         return [Tool(target)]
@@ -64,10 +65,12 @@ def _tool(kind: type, target: Any, method: str, options: Options) -> Tool:
     return Tool(function, name=name, options=options)
 
 
-def _constructed(kind: type, options: dict[str, Options]) -> Any:
-    """An object of *kind*, or the class itself where only static and class methods are tools."""
-    if all(isinstance(inspect.getattr_static(kind, name), staticmethod | classmethod) for name in options):
-        return kind
+def constructed(kind: type) -> Any:
+    """An object of *kind*.
+
+    Raises:
+        RegistrationError: if it cannot be made without arguments.
+    """
     if inspect.isabstract(kind):
         raise RegistrationError(
             "an abstract class has no object whose methods could run",
@@ -82,6 +85,11 @@ def _constructed(kind: type, options: dict[str, Options]) -> Any:
             remedy=f"make the object yourself and list it: __tools__ = [{example}]",
         )
     return kind()
+
+
+def _needs_no_object(kind: type, options: dict[str, Options]) -> bool:
+    """True where only static and class methods are tools."""
+    return all(isinstance(inspect.getattr_static(kind, name), staticmethod | classmethod) for name in options)
 
 
 def _required(kind: type) -> list[str]:

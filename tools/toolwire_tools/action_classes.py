@@ -1,0 +1,125 @@
+"""Classes of actions: which methods are their APIs, and how the class describes itself.
+
+Strategy. A class body runs at import, so it is only looked at there: what is wrong with it is an error at once, and the
+description is made when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from . import docstrings
+from .action_registry import action_name, register
+from .errors import RegistrationError
+from .lagent import description_of
+from .toolkit import decorated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .actions import BaseAction
+
+RUN = "run"
+"""The one API of a simple action."""
+
+
+class ActionMeta(ABCMeta):
+    """The class of all classes of actions.
+
+    Raises:
+        RegistrationError: at a class whose methods cannot be APIs side by side.
+    """
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> None:
+        super().__init__(name, bases, namespace, **kwargs)
+        cls._apis: dict[str, str] = apis_of(cls)
+        register(cls)  # type: ignore[arg-type]
+
+
+class Described:
+    """`__tool_description__`: the description of the class it is asked of, made once for each."""
+
+    def __get__(self, _: object, owner: type[BaseAction]) -> dict[str, Any]:
+        made: dict[str, Any] | None = vars(owner).get("_described")
+        if made is None:
+            made = owner._described = described(owner)
+        return made
+
+
+def apis_of(cls: type) -> dict[str, str]:
+    """The method of each API, by the API's name: `run` alone, or those that are decorated; inherited ones as well.
+
+    Raises:
+        RegistrationError: for `run` beside others, two of one name, or one in the place of what every action has.
+    """
+    found: dict[str, str] = {}
+    for method, options in decorated(cls).items():
+        if cls is not _root(cls) and method in vars(_root(cls)):
+            _fail(cls, f"{_where(cls, method)} hides what every action has by this name", "give it another name")
+        if method == RUN or (method.startswith("_") and options.name is None):
+            continue
+        other = found.setdefault(options.name or method, method)
+        if other != method:
+            problem = f"{_where(cls, other)} and {_where(cls, method)} are both called {options.name or method!r}"
+            _fail(cls, problem, 'rename one: tool_api(name="...")')
+    run = getattr(cls, RUN, None)
+    if run is None:
+        return found
+    if not callable(run):
+        _fail(cls, f"{_where(cls, RUN)} is of type {type(run).__name__} and cannot be called", "make it a method")
+    if found:
+        others = ", ".join(_where(cls, method) for method in found.values())
+        remedy = "a simple action has `run` alone; in a toolkit, call it something else"
+        _fail(cls, f"{_where(cls, RUN)} is an API beside {others}", remedy)
+    return {RUN: RUN}
+
+
+def described(cls: type[BaseAction]) -> dict[str, Any]:
+    """Lagent's description of *cls*: that of `run`, or the `api_list` of a toolkit."""
+    about = docstrings.read(_first(vars(base).get("__doc__") for base in _actions(cls))).description
+    if RUN in cls._apis:
+        options = decorated(cls).get(RUN)
+        run = _described_api(cls, (options and options.name) or action_name(cls), RUN)
+        return {**run, "description": run["description"] or about}
+    made = {"name": action_name(cls), "description": about}
+    if not cls._apis:
+        return {**made, "parameters": [], "required": []}
+    return {**made, "api_list": [_described_api(cls, name, method) for name, method in cls._apis.items()]}
+
+
+def _described_api(cls: type, name: str, method: str) -> dict[str, Any]:
+    function = getattr(cls, method)
+    ready: dict[str, Any] | None = getattr(function, "api_description", None)
+    made = deepcopy(ready) or description_of(function, decorated(cls).get(method))
+    made["name"] = name
+    if not made["description"]:  # what overrides another method does what that one says
+        written = (getattr(vars(base).get(method), "__doc__", None) for base in cls.__mro__)
+        made["description"] = docstrings.read(_first(written)).description
+    return made
+
+
+def _first(texts: Iterable[str | None]) -> str | None:
+    return next(filter(None, texts), None)
+
+
+def _actions(cls: type) -> list[type]:
+    """*cls* and what it inherits from, as far as these are actions, but not `BaseAction` itself."""
+    actions: list[type] = [base for base in cls.__mro__ if isinstance(base, ActionMeta)]
+    return actions[:-1]
+
+
+def _root(cls: type) -> type:
+    """`BaseAction`, also while that is being defined."""
+    return [base for base in cls.__mro__ if isinstance(base, ActionMeta)][-1]
+
+
+def _where(cls: type, method: str) -> str:
+    """The method, with the class that has it if that is another one."""
+    owner = next(base for base in cls.__mro__ if method in vars(base))
+    return f"`{method}`" if owner is cls else f"`{method}` of {owner.__name__}"
+
+
+def _fail(cls: type, problem: str, remedy: str) -> None:
+    raise RegistrationError(problem, tool=cls.__name__, remedy=remedy)

@@ -1,0 +1,50 @@
+"""An item of an action's result as content that a tool can answer with."""
+
+from __future__ import annotations
+
+import binascii
+import os
+from typing import Any
+
+from .content import Audio, Content, File, Image, ResourceLink, Text
+
+_MEDIA: dict[str, type[Image] | type[Audio]] = {"image": Image, "audio": Audio}
+_FILES = frozenset((*_MEDIA, "video", "file"))
+
+
+def shown(kind: str, content: Any) -> Any:
+    """The content block for *content*, or *content* itself if it is plain data.
+
+    Of an image, sound, video or file, *content* may be the path, a URL, a `data:` URI, Base64 or the bytes. Text of
+    any other kind (`text`, `html`, `code`) is text.
+    """
+    if isinstance(content, bytes | bytearray) and kind in _MEDIA:
+        return _MEDIA[kind](data=bytes(content))
+    if not isinstance(content, str | os.PathLike):
+        return content
+    text = os.fspath(content)
+    return (_of_file(kind, text) if kind in _FILES else None) or Text(text=text)
+
+
+def _of_file(kind: str, text: str) -> Content | None:
+    """What *text* leads to; None if that is nowhere."""
+    if text.startswith(("https://", "http://")):
+        return ResourceLink(uri=text)
+    if os.path.isfile(text):
+        return _MEDIA[kind](path=text) if kind in _MEDIA else File(path=text)
+    media_type, data = _embedded(text)
+    try:
+        return _MEDIA[kind](data=data, media_type=media_type) if data and kind in _MEDIA else None
+    except ValueError:  # bytes that are no such picture or sound: it was a text after all
+        return None
+
+
+def _embedded(text: str) -> tuple[str | None, bytes]:
+    """The media type, if it is told, and the bytes of a `data:` URI or of plain Base64; no bytes if it is neither."""
+    head, comma, rest = text.partition(",")
+    is_uri = head.startswith("data:") and head.endswith(";base64") and comma
+    try:
+        data = binascii.a2b_base64(rest if is_uri else text, strict_mode=True)
+    except (binascii.Error, ValueError):
+        return None, b""
+    return (head[len("data:") : -len(";base64")] or None) if is_uri else None, data

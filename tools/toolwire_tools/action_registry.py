@@ -1,0 +1,133 @@
+"""Every action class by its name: known as soon as it is defined, so that settings and agents can ask for it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from .suggestions import unknown
+
+if TYPE_CHECKING:
+    from .actions import BaseAction
+
+_BUNDLED = (
+    "BaseAction",
+    "InvalidAction",
+    "NoAction",
+    "FinishAction",
+    "ArxivSearch",
+    "BINGMap",
+    "GoogleScholar",
+    "GoogleSearch",
+    "IPythonInterpreter",
+    "PPT",
+    "PythonInterpreter",
+)
+"""The names that Lagent 0.2.4 lists before those of its user, in its order; each is listed once its class exists."""
+
+_classes: dict[str, type[BaseAction]] = {}
+
+
+class UnknownAction(KeyError):
+    """There is no action class of this name; *known* are those there are."""
+
+    def __init__(self, name: object, known: list[str]) -> None:
+        super().__init__(unknown("action", name, known))
+        self.name = name
+        self.known = known
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError would show its repr
+
+
+def register(cls: type[BaseAction]) -> None:
+    """Make *cls* known by its name, unless it is abstract. It takes the place of another class, with a warning."""
+    if inspect.isabstract(cls):
+        return
+    name = action_name(cls)
+    former = _classes.get(name)
+    if former is not None and not _is_stale(former):
+        text = f"the action {name!r} of {cls.__module__} takes the place of the one of {former.__module__}"
+        warnings.warn(text, stacklevel=3)
+    _classes[name] = cls
+
+
+def action_name(cls: type) -> str:
+    """The name that objects of *cls* go by: what its own body says as `__tool_name__`, or that of the class."""
+    name = vars(cls).get("__tool_name__", cls.__name__)
+    return str(name)
+
+
+@overload
+def list_tools(with_class: Literal[False] = False) -> list[str]: ...
+
+
+@overload
+def list_tools(with_class: Literal[True]) -> list[tuple[str, type[BaseAction]]]: ...
+
+
+def list_tools(with_class: bool = False) -> Any:
+    """The names of all action classes: Toolwire's own first, then yours as they were defined; or pairs with them."""
+    from . import builtin_actions as builtin_actions
+
+    first = [name for name in _BUNDLED if name in _classes]
+    names = [*first, *(name for name in _classes if name not in first)]
+    return [(name, _classes[name]) for name in names] if with_class else names
+
+
+def get_tool_cls(name: str) -> type[BaseAction]:
+    """The action class called *name*.
+
+    Raises:
+        UnknownAction: a KeyError that lists those there are, the closest first.
+    """
+    known = list_tools()
+    if name not in known:
+        raise UnknownAction(name, known)
+    return _classes[name]
+
+
+def get_tool(name: str, *args: Any, **kwargs: Any) -> BaseAction:
+    """A new action of the class called *name*; further arguments are passed to it. Raises as `get_tool_cls` does."""
+    return get_tool_cls(name)(*args, **kwargs)
+
+
+def action_from(settings: Any) -> Any:
+    """The action that `{"type": ..., **arguments}` describes; anything but a dict and a class is returned as it is.
+
+    The type is a name that `get_tool` knows, a class, or where a class is: `package.module.Name`.
+
+    Raises:
+        UnknownAction: for a name that is not known.
+        ImportError: if there is nothing in that place.
+        TypeError: without a type, or if the class does not take the arguments.
+    """
+    if isinstance(settings, type):
+        return settings()
+    if not isinstance(settings, dict):
+        return settings
+    arguments = {**settings}
+    if "type" not in arguments:
+        raise TypeError(f'the settings of an action need its type, like {{"type": "FinishAction"}}, not {settings!r}')
+    kind = arguments.pop("type")
+    return (_class_at(kind) if isinstance(kind, str) else kind)(**arguments)
+
+
+def _class_at(place: str) -> Any:
+    module, _, name = place.rpartition(".")
+    # Settings that were written for Lagent name its own modules.
+    if not module or module.partition(".")[0] == "lagent" or place in _classes:
+        return get_tool_cls(place if place in _classes else name)
+    found = getattr(importlib.import_module(module), name, None)
+    if found is None:
+        raise ImportError(f"there is no {name} in {module}")
+    return found
+
+
+def _is_stale(cls: type) -> bool:
+    """True if the module of *cls* has been loaded anew since: what it defines now is meant to take its place."""
+    module = sys.modules.get(cls.__module__)
+    return "<locals>" not in cls.__qualname__ and getattr(module, cls.__qualname__.partition(".")[0], None) is None

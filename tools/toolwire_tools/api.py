@@ -1,0 +1,119 @@
+"""One API of an action: what runs it."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas.dialects.lagent import to_entry
+
+from .errors import RegistrationError
+from .options import Options, options_of
+from .tool import Tool
+from .toolkit import decorated
+from .unattended import UNATTENDED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .actions import BaseAction
+
+
+class Api:
+    """The API called *name* of *action*.
+
+    What a call takes is told by the signature of the method that runs it; of a *description* that was written
+    *by_hand*, by that, with the types of the method's hints where it has the same parameters.
+    """
+
+    def __init__(self, action: BaseAction, name: str, description: dict[str, Any], *, by_hand: bool) -> None:
+        self.action = action
+        self.name = name
+        self.description = description
+        self.by_hand = by_hand
+        self._method = type(action)._apis.get(name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "tool"}  # made anew where it is wanted
+
+    @property
+    def is_callable(self) -> bool:
+        """False for what is only described."""
+        return self._method is not None
+
+    @property
+    def method(self) -> Callable[..., Any]:
+        """What runs it."""
+        method: Callable[..., Any] = getattr(self.action, self._method or self.name)
+        return method
+
+    @property
+    def is_async(self) -> bool:
+        """True if its method is a coroutine function or an async generator."""
+        return self.is_callable and (
+            inspect.iscoroutinefunction(self.method) or inspect.isasyncgenfunction(self.method)
+        )
+
+    @property
+    def full_name(self) -> str:
+        """What it is called by among the APIs of other actions: `Toolkit.api`, or the name of a simple action."""
+        return f"{self.action.name}.{self.name}" if self.action.is_toolkit else self.action.name
+
+    @property
+    def options(self) -> Options:
+        """What the decorator said of the method, and the description by hand."""
+        options = options_of(self.method) or decorated(type(self.action)).get(self._method or "") or Options()
+        return msgspec.structs.replace(options, input_schema=self._schema()) if self.by_hand else options
+
+    @cached_property
+    def tool(self) -> Tool:
+        """What checks the arguments and runs it within the process.
+
+        A hint that has no form in JSON is no hindrance there: the description says what is taken.
+        """
+        try:
+            return Tool(self.method, name=self.full_name, options=self.options)
+        except RegistrationError:
+            schema = to_entry(self.description)["inputSchema"]
+            return Tool(_by_keyword(self.method), name=self.full_name, options=Options(input_schema=schema))
+
+    def check(self, arguments: dict[str, Any]) -> None:
+        """Do nothing if a call takes *arguments*. Raises `ArgumentsError` if not."""
+        self.tool.check(arguments)
+
+    def run(self, arguments: dict[str, Any]) -> Any:
+        """What the method returns. Raises what `Tool.run` does."""
+        return self.tool.run(arguments, UNATTENDED)
+
+    async def run_async(self, arguments: dict[str, Any]) -> Any:
+        """As `run`, also for a method that is not async."""
+        return await self.tool.run_async(arguments, UNATTENDED) if self.tool.is_async else self.run(arguments)
+
+    def _schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = to_entry(self.description)["inputSchema"]
+        try:
+            hinted = Tool(self.method, name=self.full_name).describe()["inputSchema"]
+        except RegistrationError:
+            return schema
+        for name, described in schema["properties"].items():
+            if known := {k: v for k, v in hinted["properties"].get(name, {}).items() if k != "description"}:
+                text = {"description": described["description"]} if "description" in described else {}
+                schema["properties"][name] = {**known, **text}
+        return {**schema, "$defs": hinted["$defs"]} if "$defs" in hinted else schema
+
+
+def _by_keyword(method: Callable[..., Any]) -> Callable[..., Any]:
+    """*method* without its hints."""
+    if inspect.iscoroutinefunction(method):
+
+        async def call_async(**arguments: Any) -> Any:
+            return await method(**arguments)
+
+        return call_async
+
+    def call(**arguments: Any) -> Any:
+        return method(**arguments)
+
+    return call

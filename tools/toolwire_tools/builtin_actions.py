@@ -1,0 +1,90 @@
+"""The actions that every executor has: for names that are none, for replies that are no call, and for the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .action_return import ActionReturn, ActionStatusCode, ActionValidCode
+from .actions import BaseAction
+from .decorator import tool_api
+from .parsers import BaseParser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class InvalidAction(BaseAction):
+    """Tells the model that there is no such action: by *err_msg*, unless a call brings a better text."""
+
+    def __init__(
+        self,
+        err_msg: str = "The action is invalid, please check the action name.",
+        description: dict[str, Any] | None = None,
+        parser: Callable[..., BaseParser] = BaseParser,
+    ) -> None:
+        super().__init__(description, parser, enable=False)
+        self.err_msg = err_msg
+
+    @tool_api
+    def run(self, err_msg: str | None = None) -> ActionReturn:
+        """Return the error message.
+
+        Args:
+            err_msg (str, optional): what to tell instead of the usual
+        """
+        return _complaint(self.name, err_msg, err_msg or self.err_msg)
+
+
+class NoAction(BaseAction):
+    """Tells the model that its reply is no call: by *err_msg*, unless a call brings a better text."""
+
+    def __init__(
+        self,
+        err_msg: str = "Please follow the format",
+        description: dict[str, Any] | None = None,
+        parser: Callable[..., BaseParser] = BaseParser,
+    ) -> None:
+        super().__init__(description, parser, enable=False)
+        self.err_msg = err_msg
+
+    @tool_api
+    def run(self, err_msg: str | None = None) -> ActionReturn:
+        """Return the error message.
+
+        Args:
+            err_msg (str, optional): what to tell instead of the usual
+        """
+        return _complaint(self.name, err_msg, err_msg or self.err_msg)
+
+
+class FinishAction(BaseAction):
+    """Takes the final answer, and says by its `valid` that the conversation is over."""
+
+    def __init__(
+        self, description: dict[str, Any] | None = None, parser: Callable[..., BaseParser] = BaseParser
+    ) -> None:
+        super().__init__(description, parser)
+
+    @tool_api
+    def run(self, response: str) -> ActionReturn:
+        """Return the final result.
+
+        Args:
+            response (str): the final result
+        """
+        return ActionReturn(
+            {"text": response},
+            type=self.name,
+            result=[{"type": "text", "content": response}],
+            valid=ActionValidCode.FINISH,
+        )
+
+
+def _complaint(action: str, given: str | None, text: str) -> ActionReturn:
+    return ActionReturn(
+        {"text": given},
+        type=action,
+        errmsg=text,
+        state=ActionStatusCode.API_ERROR,
+        valid=ActionValidCode.INVALID,
+    )

@@ -1,0 +1,160 @@
+"""Several actions behind one call, for an agent that has been told of them all.
+
+Strategy. There is one way through: a message, its hooks, the action, its hooks, a message. A call by name is a message
+as well, so that no hook is passed by.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from .action_set import ActionSet
+from .builtin_actions import FinishAction, InvalidAction, NoAction
+from .hooks import Registration, methods_of
+from .messages import AgentMessage
+from .suggestions import unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .action_return import ActionReturn
+    from .actions import BaseAction
+    from .tool import Tool
+
+
+class _Executor(ActionSet):
+    def __init__(
+        self,
+        actions: Any,
+        invalid_action: Any = None,
+        no_action: Any = None,
+        finish_action: Any = None,
+        finish_in_action: bool = False,
+        hooks: Iterable[Any] = (),
+    ) -> None:
+        self.invalid_action = self._made(invalid_action or InvalidAction())
+        self.no_action = self._made(no_action or NoAction())
+        self.finish_action = self._made(finish_action or FinishAction())
+        listed = actions if isinstance(actions, list | tuple) else [actions]
+        super().__init__([*listed, self.finish_action] if finish_in_action else listed)
+        self._hooks: dict[int, Any] = {}
+        for hook in hooks:
+            self.register_hook(hook)
+
+    def register_hook(self, hook: Any) -> Registration:
+        """Let *hook* see every call from now on, until the result's `remove()`."""
+        return Registration(self._hooks, hook)
+
+    @staticmethod
+    def __toolwire_tools__(executor: Any) -> list[Tool]:
+        from .served_actions import tools_of_executor
+
+        return tools_of_executor(executor)
+
+    def _target(self, name: Any, parameters: Any) -> tuple[BaseAction, Any, str]:
+        """The action to call, what with, and by which API: those for what is no action if *name* is none."""
+        if not isinstance(name, str):
+            return self.no_action, "A call needs the name of an action, and parameters.", "run"
+        if found := self._found(name):
+            return found[0], parameters, found[1]
+        if name == self.no_action.name:
+            return self.no_action, parameters if isinstance(parameters, str) else None, "run"
+        if name == self.finish_action.name:
+            return self.finish_action, parameters, "run"
+        words = getattr(self.invalid_action, "err_msg", "")
+        known = [api.full_name for api in self._apis()]
+        return self.invalid_action, f"{words} There is {unknown('action', name, known)}".strip(), "run"
+
+    def _answer(self, result: Any) -> Any:
+        return result if hasattr(result, "content") else AgentMessage(result, sender=type(self).__name__)
+
+
+class ActionExecutor(_Executor):
+    """Calls actions by name, as `executor("Toolkit.api", '{"text": "hi"}')`, which returns an `ActionReturn`.
+
+    Or by a message, an `AgentMessage` or a dict, whose content has `name` and `parameters`; the answer is an
+    `AgentMessage` with the `ActionReturn` as its content. Hooks (see `Hook`) see both.
+
+    *actions* may be settings as well: `{"type": "PythonInterpreter", "timeout": 5}`. *invalid_action* answers to names
+    that are none, *no_action* to what is no call; with *finish_in_action*, *finish_action* is listed with the others.
+
+    Raises:
+        TypeError: for what is no action, or an asynchronous one (see `AsyncActionExecutor`).
+    """
+
+    def __call__(self, call: Any, inputs: Any = None, session_id: int = 0) -> Any:
+        """Call the action named *call* with *inputs*, or execute the message *call*."""
+        if isinstance(call, str):
+            return self._execute(AgentMessage({"name": call, "parameters": inputs}), session_id).content
+        return self._execute(call, session_id if inputs is None else inputs)
+
+    def forward(self, name: str, parameters: Any) -> ActionReturn:
+        """Call an action without hooks."""
+        action, inputs, api = self._target(name, parameters)
+        result: ActionReturn = action(inputs, api)
+        return result
+
+    def _execute(self, message: Any, session_id: int) -> Any:
+        for look in methods_of(self._hooks, "before_action"):
+            message = _replaced(message, look(self, message, session_id))
+        answer = self._answer(self.forward(*_call_in(message)))
+        for look in methods_of(self._hooks, "after_action"):
+            answer = _replaced(answer, look(self, answer, session_id))
+        return answer
+
+    def _made(self, action: Any) -> BaseAction:
+        made = super()._made(action)
+        if made.is_async:
+            raise TypeError(f"the action {made.name!r} is asynchronous; use AsyncActionExecutor")
+        return made
+
+
+class AsyncActionExecutor(_Executor):
+    """As `ActionExecutor`, to be awaited. Actions that are not asynchronous run in threads meanwhile."""
+
+    async def __call__(self, call: Any, inputs: Any = None, session_id: int = 0) -> Any:
+        """As `ActionExecutor.__call__`."""
+        if isinstance(call, str):
+            return (await self._execute(AgentMessage({"name": call, "parameters": inputs}), session_id)).content
+        return await self._execute(call, session_id if inputs is None else inputs)
+
+    async def forward(self, name: str, parameters: Any) -> ActionReturn:
+        """Call an action without hooks."""
+        action, inputs, api = self._target(name, parameters)
+        if action.is_async:
+            result: ActionReturn = await action(inputs, api)
+            return result
+        from anyio import to_thread
+
+        return await to_thread.run_sync(action, inputs, api)
+
+    async def _execute(self, message: Any, session_id: int) -> Any:
+        for look in methods_of(self._hooks, "before_action"):
+            message = _replaced(message, await _awaited(look(self, message, session_id)))
+        answer = self._answer(await self.forward(*_call_in(message)))
+        for look in methods_of(self._hooks, "after_action"):
+            answer = _replaced(answer, await _awaited(look(self, answer, session_id)))
+        return answer
+
+
+def _call_in(message: Any) -> tuple[Any, Any]:
+    """The name and the parameters in the content of *message*; None for what is not there.
+
+    Raises:
+        TypeError: if it is no message.
+    """
+    content = message.get("content", message) if isinstance(message, dict) else getattr(message, "content", message)
+    if content is message and not isinstance(message, dict):
+        raise TypeError(f"the name of an action or a message is wanted, not {message!r}")
+    if isinstance(content, dict):
+        return content.get("name"), content.get("parameters")
+    return getattr(content, "name", None), getattr(content, "parameters", None)
+
+
+def _replaced(message: Any, by: Any) -> Any:
+    return message if by is None else by
+
+
+async def _awaited(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value

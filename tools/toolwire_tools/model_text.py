@@ -1,0 +1,105 @@
+"""Values in texts that language models write: JSON, Python's literals, and the fences around them.
+
+Strategy. Nothing is guessed. A fence, and prose around it, is taken off only where what is left is the whole value;
+what is no value is refused with its place, so that the model can write it again.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+from itertools import chain
+from typing import Any
+
+from toolwire_schemas.codec import DecodingError, decode
+
+MAX_LITERAL = 100_000
+"""Characters of a Python literal: its syntax tree takes some 500 bytes for each."""
+
+_OPENING = re.compile(r"(?:\A`+|`{3,}|~{3,})(?:[A-Za-z][\w.+-]*)?")
+
+
+class Unreadable(ValueError):
+    """A text that is not the value it should be; the sentence says why."""
+
+
+def json_value(text: str) -> Any:
+    """The value of JSON text, numbers exact.
+
+    Raises:
+        Unreadable: for anything else, and for names that occur twice in an object, NaN, or unpaired surrogates.
+    """
+    text = unfenced(text)
+    try:
+        json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        return decode(text)
+    except RecursionError:
+        raise Unreadable("nested too deeply") from None
+    except DecodingError as error:
+        raise Unreadable(str(error)) from None
+    except ValueError as error:
+        raise Unreadable(str(error)) from None
+
+
+def literal_value(text: str) -> Any:
+    """The value of a Python literal: numbers, strings, None, True, False, and tuples, lists and dicts of these.
+
+    Raises:
+        Unreadable: for anything else, and for more than `MAX_LITERAL` characters.
+    """
+    text = unfenced(text)
+    if len(text) > MAX_LITERAL:
+        raise Unreadable(f"{len(text):,} characters are more than the {MAX_LITERAL:,} that are read")
+    try:
+        # Python itself reads no more than 200 nested brackets.
+        value = ast.literal_eval(text)
+    except SyntaxError as error:
+        place = f": line {error.lineno} column {error.offset}" if error.lineno else ""
+        raise Unreadable(f"{error.msg}{place}") from None
+    except (ValueError, TypeError, MemoryError, RecursionError):
+        raise Unreadable("not a literal: no names, calls or arithmetic") from None
+    return value
+
+
+def unfenced(text: str) -> str:
+    """*text* without the Markdown fence around the value, and without prose around the fence.
+
+    A text that begins as a value does is left alone: fences in it belong to its strings.
+    """
+    text = text.strip().removeprefix("\ufeff").strip()
+    opening = None if text.startswith(("{", "[", "(", '"', "'")) else _OPENING.search(text)
+    if opening is None:
+        return text
+    mark = re.match(r"`+|~+", opening[0])[0]  # type: ignore[index]
+    inside, _, _ = text[opening.end() :].rpartition(mark)
+    return (inside or text[opening.end() :]).strip()
+
+
+def refuse_unsayable(value: Any) -> None:
+    """Do nothing, unless there is something in *value* that looks like JSON and is not.
+
+    Raises:
+        Unreadable: for NaN, infinities and unpaired surrogates.
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Unreadable(f"{value} is no number in JSON")
+    if isinstance(value, str) and not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise Unreadable("a text has unpaired surrogates")
+    members = chain(*value.items()) if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    for member in members:
+        refuse_unsayable(member)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in made:
+            raise ValueError(f"{json.dumps(name, ensure_ascii=False)} occurs twice in one object")
+        made[name] = value
+    return made
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is no number in JSON")

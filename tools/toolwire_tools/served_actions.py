@@ -1,0 +1,139 @@
+"""Actions and executors as the tools of a server.
+
+Strategy. A server checks arguments itself and presents what a method returns, so the method is called directly: the
+parser, and the texts of an `ActionReturn`, are for models that call an action without a server. Only hooks want to see
+each call as a message; with them a call takes the executor's own way.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from .action_return import ActionReturn
+from .errors import NotOffered
+from .executor import AsyncActionExecutor
+from .tool import Tool
+from .toolkit import constructed
+
+if TYPE_CHECKING:
+    from .actions import BaseAction
+    from .api import Api
+    from .executor import ActionExecutor
+    from .options import Options
+
+_ANY_OBJECT = {"type": "object"}
+
+
+def tools_of_action(action: BaseAction | type[BaseAction]) -> list[Tool]:
+    """A tool for each API of an action, or of one made from a class without arguments.
+
+    Raises:
+        NotOffered: if it is not enabled, abstract, or only described.
+        RegistrationError: if the class needs arguments, or an API cannot be a tool.
+    """
+    cls = action if isinstance(action, type) else type(action)
+    if inspect.isabstract(cls):
+        raise NotOffered("the class is abstract", tool=cls.__name__, remedy="make a subclass that implements it")
+    if not cls._apis:
+        raise NotOffered("nothing runs it", tool=cls.__name__, remedy="write a method `run`, or decorate others")
+    made: BaseAction = constructed(cls) if isinstance(action, type) else action
+    if not made.enable:
+        raise NotOffered("it is not enabled", tool=made.name, remedy="make it with enable=True")
+    return [_tool(api) for api in made._bound.values()]
+
+
+def tools_of_executor(executor: ActionExecutor | AsyncActionExecutor) -> list[Tool]:
+    """The tools of all enabled actions. If there are hooks by now, they see every call."""
+    tools = []
+    for action in executor.actions.values():
+        try:
+            tools += tools_of_action(action)
+        except NotOffered:
+            continue
+    return [_by_way_of(executor, tool) for tool in tools] if executor._hooks else tools
+
+
+def _tool(api: Api) -> Tool:
+    options = msgspec.structs.replace(api.options, description=api.description["description"] or None)
+    hinted = Tool(api.method, name=api.full_name, options=options)
+    schema = hinted.describe().get("outputSchema")
+    if schema is None or inspect.isgeneratorfunction(api.method):
+        return hinted
+    is_open = schema == _ANY_OBJECT
+    if is_open and options.output_schema is None and (members := _members(api.description)):
+        options = msgspec.structs.replace(options, output_schema={**_ANY_OBJECT, "properties": members})
+    return Tool(_Answering(api, is_open=is_open), name=api.full_name, options=options)
+
+
+def _members(description: dict[str, Any]) -> dict[str, Any]:
+    """What the members of a result mean. Their types are left out: nothing but a docstring vouches for them.
+
+    (A promise that a tool does not keep makes an error of every answer. `{"distance": 3.2}` is documented as `str` by
+    Lagent's own BINGMap.)
+    """
+    named = [member for member in description.get("return_data", []) if member.get("name")]
+    return {member["name"]: {"description": member.get("description", "")} for member in named}
+
+
+class _Answering:
+    """The method of an API that promises data: an `ActionReturn` is answered as what it says.
+
+    If any object will do (*is_open*), what is no object becomes one.
+    """
+
+    def __init__(self, api: Api, *, is_open: bool) -> None:
+        update_wrapper(self, api.method)
+        self.__self__ = api.action
+        self._method = api.method
+        self._is_async = api.is_async
+        self._is_open = is_open
+
+    def __call__(self, *positional: Any, **keywords: Any) -> Any:
+        value = self._method(*positional, **keywords)
+        return self._shown_later(value) if self._is_async else self._shown(value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Answering) and self._method == other._method
+
+    def __hash__(self) -> int:
+        return hash(self._method)
+
+    async def _shown_later(self, value: Any) -> Any:
+        return self._shown(await value)
+
+    def _shown(self, value: Any) -> Any:
+        if isinstance(value, ActionReturn):
+            content = value.to_content()
+            value = content if isinstance(content, dict) or not self._is_open else value.format_result()
+        is_bare = value is None or isinstance(value, str | int | float | list | tuple)
+        return {"result": value} if self._is_open and is_bare else value
+
+
+def _by_way_of(executor: ActionExecutor | AsyncActionExecutor, tool: Tool) -> Tool:
+    """The tool, called by its name among those of the executor."""
+    described = tool.describe()
+    options: Options = msgspec.structs.replace(
+        tool.options,
+        input_schema=described["inputSchema"],
+        output_schema=None,
+        description=described.get("description"),
+    )
+    function: Any
+    if isinstance(executor, AsyncActionExecutor):
+
+        async def call_async(**arguments: Any) -> Any:
+            return await executor(tool.name, arguments)
+
+        function = call_async
+    else:
+
+        def call(**arguments: Any) -> Any:
+            return executor(tool.name, arguments)
+
+        function = call
+    function.__self__ = executor
+    return Tool(function, name=tool.name, options=options)

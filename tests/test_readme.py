@@ -1,6 +1,7 @@
-"""The README is run: its files are written, its commands and scripts executed, its reference compared with `--help`.
+"""The README and the page on migration are run: files are written, commands and scripts executed, the reference
+compared with `--help`.
 
-`python tests/test_readme.py` writes the reference anew. What the README shows is told by the language of a block and
+`python tests/test_readme.py` writes the reference anew. What a page shows is told by the language of a block and
 by a comment above it: `file: NAME` writes the block to a file, `not run: REASON` leaves it alone, `install: NAME` marks
 one of the two commands for a fresh environment, which `tests/fresh` runs.
 """
@@ -24,6 +25,7 @@ from toolwire.usage import help_text, overview
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+PAGES = (README, ROOT / "MIGRATING.md")
 
 _BLOCK = re.compile(
     r"(?:^<!-- (?P<note>[^\n]*?) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
@@ -36,16 +38,22 @@ class Block(NamedTuple):
     note: str
     language: str
     text: str
-    line: int
+    place: str
+    """Where it stands: `README.md:31`."""
 
 
 def blocks() -> list[Block]:
+    return [block for page in PAGES for block in blocks_of(page)]
+
+
+def blocks_of(page: Path) -> list[Block]:
     # The reference is compared as a whole; its lines are counted, but its blocks are not looked at.
-    text = _REFERENCE.sub(lambda found: "\n" * found[0].count("\n"), README.read_text("utf-8"))
-    return [
-        Block(found["note"] or "", found["language"], found["text"], text.count("\n", 0, found.start()) + 1)
-        for found in _BLOCK.finditer(text)
-    ]
+    text = _REFERENCE.sub(lambda found: "\n" * found[0].count("\n"), page.read_text("utf-8"))
+    found_blocks = []
+    for found in _BLOCK.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        found_blocks.append(Block(found["note"] or "", found["language"], found["text"], f"{page.name}:{line}"))
+    return found_blocks
 
 
 def reference() -> str:
@@ -55,7 +63,7 @@ def reference() -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the files that the README has its reader write."""
+    """A folder with the files that the pages have their reader write."""
     folder = tmp_path_factory.mktemp("readme")
     for block in blocks():
         if block.note.startswith("file: "):
@@ -103,7 +111,7 @@ def scripts() -> list[Block]:
     return [block for block in blocks() if block.language == "python"]
 
 
-@pytest.mark.parametrize("block", scripts(), ids=lambda block: f"line-{block.line}")
+@pytest.mark.parametrize("block", scripts(), ids=lambda block: block.place)
 def test_a_script_runs(folder: Path, block: Block) -> None:
     done = run([sys.executable, "-c", block.text], folder)
     assert done.returncode == 0, done.stdout
@@ -121,7 +129,7 @@ def test_every_block_is_run_read_or_left_alone_for_a_reason(folder: Path) -> Non
             case "sh":
                 assert block.note.startswith(("install: ", "not run: "))
             case language:
-                pytest.fail(f"nothing is done with the {language} in line {block.line}")
+                pytest.fail(f"nothing is done with the {language} in {block.place}")
 
 
 def test_the_first_tool_takes_ten_lines() -> None:
@@ -130,7 +138,7 @@ def test_the_first_tool_takes_ten_lines() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for page in (README, ROOT / "clients" / "README.md", ROOT / "server" / "README.md"):
+    for page in (*PAGES, ROOT / "clients" / "README.md", ROOT / "server" / "README.md"):
         for found in _LINK.finditer(page.read_text("utf-8")):
             target = found["target"]
             if target.startswith("#"):

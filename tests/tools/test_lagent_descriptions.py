@@ -604,6 +604,10 @@ def test_lists_of_any_kind_are_flattened() -> None:
                 1. w (bool): numbered
                 2) `v` (Waypoint)：of a type of one's own
                 + **u**: without a type
+                **s** (str): bold is no bullet
+                -t: close to its bullet
+                - -1: a number is not, either
+                ... and so on
                 - only a text
         """
     assert returned(text, explode_return=True) == [
@@ -612,6 +616,9 @@ def test_lists_of_any_kind_are_flattened() -> None:
         {"name": "w", "description": "numbered", "type": "BOOLEAN"},
         {"name": "v", "description": "of a type of one's own", "type": "STRING"},
         {"name": "u", "description": "without a type"},
+        {"name": "s", "description": "bold is no bullet", "type": "STRING"},
+        {"name": "t", "description": "close to its bullet"},
+        {"name": "-1", "description": "a number is not, either ... and so on"},
         {"description": "only a text"},
     ]
 

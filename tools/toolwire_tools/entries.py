@@ -6,7 +6,7 @@ import msgspec
 
 from .written_types import hint_of, parts
 
-_BULLETS = " -+*#.•"
+_BULLETS = ("-", "*", "+", "•")
 _TYPES = frozenset(("str", "int", "float", "bool", "list", "dict", "tuple", "set", "bytes", "None"))
 
 
@@ -74,8 +74,9 @@ def _unbulleted(line: str) -> str | None:
     number, _, item = line.partition(" ")
     if number[:-1].isdigit() and number[-1] in ".)":
         return item.strip()
-    item = line.lstrip(_BULLETS)
-    return None if item in ("", line) else item
+    bullet, item = line[:1], line[1:]
+    # -1 is a number, and ** begins what is bold.
+    return item.strip() if bullet in _BULLETS and item and item[0] != bullet and not item[0].isdigit() else None
 
 
 def _cut(line: str) -> tuple[str, str, str] | None:

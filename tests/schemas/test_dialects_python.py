@@ -69,7 +69,7 @@ def test_a_stub_shows_types_limits_defaults_and_real_names() -> None:
         '    "of": NotRequired[Tree],',
         "})",
         "",
-        '# "Map.measure"',
+        '# tool "Map.measure"',
         "def Map_measure(",
         "    points: list[Point],",
         '    unit: Literal["m", "km"] = "m",',
@@ -101,7 +101,7 @@ def test_a_tool_that_says_little_takes_a_line() -> None:
         {"name": "any"},
     ]
     assert python.from_entries(tools) == (
-        'def ping(): ...\n\n# "class"\ndef class_():\n    """Say so."""\n\ndef any(): ...'
+        'def ping(): ...\n\n# tool "class"\ndef class_():\n    """Say so."""\n\ndef any(): ...'
     )
 
 

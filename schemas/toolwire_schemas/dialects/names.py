@@ -46,12 +46,12 @@ class Rule(msgspec.Struct, frozen=True):
 
 _ASCII = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _OF_APIS = (_ASCII | {"-"}).__contains__
-_OF_TYPESCRIPT = frozenset(
+_WORDS_OF_TYPESCRIPT = (
     "any arguments as async await boolean break case catch class const continue debugger declare default delete do "
     "else enum eval export extends false finally for function if implements import in instanceof interface is keyof "
     "let module namespace never new null number object package private protected public readonly require return "
     "static string super switch symbol this throw true try type typeof undefined unique unknown var void while with "
-    "yield bigint infer intrinsic Promise Record".split()  # noqa: SIM905
+    "yield bigint infer intrinsic Promise Record"
 )
 
 # Where the numbers are from is said in `vendors.py`. Python reads identifiers in Unicode's form NFKC; TypeScript's are
@@ -69,7 +69,7 @@ RULES = {
     "typescript": Rule(
         (_ASCII | {"$"}).__contains__,
         may_begin=lambda letter: not letter.isdigit(),
-        is_reserved=_OF_TYPESCRIPT.__contains__,
+        is_reserved=frozenset(_WORDS_OF_TYPESCRIPT.split()).__contains__,
     ),
 }
 """The rules of each dialect that has some."""

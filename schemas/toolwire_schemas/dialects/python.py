@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from .definitions import Definitions
 from .entries import Entry, schema_of, text
 from .limits import as_json, described, on_one_line
 from .names import RULES, Names
@@ -57,7 +58,7 @@ def from_entry(entry: Entry) -> str:
 def from_entries(entries: list[Entry]) -> str:
     """Return the stubs of several tools. Their functions are called what `Names(names, "python")` says."""
     names = Names([text(entry.get("name")) for entry in entries], "python")
-    types = _Types({"Any", "Literal", "Never", "NotRequired", "TypedDict", *names.ours})
+    types = Definitions(_RULE, {"Any", "Literal", "Never", "NotRequired", "TypedDict", *names.ours})
     blocks: list[str] = []
     for entry in entries:
         function = _function(entry, names.theirs[text(entry.get("name"))], types)
@@ -68,7 +69,7 @@ def from_entries(entries: list[Entry]) -> str:
 # --- functions --------------------------------------------------------------------------------------------------------
 
 
-def _function(entry: Entry, name: str, types: _Types) -> str:
+def _function(entry: Entry, name: str, types: Definitions) -> str:
     asked, answer = Reader(schema_of(entry.get("inputSchema"))), Reader(schema_of(entry.get("outputSchema")))
     arguments = asked.arguments()
     members = sorted(arguments.members, key=lambda member: not member.is_required)
@@ -83,7 +84,7 @@ def _function(entry: Entry, name: str, types: _Types) -> str:
         shape = result.shape if result else answer.shape(answer.root)
         returned = f" -> {_Writer(answer, types).type_of(shape, f'{name} result')}"
     given_name = text(entry.get("name"))
-    head = [f"# {as_json(given_name)}"] if name != given_name else []
+    head = [f"# tool {as_json(given_name)}"] if name != given_name else []
     body = _docstring(text(entry.get("description")), members, called, _about_result(answer))
     return "\n".join([*head, _head(name, parameters, returned) + (f"\n{body}" if body else " ...")])
 
@@ -163,42 +164,10 @@ def _escaped(letter: str) -> str:
 # --- types ------------------------------------------------------------------------------------------------------------
 
 
-class _Types:
-    """The types above the functions: each under a name of its own, and none of them twice."""
-
-    def __init__(self, taken: set[str]) -> None:
-        self._taken = taken
-        self._names: dict[str, str] = {}
-        self._waiting: list[str] = []
-
-    def known(self, key: str) -> str | None:
-        return self._names.get(key)
-
-    def name(self, key: str, hint: str) -> str:
-        """A name like *hint* for the type that is known by *key*; who asks for it has to `add` it."""
-        words = "".join(letter if letter.isalnum() else " " for letter in hint).split()
-        base = _RULE.mended("".join(word[0].upper() + word[1:] for word in words) or "Type")
-        made, number = base, 1
-        while made in self._taken:
-            number += 1
-            made = f"{base}{number}"
-        self._taken.add(made)
-        self._names[key] = made
-        return made
-
-    def add(self, block: str) -> None:
-        self._waiting.append(block)
-
-    def take(self) -> list[str]:
-        """The types that were added since the last time."""
-        blocks, self._waiting = self._waiting, []
-        return blocks
-
-
 class _Writer:
     """Writes the types of one root schema."""
 
-    def __init__(self, reader: Reader, types: _Types) -> None:
+    def __init__(self, reader: Reader, types: Definitions) -> None:
         self._reader = reader
         self._types = types
 

@@ -1,0 +1,287 @@
+"""Executors: what does one kind of step of an agent, and reports how far it is.
+
+Strategy. An author overrides `execute` and does the work; that the step's status is kept, whatever happens, is the
+base class's affair. So each override is put into a frame when its class is made. Only the outermost frame, that of the
+object's own `execute`, does anything: what an override calls by `super()` is a part of its own work.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from .steps import FOLLOWING, StepError
+from .suggestions import unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+
+    from .tool import Tool
+
+Kind = TypeVar("Kind", bound="type[Executor]")
+Output = dict[str, Any]
+
+FRAMED = "__framed__"
+"""Where a frame keeps the override that it was put around."""
+
+SYNC = ("update_stage_agent_state", "send_shared_message")
+"""The members of an output by which a system keeps its shared state."""
+
+
+class Executor:
+    """The base class of what does an agent's steps. Override `execute`, and register the class under a name:
+
+    ```python
+    @Executor.register(executor_type="tool", executor_name="rag")
+    class RagTool(Executor):
+        def execute(self, step_id, agent_state):
+            step = agent_state["agent_step"].get_step(step_id)
+            return {"documents": search(step.instruction_content)}
+    ```
+    """
+
+    _registry: ClassVar[dict[tuple[str, str], type[Executor]]] = {}
+
+    def __init__(self) -> None: ...
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        override = inspect.getattr_static(cls, "execute")
+        if isinstance(override, staticmethod | classmethod) or not callable(override):
+            raise TypeError(f"{cls.__name__}.execute must be a method: def execute(self, step_id, agent_state)")
+        # An override may also come from a class beside this one that is no executor.
+        if override is not Executor.execute and not hasattr(override, FRAMED):
+            cls.execute = _framed(override)  # type: ignore[method-assign]
+
+    @classmethod
+    def register(cls, executor_type: str, executor_name: str) -> Callable[[Kind], Kind]:
+        """A decorator that registers an executor class, `"tool"` or `"skill"` being its type.
+
+        A second class under the same name takes the place of the first, with a warning.
+
+        Raises:
+            TypeError: if a name is no text, or what is decorated is no executor that overrides `execute`.
+        """
+        for name in (executor_type, executor_name):
+            if not isinstance(name, str) or not name:
+                raise TypeError(f'register(executor_type="tool", executor_name="rag") takes names, not {name!r}')
+
+        def registered(subclass: Kind) -> Kind:
+            _refuse_unfit(subclass)
+            known = Executor._registry.get((executor_type, executor_name))
+            if known is not None and known is not subclass and not _is_reloaded(known, subclass):
+                warnings.warn(f"{executor_type} {executor_name!r} is {subclass!r} now; it was {known!r}", stacklevel=2)
+            Executor._registry[executor_type, executor_name] = subclass
+            subclass.__executor__ = executor_type, executor_name
+            return subclass
+
+        return registered
+
+    @classmethod
+    def lookup(cls, executor_type: str, executor_name: str) -> type[Executor]:
+        """The class registered under a name, which may be written in any case.
+
+        Raises:
+            LookupError: if there is none; proposes the closest name.
+        """
+        found = Executor._registry.get((executor_type, executor_name))
+        if found is not None:
+            return found
+        names = {name: known for (kind, name), known in Executor._registry.items() if kind == executor_type}
+        for name, known in names.items():
+            if name.casefold() == executor_name.casefold():
+                return known
+        if not names:
+            raise LookupError(f"no {executor_type} {executor_name!r}: none is registered; import its module first")
+        raise LookupError(unknown(executor_type, executor_name, names))
+
+    @classmethod
+    def registered(cls, executor_type: str | None = None) -> dict[tuple[str, str], type[Executor]]:
+        """The registered classes by type and name, in the order of registration; of one type or of all."""
+        everything = Executor._registry.items()
+        return {key: known for key, known in everything if executor_type in (None, key[0])}
+
+    __executor__: ClassVar[tuple[str, str] | None] = None
+    """The type and the name under which the class has been registered last."""
+
+    @staticmethod
+    def __toolwire_tools__(executor: Executor | type[Executor]) -> list[Tool]:
+        from .step_tools import tools_of_executor
+
+        return tools_of_executor(executor)
+
+    def execute(self, step_id: str, agent_state: dict[str, Any]) -> Any:
+        """Do the step and return the `execute_output`: a dict that says what is to become of shared state, or None.
+
+        To be overridden, by a coroutine function if you like. The override is called between two changes of the
+        step's status, from `init` to `running` and on to `finished`, or to `failed` if it raises; what it has changed
+        itself stays. Its output is completed with `update_stage_agent_state` and `send_shared_message`, unless it has
+        them. An exception goes to the log of `toolwire_tools`, and the output then says that the step has failed.
+
+        Raises:
+            StepError: if *agent_state* or the step lacks something; nothing has been done then.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not override execute")
+
+
+def _refuse_unfit(subclass: Any) -> None:
+    if not isinstance(subclass, type) or not issubclass(subclass, Executor):
+        name = getattr(subclass, "__name__", repr(subclass))
+        raise TypeError(f"{name} is no executor; write class {name}(Executor)")
+    if subclass.execute is Executor.execute:
+        raise TypeError(f"{subclass.__name__} does nothing; give it def execute(self, step_id, agent_state)")
+
+
+def _is_reloaded(known: type[Executor], subclass: type) -> bool:
+    """Whether both are the same class of a module that has been imported again, so that no one else has the name."""
+    if (known.__module__, known.__qualname__) != (subclass.__module__, subclass.__qualname__):
+        return False
+    module = sys.modules.get(known.__module__)
+    return module is not None and vars(module) is not getattr(override_of(known), "__globals__", None)
+
+
+def override_of(kind: type[Executor]) -> Callable[..., Any]:
+    """What the author wrote as `execute`, without the frame around it."""
+    override: Callable[..., Any] = getattr(kind.execute, FRAMED)
+    return override
+
+
+def name_of(executor: Executor) -> str:
+    """What an executor is registered as, or its class if it is not."""
+    kind = type(executor)
+    return kind.__name__ if kind.__executor__ is None else kind.__executor__[1]
+
+
+def _framed(override: Callable[..., Any]) -> Callable[..., Any]:
+    execute: Callable[..., Any]
+    if inspect.iscoroutinefunction(override):
+
+        @functools.wraps(override)
+        async def execute(self: Executor, step_id: str, agent_state: dict[str, Any]) -> Any:
+            if type(self).execute is not execute:  # called by super()
+                return await override(self, step_id, agent_state)
+            with Frame(self, step_id, agent_state) as frame:
+                frame.returned = await override(self, step_id, agent_state)
+            return frame.logged_output()
+    else:
+
+        @functools.wraps(override)
+        def execute(self: Executor, step_id: str, agent_state: dict[str, Any]) -> Any:
+            if type(self).execute is not execute:
+                return override(self, step_id, agent_state)
+            with Frame(self, step_id, agent_state) as frame:
+                frame.returned = override(self, step_id, agent_state)
+            return frame.logged_output()
+
+    setattr(execute, FRAMED, override)
+    return execute
+
+
+class Frame:
+    """One step being done. What is done within it may set `returned`; an exception ends the step, and stays in `error`.
+
+    Raises:
+        StepError: if the state of the agent, or the step, lacks something.
+    """
+
+    def __init__(self, executor: Executor, step_id: str, agent_state: Mapping[str, Any]) -> None:
+        for key in ("agent_step", "agent_id", "role"):
+            if key not in agent_state:
+                raise StepError(f"agent_state has no {key!r}, which every step needs")
+        self.returned: Any = None
+        self.error: Exception | None = None
+        self.status = "running"
+        self._executor = executor
+        self._state = agent_state
+        self._step_id = step_id
+        step = self._step()
+        self._task_id, self._stage_id = _needed(step, "task_id"), _needed(step, "stage_id")
+
+    def __enter__(self) -> Frame:
+        self._state["agent_step"].update_step_status(self._step_id, "running")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> bool:
+        if isinstance(error, Exception):
+            self.error = error
+        elif error is None and not isinstance(self.returned, dict | None):
+            self.error = TypeError(f"execute returned a {type(self.returned).__name__}; it must be a dict, or None")
+        self.status = self._ending() if error is None and self.error is None else "failed"
+        if _status(self._step()) != self.status:
+            self._state["agent_step"].update_step_status(self._step_id, self.status)
+        return error is self.error  # anything graver than an Exception, a cancellation for one, goes on
+
+    def output(self) -> Output:
+        """The `execute_output`: what was returned, and what the system needs to know."""
+        given = self.returned if isinstance(self.returned, dict) else {}
+        agent_id, role = self._state["agent_id"], self._state["role"]
+        update = {"task_id": self._task_id, "stage_id": self._stage_id, "agent_id": agent_id, "state": self.status}
+        content = f"执行{name_of(self._executor)}步骤:{self.status}，"
+        message = {"agent_id": agent_id, "role": role, "stage_id": self._stage_id, "content": content}
+        return {**given, **{key: given.get(key, made) for key, made in zip(SYNC, (update, message), strict=True)}}
+
+    def logged_output(self) -> Output:
+        """The output; what went wrong goes to the log, since nobody else is told of it."""
+        if self.error is not None:
+            import logging
+
+            logging.getLogger("toolwire_tools").error("%s has failed", name_of(self._executor), exc_info=self.error)
+        return self.output()
+
+    def _step(self) -> Any:
+        return step_of(self._state["agent_step"], self._step_id)
+
+    def _ending(self) -> str:
+        """How the step has ended: as the override says, or well."""
+        said = _status(self._step())
+        if said is not None and not FOLLOWING[said]:
+            return said
+        update = (self.returned or {}).get(SYNC[0])
+        return "failed" if isinstance(update, dict) and update.get("state") == "failed" else "finished"
+
+
+def step_of(steps: Any, step_id: str) -> Any:
+    """The step with this id among *steps*, which may be any system's `agent_step`.
+
+    Raises:
+        StepError: if there is none, or no way to find it.
+    """
+    find, todo = getattr(steps, "get_step", None), getattr(steps, "todo_list", None)
+    if not hasattr(steps, "update_step_status") or (find is None and todo is None):
+        wanted = "update_step_status(step_id, status), and get_step(step_id) or a todo_list"
+        raise StepError(f"agent_step is a {type(steps).__name__}; it must have {wanted}")
+    if find is not None:
+        found = find(step_id)
+    else:
+        # A queue.Queue keeps what is in it under that name.
+        listed: Any = todo.values() if isinstance(todo, dict) else getattr(todo, "queue", todo)
+        found = [step for step in listed if _member(step, "step_id") == step_id]
+    if isinstance(found, list | tuple):
+        found = found[0] if found else None
+    if found is None:
+        raise StepError(f"agent_step has no step {step_id!r}")
+    return found
+
+
+def _member(thing: Any, name: str, default: Any = None) -> Any:
+    return thing.get(name, default) if isinstance(thing, dict) else getattr(thing, name, default)
+
+
+def _needed(step: Any, name: str) -> Any:
+    value = _member(step, name, _MISSING)
+    if value is _MISSING:
+        raise StepError(f"the step has no {name}, by which the system knows what to update")
+    return value
+
+
+_MISSING = object()
+
+
+def _status(step: Any) -> str | None:
+    """How far *step* is, if it says so in words we know."""
+    said = [_member(step, name) for name in ("execution_state", "status", "state")]
+    return next((status for status in said if isinstance(status, str) and status in FOLLOWING), None)

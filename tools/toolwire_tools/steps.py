@@ -1,0 +1,125 @@
+"""The steps of an agent, and how far each of them is.
+
+Strategy. A system with agents has such objects itself, and an executor takes those by what they can do: `Steps` says
+what that is. `AgentStep` and `StepState` are ours, for whoever has none; they refuse what cannot be.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import msgspec
+
+from .suggestions import unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Status = Literal["init", "running", "finished", "failed"]
+
+FOLLOWING: dict[str, tuple[str, ...]] = {
+    "init": ("running",),
+    "running": ("finished", "failed"),
+    "finished": (),
+    "failed": (),
+}
+"""Each status of a step, and what it can become."""
+
+
+class StepError(LookupError):
+    """A step, or the state of its agent, that lacks what an executor needs; or a status that the step cannot have."""
+
+
+class Steps(Protocol):
+    """What an executor asks of `agent_state["agent_step"]`, beside a way to the step itself."""
+
+    def update_step_status(self, step_id: str, status: str, /) -> Any:
+        """Take note how far a step is."""
+
+
+def _new_id() -> str:
+    return os.urandom(8).hex()
+
+
+class StepState(msgspec.Struct):
+    """One step: what it is for, what is to be done, how far it is, and what came of it.
+
+    *text_content* is the step in words; *instruction_content* is what the tool is to do, as a model has written it.
+    Some systems find lists of steps where others find a step; this one is also its own first item.
+    """
+
+    task_id: str
+    stage_id: str
+    agent_id: str
+    step_intention: str = ""
+    type: Literal["tool", "skill"] = "tool"
+    executor: str = ""
+    execution_state: Status = "init"
+    text_content: Any = None
+    instruction_content: Any = None
+    execute_result: Any = None
+    step_id: str = msgspec.field(default_factory=_new_id)
+
+    def __getitem__(self, index: int) -> StepState:
+        if index not in (0, -1):
+            raise IndexError(f"there is one step, and none with the index {index}")
+        return self
+
+    def update_execution_state(self, status: str) -> None:
+        """Note how far the step is. To note the same again changes nothing.
+
+        Raises:
+            StepError: if there is no such status, or no way to it from the present one.
+        """
+        if status not in FOLLOWING:
+            raise StepError(unknown("status", status, FOLLOWING))
+        following = FOLLOWING[self.execution_state]
+        if status != self.execution_state and status not in following:
+            remedy = f"it can become {' or '.join(following)}" if following else "add a new step to do it again"
+            raise StepError(f"step {self.step_id} is {self.execution_state} and cannot become {status}; {remedy}")
+        self.execution_state = status  # type: ignore[assignment]
+
+    def update_instruction_content(self, instruction: Any) -> None:
+        """Note what the tool is to do."""
+        self.instruction_content = instruction
+
+    def update_execute_result(self, result: Any) -> None:
+        """Note what came of it."""
+        self.execute_result = result
+
+
+class AgentStep:
+    """The steps of one agent, in their order."""
+
+    def __init__(self, agent_id: str, steps: Iterable[StepState] = ()) -> None:
+        self.agent_id = agent_id
+        self.step_list: list[StepState] = list(steps)
+
+    def __repr__(self) -> str:
+        return f"<AgentStep of {self.agent_id}, {len(self.step_list)} steps>"
+
+    @property
+    def todo_list(self) -> list[StepState]:
+        """The steps that have not begun."""
+        return [step for step in self.step_list if step.execution_state == "init"]
+
+    def add_step(self, step: StepState) -> str:
+        """Add *step* behind the others, and return its id."""
+        self.step_list.append(step)
+        return step.step_id
+
+    def get_step(self, step_id: str) -> StepState:
+        """The step with this id.
+
+        Raises:
+            StepError: if there is none.
+        """
+        for step in self.step_list:
+            if step.step_id == step_id:
+                return step
+        raise StepError(unknown("step", step_id, [step.step_id for step in self.step_list]))
+
+    def update_step_status(self, step_id: str, status: str) -> None:
+        """Note how far the step with this id is; raises what `StepState.update_execution_state` does."""
+        self.get_step(step_id).update_execution_state(status)

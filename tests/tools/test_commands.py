@@ -1,0 +1,179 @@
+"""Command lines with places: which words come of which arguments, and what an outcome means. Nothing is run here."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toolwire_tools import ArgumentsError, ToolError
+from toolwire_tools.commands import Command, Finished
+from toolwire_tools.templates import Place, Template, parse
+
+
+def command(*words: str | list[str], **more: Any) -> Command:
+    parsed = tuple(tuple(map(parse, word)) if isinstance(word, list) else parse(word) for word in words)
+    return Command(program="/bin/tool", words=parsed, cwd="/", **more)
+
+
+def words(made: Command, **arguments: Any) -> list[str]:
+    return made.invocation(arguments).argv[1:]
+
+
+# --- places ---
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("plain", ("plain",)),
+        ("{a}", (Place("a"),)),
+        ("--max={a}!", ("--max=", Place("a"), "!")),
+        ("{a?}", (Place("a", optional=True),)),
+        ("{a?--verbose}", (Place("a", optional=True, instead="--verbose"),)),
+        ("{{a}}", ("{", "a", "}")),
+        ("{{{a}}}", ("{", Place("a"), "}")),
+        ("{*}", (Place("*"),)),
+        ("{a.b[0]}", (Place("a.b[0]"),)),
+        ("", ()),
+    ],
+)
+def test_a_text_is_taken_apart_at_its_places(text: str, parts: tuple[Any, ...]) -> None:
+    assert parse(text) == Template(parts)
+
+
+@pytest.mark.parametrize("text", ["{", "}", "a}", "{a", "{}", "{?}"])
+def test_a_brace_that_belongs_to_no_place_is_told(text: str) -> None:
+    with pytest.raises(ValueError, match="belongs to no place; write"):
+        parse(text)
+
+
+@given(st.text(), st.dictionaries(st.text(), st.text()))
+def test_a_value_is_never_read_as_a_template(value: str, others: dict[str, str]) -> None:
+    assert parse("<{a}>").fill({**others, "a": value}) == f"<{value}>"
+
+
+# --- command lines ---
+
+values = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])).filter(lambda t: t[:1] != "-")
+
+
+@given(values, values)
+def test_whatever_is_passed_each_place_is_one_word(first: str, second: str) -> None:
+    made = command("{a}", "--in={b}", "{a}{b}")
+
+    assert words(made, a=first, b=second) == [first, f"--in={second}", first + second]
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [(3, "3"), (True, "true"), (1.5, "1.5"), (["a b", None], '["a b",null]'), ({"a": "ü"}, '{"a":"ü"}'), ("", "")],
+)
+def test_what_is_no_text_is_written_as_json(value: Any, word: str) -> None:
+    assert words(command("{a}"), a=value) == [word]
+
+
+def test_what_may_be_absent_is_left_out_with_all_that_belongs_to_it() -> None:
+    made = command("-n", ["--max", "{limit}"], "{path?}", "--in={path?}", "{loud?--verbose}", defaults={"loud": False})
+
+    assert words(made) == ["-n"]
+    assert words(made, path=None, limit=None) == ["-n"]
+    assert words(made, limit=0, path="p", loud=True) == ["-n", "--max", "0", "p", "--in=p", "--verbose"]
+
+
+def test_a_default_stands_where_nothing_is_passed() -> None:
+    made = command("{path}", defaults={"path": "."})
+
+    assert (words(made), words(made, path="src")) == (["."], ["src"])
+
+
+@pytest.mark.parametrize("word", ["{a}", "{b}{a}", "{b?}{a}"])
+@pytest.mark.parametrize("value", ["-rf", "--output=x", "-", -5, -0.5])
+def test_a_value_cannot_begin_an_option(word: str, value: Any) -> None:
+    with pytest.raises(ArgumentsError) as caught:
+        command(word).invocation({"a": value, "b": ""})
+
+    ((where, problem),) = caught.value.faults
+    assert where == "arguments.a"
+    assert problem == f'{json.dumps(value)} begins with "-", so that tool could take it for an option'
+
+
+def test_a_dash_may_begin_what_the_author_allows_and_may_stand_behind_text() -> None:
+    assert words(command("{a}", dashes=frozenset("a")), a="-rf") == ["-rf"]
+    assert words(command("--in={a}"), a="-rf") == ["--in=-rf"]
+    assert words(command("{on?--flag}"), on=True) == ["--flag"]
+
+
+def test_a_nul_is_refused_where_no_program_could_be_given_it() -> None:
+    with pytest.raises(ArgumentsError) as caught:
+        command("{a}", env={"B": parse("{b}")}).invocation({"a": "x\0y", "b": "\0"})
+    assert [where for where, _ in caught.value.faults] == ["arguments.a", "arguments.b"]
+
+    assert command(stdin=parse("{a}")).invocation({"a": "x\0y"}).stdin == b"x\0y"
+
+
+def test_standard_input_and_environment_have_places_too() -> None:
+    made = command(stdin=parse("{*}"), env={"A": parse("<{a}>"), "B": parse("{b?}")}, defaults={"c": 1})
+
+    invocation = made.invocation({"a": "ä"})
+
+    assert json.loads(invocation.stdin) == {"a": "ä", "c": 1}
+    assert invocation.env == {"A": "<ä>"}
+    assert command(stdin=parse("{a?}")).invocation({}).stdin == b""
+
+
+# --- outcomes ---
+
+
+def finished(status: int = 0, output: bytes = b"", errors: bytes = b"", *, more: int = 0) -> Finished:
+    return Finished(status, output, len(output) + more, errors, len(errors) + more)
+
+
+def test_text_comes_without_the_newline_at_its_end() -> None:
+    assert command().outcome(finished(output="  größer\n\n".encode())) == "  größer"
+
+
+def test_text_that_was_cut_says_so_and_ends_with_a_whole_letter() -> None:
+    made = command(max_output_bytes=1024)
+
+    text = made.outcome(finished(output="ü".encode()[:1], more=5000))
+
+    assert text == "\n(The output was cut after 1 KiB; 5,000 more bytes followed.)"
+
+
+def test_json_is_exact() -> None:
+    assert command(output="json").outcome(finished(output=b'{"n": 18446744073709551617}')) == {"n": 2**64 + 1}
+
+
+@pytest.mark.parametrize(
+    ("made", "ended", "told"),
+    [
+        (command(), finished(3, errors=b"no such file\n"), "tool ended with exit status 3.\nno such file"),
+        (command(), finished(1, output=b"usage: tool"), "tool ended with exit status 1.\nusage: tool"),
+        (command(), finished(1), "tool ended with exit status 1."),
+        (command(), finished(-9), "tool was killed by signal 9 (SIGKILL)."),
+        (command(), finished(-200), "tool was killed by signal 200."),
+        (
+            command(),
+            finished(2, errors=b"\xbcthe end", more=7000),
+            "tool ended with exit status 2.\n(Its last words; 7,000 bytes came before.)\nthe end",
+        ),
+        (
+            command(output="json"),
+            finished(output=b"{"),
+            'tool did not print JSON: Input data was truncated. It printed "{".',
+        ),
+        (command(output="json"), finished(output=b"[1]", more=1), "tool printed more than 1 MiB, too much to be read."),
+        (command(success=frozenset([1])), finished(0), "tool ended with exit status 0."),
+    ],
+)
+def test_a_failure_tells_the_status_and_the_last_words(made: Command, ended: Finished, told: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        made.outcome(ended)
+    assert str(caught.value) == told
+
+
+def test_a_status_that_the_author_calls_success_is_one() -> None:
+    assert command(success=frozenset([0, 1])).outcome(finished(1, b"nothing found\n")) == "nothing found"

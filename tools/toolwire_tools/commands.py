@@ -1,0 +1,164 @@
+"""A command line with places for arguments: what is to be run for a call, and what its outcome means. Runs nothing.
+
+Strategy. There is no shell, so nothing in an argument is ever syntax: one place is one word of the command line, or a
+part of one. What is left is that a word beginning with `-` may be read as an option; so no argument may begin one,
+unless the author says that it may.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from toolwire_schemas.codec import DecodingError, decode
+
+from .errors import ArgumentsError, ToolError
+from .faults import Fault, place, shown
+from .sizes import shown as shown_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from .templates import Template
+
+DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024
+"""More than any model reads at once, and well below what clients take for one message."""
+
+MAX_TOLD_BYTES = 4096
+"""How much of what a failing command said, its last words, the caller is told."""
+
+_HALF = "\ufffd"
+"""What is left of a character that was cut in two."""
+
+
+class Invocation(msgspec.Struct, frozen=True):
+    """One command to be run: *env* is added to the environment, *stdin* is all it can read."""
+
+    argv: list[str]
+    cwd: str
+    env: dict[str, str]
+    stdin: bytes
+    max_output_bytes: int
+
+
+class Finished(msgspec.Struct, frozen=True):
+    """How a command ended. A negative *status* is that of a signal.
+
+    *output* is the beginning of its standard output, *errors* the end of its standard error; the other two numbers
+    say how many bytes there were in all.
+    """
+
+    status: int
+    output: bytes
+    output_bytes: int
+    errors: bytes
+    errors_bytes: int
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """A program, and what is put behind it for a call.
+
+    A tuple among *words* is left out as a whole if an argument in it is absent. *defaults* stand for arguments that a
+    call leaves out. *dashes* names the parameters whose values may begin with `-`. *success* has the exit statuses
+    that are none of a failure.
+    """
+
+    program: str
+    words: tuple[Template | tuple[Template, ...], ...]
+    cwd: str
+    stdin: Template | None = None
+    env: dict[str, Template] = {}
+    defaults: dict[str, Any] = {}
+    dashes: frozenset[str] = frozenset()
+    output: Literal["text", "json"] = "text"
+    success: frozenset[int] = frozenset((0,))
+    max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES
+
+    def invocation(self, arguments: Mapping[str, Any]) -> Invocation:
+        """What to run for a call with *arguments*.
+
+        Raises:
+            ArgumentsError: if a value would be taken for an option, or cannot be passed to any program.
+        """
+        values = {**self.defaults, **arguments}
+        argv = [self.program]
+        faults: list[Fault] = []
+        for word in self.words:
+            group = word if isinstance(word, tuple) else (word,)
+            filled = [text for template in group if (text := template.fill(values)) is not None]
+            if len(filled) == len(group):
+                argv += filled
+                faults += [fault for template in group for fault in self._refused(template, values)]
+        env = {name: text for name, template in self.env.items() if (text := template.fill(values)) is not None}
+        faults += [fault for template in self.env.values() for fault in _unfit(template, values)]
+        if faults:
+            raise ArgumentsError(dict.fromkeys(faults))
+        stdin = (self.stdin and self.stdin.fill(values)) or ""
+        return Invocation(argv, self.cwd, env, stdin.encode(), self.max_output_bytes)
+
+    def _refused(self, template: Template, values: Mapping[str, Any]) -> Iterator[Fault]:
+        """What cannot stand in a command line, or would make the word that *template* is look like an option."""
+        yield from _unfit(template, values)
+        for part in template.parts:
+            if isinstance(part, str) or part.instead is not None:
+                return
+            text = part.fill(values) or ""
+            if text.startswith("-") and part.name not in self.dashes:
+                problem = f'begins with "-", so that {os.path.basename(self.program)} could take it for an option'
+                yield place("arguments", (part.name,)), f"{shown(values[part.name])} {problem}"
+            if text:
+                return
+
+    def outcome(self, finished: Finished) -> Any:
+        """What the caller gets: text, or what the JSON in it says.
+
+        Raises:
+            ToolError: if the command failed, or its output is not what was promised.
+        """
+        if finished.status not in self.success:
+            raise ToolError(self._failure(finished))
+        text = finished.output.decode("utf-8", "replace")
+        more = finished.output_bytes - len(finished.output)
+        if self.output == "json":
+            return self._decoded(text, more)
+        if not more:
+            return text.rstrip("\r\n")
+        note = f"(The output was cut after {shown_size(self.max_output_bytes)}; {more:,} more bytes followed.)"
+        return text.rstrip(_HALF) + "\n" + note
+
+    def _decoded(self, text: str, more: int) -> Any:
+        program = os.path.basename(self.program)
+        if more:
+            raise ToolError(f"{program} printed more than {shown_size(self.max_output_bytes)}, too much to be read.")
+        try:
+            return decode(text)
+        except DecodingError as error:
+            raise ToolError(f"{program} did not print JSON: {error}. It printed {shown(text)}.") from None
+
+    def _failure(self, finished: Finished) -> str:
+        sentence = f"{os.path.basename(self.program)} {_ending(finished.status)}."
+        said, all_bytes = finished.errors, finished.errors_bytes
+        if not said.strip():  # some programs complain where they should answer
+            said, all_bytes = finished.output[-MAX_TOLD_BYTES:], finished.output_bytes
+        text = said.decode("utf-8", "replace").lstrip(_HALF).strip()
+        left_out = f"(Its last words; {all_bytes - len(said):,} bytes came before.)" if all_bytes > len(said) else ""
+        return "\n".join(filter(None, (sentence, left_out, text)))
+
+
+def _unfit(template: Template, values: Mapping[str, Any]) -> Iterator[Fault]:
+    """The arguments that the operating system has no way to pass on."""
+    for part in template.places:
+        if "\0" in (part.fill(values) or ""):
+            yield place("arguments", (part.name,)), "holds a NUL character, which no program can be given this way"
+
+
+def _ending(status: int) -> str:
+    if status >= 0:
+        return f"ended with exit status {status}"
+    import signal
+
+    try:
+        return f"was killed by signal {-status} ({signal.Signals(-status).name})"
+    except ValueError:
+        return f"was killed by signal {-status}"

@@ -1,0 +1,191 @@
+"""Running one command: its output is read within bounds, and nothing of it stays behind.
+
+Strategy. A command leads a process group of its own, and that is what is ended: when it is done (for what it left in
+the background), when the call is cancelled, when the server exits. Should the server be killed, it cannot do that any
+more. So the command also inherits a pipe on which nothing is ever written: as soon as its other end is closed, by
+whatever, the system kills the group (where it can: Linux).
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from anyio import (
+    BrokenResourceError,
+    CancelScope,
+    ClosedResourceError,
+    create_task_group,
+    current_time,
+    move_on_after,
+    open_process,
+)
+
+from .commands import MAX_TOLD_BYTES, Finished, Invocation
+from .errors import ToolError
+
+if TYPE_CHECKING:
+    from anyio.abc import ByteReceiveStream, ByteSendStream, Process
+
+_DRAIN_SECONDS = 1.0
+"""How long to read on when the command has ended but others, started by it, hold its output open."""
+
+_TERMINATE_SECONDS = 0.1
+"""What a command gets to clean up after SIGTERM: half of what cancelled tools get when the server ends."""
+
+
+async def run(invocation: Invocation) -> Finished:
+    """Run a command and return how it ended. Cancelling ends it, and every process of its group.
+
+    Raises:
+        ToolError: if it cannot be started.
+    """
+    output, errors = _Head(invocation.max_output_bytes), _Tail(MAX_TOLD_BYTES)
+    group = await _start(invocation)
+    process = group.process
+    try:
+        async with create_task_group() as tasks:
+            tasks.start_soon(_feed, process.stdin, invocation.stdin)
+            tasks.start_soon(_read, process.stdout, output)
+            tasks.start_soon(_read, process.stderr, errors)
+            status = await process.wait()
+            tasks.cancel_scope.deadline = current_time() + _DRAIN_SECONDS
+    finally:
+        with CancelScope(shield=True):
+            await group.end()
+    return Finished(status, bytes(output.kept), output.bytes, bytes(errors.kept), errors.bytes)
+
+
+async def _feed(stream: ByteSendStream | None, data: bytes) -> None:
+    assert stream is not None
+    with suppress(BrokenResourceError, ClosedResourceError):  # it need not read what it is given
+        await stream.send(data)
+    await stream.aclose()
+
+
+async def _read(stream: ByteReceiveStream | None, into: _Head | _Tail) -> None:
+    assert stream is not None
+    async for data in stream:
+        into.add(data)
+
+
+class _Head:
+    """The beginning of a stream. The rest is read and forgotten, so that the command can go on."""
+
+    def __init__(self, limit: int) -> None:
+        self.kept = bytearray()
+        self.bytes = 0
+        self._limit = limit
+
+    def add(self, data: bytes) -> None:
+        self.bytes += len(data)
+        self.kept += data[: self._limit - len(self.kept)]
+
+
+class _Tail:
+    """The end of a stream."""
+
+    def __init__(self, limit: int) -> None:
+        self.kept = b""
+        self.bytes = 0
+        self._limit = limit
+
+    def add(self, data: bytes) -> None:
+        self.bytes += len(data)
+        self.kept = (self.kept + data)[-self._limit :]
+
+
+async def _start(invocation: Invocation) -> _Group:
+    theirs, ours = os.pipe()
+    options: dict[str, Any] = {"start_new_session": True, "pass_fds": (theirs,)}
+    if sys.platform == "win32":
+        import subprocess
+
+        options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    try:
+        env = {**os.environ, **invocation.env}
+        process = await open_process(invocation.argv, cwd=invocation.cwd, env=env, **options)
+        _tie(theirs, process.pid)
+    except OSError as error:
+        os.close(ours)
+        raise ToolError(_not_started(invocation, error)) from None
+    except BaseException:
+        os.close(ours)
+        raise
+    finally:
+        os.close(theirs)
+    return _Group(process, ours)
+
+
+def _tie(pipe: int, group: int) -> None:
+    """Have the system kill *group* when the other end of *pipe* is closed, if it can."""
+    try:
+        import fcntl
+
+        fcntl.fcntl(pipe, fcntl.F_SETOWN, -group)
+        fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
+    except (ImportError, AttributeError, OSError):  # another system, or the command has ended already
+        return
+
+
+def _not_started(invocation: Invocation, error: OSError) -> str:
+    program = invocation.argv[0]
+    if isinstance(error, FileNotFoundError) and not os.path.isdir(invocation.cwd):
+        return f"{program} cannot be started: there is no folder {invocation.cwd}."
+    if isinstance(error, FileNotFoundError) and os.path.dirname(program):
+        return f"{program} cannot be started: there is no such file, or it names an interpreter that is not there."
+    if isinstance(error, FileNotFoundError):
+        return f"{program} is not installed, or not on the PATH of this server."
+    return f"{program} cannot be started: {error.strerror or error}."
+
+
+class _Group:
+    """A command under way, with every process it starts that does not leave its group."""
+
+    def __init__(self, process: Process, lifeline: int) -> None:
+        self.process = process
+        self._lifeline = lifeline
+        self._server = os.getpid()
+        _running.add(self)
+
+    async def end(self) -> None:
+        """End what is left of it: politely first, if the command itself still runs."""
+        if self.process.returncode is None:
+            self._signal(signal.SIGTERM)
+            with move_on_after(_TERMINATE_SECONDS):
+                await self.process.wait()
+        self.kill()
+        await self.process.aclose()
+
+    def kill(self) -> None:
+        """End it now. Never waits."""
+        if self not in _running:
+            return
+        _running.discard(self)
+        if os.getpid() == self._server:  # and no copy of the server that a tool has forked
+            self._signal(_KILL)
+        os.close(self._lifeline)
+
+    def _signal(self, number: int) -> None:
+        # The group's number stays taken as long as there is a process in it, and is not given out again at once.
+        with suppress(ProcessLookupError, PermissionError):
+            if sys.platform == "win32":
+                self.process.terminate()
+            else:
+                os.killpg(self.process.pid, number)
+
+
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+_running: set[_Group] = set()
+
+
+@atexit.register
+def _kill_all() -> None:
+    """A server that leaves in a hurry cancels nothing."""
+    for group in list(_running):
+        group.kill()

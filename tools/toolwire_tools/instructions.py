@@ -1,0 +1,186 @@
+"""What a model is told about tools, and the instruction that it writes for one of them.
+
+Strategy. The answer of a model is prose with a block in it, `<RAG>...</RAG>`. What stands in a block is JSON if it
+begins like JSON, and else text, word for word. JSON is decoded from its first brace on, so that a tag within one of its
+strings ends nothing. Whatever is not as it was asked for is an error in words that the model can be sent.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import msgspec
+
+from .config import ToolConfig, canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class InstructionError(ValueError):
+    """An answer without a usable instruction. The text is meant for the model that wrote it."""
+
+
+def available_skills_and_tools(configs: Mapping[str, ToolConfig] | Iterable[ToolConfig]) -> str:
+    """The tools to choose from, as Markdown: one item each, with name and description."""
+    tools = configs.values() if hasattr(configs, "values") else configs
+    return "\n".join(f"- **{tool.name}**: {_indented(tool.description)}" for tool in tools)
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
+
+
+def instruction_prompt(config: ToolConfig, values: Mapping[str, str] | None = None) -> str:
+    """What to tell a model that is to write the tool's instruction: its `tool_prompt` and its `return_format`.
+
+    `{name}` in them is replaced for each name in *values*, once and for all: other braces stay, and so do those in the
+    values. An empty `tool_prompt` is the description; an empty `return_format` asks for the block that
+    `parse_instruction` reads.
+    """
+    prompt = config.tool_prompt or config.description
+    return_format = config.return_format or _default_format(config)
+    return _filled(f"{prompt.rstrip()}\n\n**return_format**:\n{return_format.rstrip()}\n", values or {})
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    return re.sub(r"\{([^{}]*)\}", lambda found: str(values.get(found[1], found[0])), text)
+
+
+def _default_format(config: ToolConfig) -> str:
+    tag = config.name.upper()
+    if config.input_schema is None:
+        return f"Write the instruction between <{tag}> and </{tag}>."
+    schema = msgspec.json.encode(config.input_schema).decode()
+    return f"Write one JSON object between <{tag}> and </{tag}>. It must be valid by this JSON Schema: {schema}"
+
+
+def parse_instruction(answer: str, tool: ToolConfig | str, *, others: Iterable[ToolConfig | str] = ()) -> Any:
+    """The instruction for *tool* in a model's *answer*: what its last complete block holds, JSON decoded.
+
+    *tool* and *others*, the tools that the model might have meant, are configs or names. The instruction is checked
+    against the tool's `parameters` or `input_schema`, if it has any. Entities (`&lt;`) are not decoded.
+
+    Raises:
+        InstructionError: if there is no complete block, if there are blocks of two tools, or if the block is empty,
+            begins like JSON and is none, or does not fit the tool.
+    """
+    name = _name(tool)
+    found = _Blocks(answer, name)
+    strangers = [other for other in map(_name, others) if canonical(other) != canonical(name)]
+    meant = [other for other in dict.fromkeys(strangers) if _Blocks(answer, other).contents]
+    if meant and found.contents:
+        raise InstructionError(f"There are blocks for {name} and for {', '.join(meant)}; write one for {name} alone.")
+    if meant:
+        raise InstructionError(f"The block is for {meant[0]}, but {name} is asked for: write {_block(name)}.")
+    if not found.contents:
+        _refuse_missing(answer, name, found)
+    value = _value(found.contents[-1], name)
+    if isinstance(tool, ToolConfig) and tool.input_schema is not None:
+        _check(value, tool.input_schema, name)
+    return value
+
+
+def _name(tool: ToolConfig | str) -> str:
+    return tool if isinstance(tool, str) else tool.name
+
+
+def _block(name: str) -> str:
+    return f"<{name.upper()}>...</{name.upper()}>"
+
+
+class _Blocks:
+    """The complete blocks of one tool in an answer: *contents*, each as it is written."""
+
+    def __init__(self, answer: str, name: str) -> None:
+        self.contents: list[str] = []
+        self.opened = self.closed = False
+        tag = re.compile(rf"<(/?){re.escape(name)}>", re.IGNORECASE)
+        at = 0
+        while (mark := tag.search(answer, at)) is not None:
+            at = mark.end()
+            if mark[1]:
+                self.closed = True
+                continue
+            self.opened = True
+            end = tag.search(answer, _end_of_json(answer, at))
+            if end is not None and end[1]:  # else the block is given up, and another begins
+                self.contents.append(answer[mark.end() : end.start()].strip())
+                at = end.end()
+
+
+_FENCE = re.compile(r"\s*(?:```\w*[ \t]*\n\s*)?")
+_FENCED = re.compile(r"```\w*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+
+
+def _end_of_json(text: str, at: int) -> int:
+    """Where the JSON that begins at *at*, in a fence or not, ends; *at* itself if there is none."""
+    start = _FENCE.match(text, at)
+    assert start is not None
+    if not text.startswith(("{", "["), start.end()):
+        return at
+    try:
+        end: int = _decoder.raw_decode(text, start.end())[1]
+    except (ValueError, RecursionError):
+        return at
+    return end
+
+
+def _value(content: str, name: str) -> Any:
+    fenced = _FENCED.fullmatch(content)
+    content = fenced[1].strip() if fenced else content
+    if not content:
+        raise InstructionError(f"The block {_block(name)} is empty: write the instruction in it.")
+    if content[0] not in "{[":
+        return content
+    try:
+        return _decoder.decode(content)
+    except json.JSONDecodeError as error:
+        reason = f"{error.msg} (line {error.lineno}, column {error.colno} of the block)"
+    except (ValueError, RecursionError) as error:
+        reason = str(error)
+    raise InstructionError(f"The block {_block(name)} begins like JSON, but is none: {reason}.")
+
+
+def _refuse_missing(answer: str, name: str, found: _Blocks) -> NoReturn:
+    tag = name.upper()
+    if found.opened:
+        raise InstructionError(f"The block <{tag}> is not closed: end it with </{tag}>.")
+    if found.closed:
+        raise InstructionError(f"There is </{tag}>, but no <{tag}> before it: write {_block(name)}.")
+    import difflib
+
+    tags = re.findall(r"<([^\s<>/][^<>/]*)>", answer)
+    close = difflib.get_close_matches(tag, [written.upper() for written in tags], n=1)
+    hint = f" (There is <{close[0]}>.)" if close else ""
+    raise InstructionError(f"There is no block for {name}: write the instruction as {_block(name)}.{hint}")
+
+
+def _check(value: Any, schema: dict[str, Any], name: str) -> None:
+    from .judge import Judge
+
+    if faults := Judge(schema).faults(value, "instruction"):
+        said = "\n".join(f"{place}: {sentence}" for place, sentence in faults)
+        raise InstructionError(f"The instruction for {name} does not fit:\n{said}")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} stands there twice")
+    return made
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is no number that JSON knows, or too large for one")
+    return number
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_once, parse_float=_finite, parse_constant=_finite)

@@ -32,6 +32,7 @@ __all__ = [
     "ActionStatusCode",
     "ActionValidCode",
     "AgentMessage",
+    "AgentStep",
     "ArgumentsError",
     "AsyncActionExecutor",
     "AsyncActionMixin",
@@ -42,17 +43,20 @@ __all__ = [
     "Caller",
     "Cancelled",
     "CannotAsk",
+    "ConfigError",
     "Content",
     "Context",
     "Declined",
     "Dismissed",
     "Env",
+    "Executor",
     "File",
     "Finding",
     "FinishAction",
     "FunctionCall",
     "Hook",
     "Image",
+    "InstructionError",
     "InvalidAction",
     "JsonParser",
     "NoAction",
@@ -65,14 +69,22 @@ __all__ = [
     "RegistrationError",
     "ResourceLink",
     "Skipped",
+    "StepError",
+    "StepState",
     "Text",
     "Tool",
+    "ToolConfig",
     "ToolError",
     "TupleParser",
+    "available_skills_and_tools",
     "failure",
     "get_tool",
     "get_tool_cls",
+    "instruction_prompt",
     "list_tools",
+    "load_tool_config",
+    "load_tool_configs",
+    "parse_instruction",
     "tool_api",
     "tools_in",
     "tools_of",
@@ -83,11 +95,16 @@ if TYPE_CHECKING:
     from .action_return import ActionReturn, ActionStatusCode, ActionValidCode
     from .actions import AsyncActionMixin, BaseAction
     from .builtin_actions import FinishAction, InvalidAction, NoAction
+    from .config import ToolConfig, load_tool_config, load_tool_configs
     from .env import Env
     from .executor import ActionExecutor, AsyncActionExecutor
     from .hooks import Hook
+    from .instructions import InstructionError, available_skills_and_tools, instruction_prompt, parse_instruction
     from .messages import AgentMessage, FunctionCall
     from .parsers import BaseParser, JsonParser, ParseError, TupleParser
+    from .step_executor import Executor
+    from .steps import AgentStep, StepError, StepState
+    from .yaml_text import ConfigError
 
 _LATER: dict[str, str] = {
     "ActionExecutor": "executor",
@@ -95,22 +112,34 @@ _LATER: dict[str, str] = {
     "ActionStatusCode": "action_return",
     "ActionValidCode": "action_return",
     "AgentMessage": "messages",
+    "AgentStep": "steps",
     "AsyncActionExecutor": "executor",
     "AsyncActionMixin": "actions",
     "BaseAction": "actions",
     "BaseParser": "parsers",
+    "ConfigError": "yaml_text",
     "Env": "env",
+    "Executor": "step_executor",
     "FinishAction": "builtin_actions",
     "FunctionCall": "messages",
     "Hook": "hooks",
+    "InstructionError": "instructions",
     "InvalidAction": "builtin_actions",
     "JsonParser": "parsers",
     "NoAction": "builtin_actions",
     "ParseError": "parsers",
+    "StepError": "steps",
+    "StepState": "steps",
+    "ToolConfig": "config",
     "TupleParser": "parsers",
+    "available_skills_and_tools": "instructions",
     "get_tool": "action_registry",
     "get_tool_cls": "action_registry",
+    "instruction_prompt": "instructions",
     "list_tools": "action_registry",
+    "load_tool_config": "config",
+    "load_tool_configs": "config",
+    "parse_instruction": "instructions",
 }
 """Names imported at first use, each with its module: a server that needs none of them starts without them."""
 

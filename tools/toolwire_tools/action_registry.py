@@ -6,6 +6,7 @@ import importlib
 import inspect
 import sys
 import warnings
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .suggestions import unknown
@@ -129,5 +130,5 @@ def _class_at(place: str) -> Any:
 
 def _is_stale(cls: type) -> bool:
     """True if the module of *cls* has been loaded anew since: what it defines now is meant to take its place."""
-    module = sys.modules.get(cls.__module__)
-    return "<locals>" not in cls.__qualname__ and getattr(module, cls.__qualname__.partition(".")[0], None) is None
+    functions = [member for member in vars(cls).values() if isinstance(member, FunctionType)]
+    return any(getattr(sys.modules.get(f.__module__), "__dict__", None) is not f.__globals__ for f in functions)

@@ -166,6 +166,7 @@ class AsyncActionMixin:
 
 
 def _said(error: Exception) -> str:
-    text = text_of(error)
-    # The text of these alone says nothing: KeyError('x') is 'x'.
-    return f"{type(error).__name__}: {text}" if not text or isinstance(error, KeyError) else text
+    text, name = text_of(error), type(error).__name__
+    if isinstance(error, KeyError):  # whose text is the key alone
+        return f"{name}: {text}"
+    return text or name

@@ -1,0 +1,274 @@
+"""The examples of the documents that introduced actions, to the letter."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+from toolwire_tools import (
+    ActionExecutor,
+    BaseAction,
+    Env,
+    JsonParser,
+    TupleParser,
+    get_tool,
+    list_tools,
+    tool_api,
+)
+
+IN_JSON = "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称"
+BOLD = {
+    "name": "bold",
+    "description": "a function used to make text bold",
+    "parameters": [{"name": "text", "type": "STRING", "description": "input content"}],
+    "required": ["text"],
+}
+EMPHASIS = {
+    "name": "PhraseEmphasis",
+    "description": "a toolkit which provides different styles of text emphasis",
+    "api_list": [
+        {
+            "name": "bold",
+            "description": "make text bold",
+            "parameters": [{"name": "text", "type": "STRING", "description": "input content"}],
+            "required": ["text"],
+        },
+        {
+            "name": "italic",
+            "description": "make text italic",
+            "parameters": [{"name": "text", "type": "STRING", "description": "input content"}],
+            "required": ["text"],
+        },
+    ],
+}
+
+
+def bold() -> type[BaseAction]:
+    class Bold(BaseAction):
+        def run(self, text: str):  # type: ignore[no-untyped-def]
+            """make text bold
+
+            Args:
+                text (str): input text
+
+            Returns:
+                str: bold text
+            """
+            return "**" + text + "**"
+
+    return Bold
+
+
+def phrase_emphasis() -> type[BaseAction]:
+    class PhraseEmphasis(BaseAction):
+        """a toolkit which provides different styles of text emphasis"""
+
+        @tool_api
+        def bold(self, text):  # type: ignore[no-untyped-def]
+            """make text bold
+
+            Args:
+                text (str): input text
+
+            Returns:
+                str: bold text
+            """
+            return "**" + text + "**"
+
+        @tool_api
+        def italic(self, text):  # type: ignore[no-untyped-def]
+            """make text italic
+
+            Args:
+                text (str): input text
+
+            Returns:
+                str: italic text
+            """
+            return "*" + text + "*"
+
+    return PhraseEmphasis
+
+
+@pytest.mark.parametrize(("description", "apis"), [(BOLD, []), (EMPHASIS, ["bold", "italic"])])
+def test_a_description_by_hand_describes_an_action(description: dict[str, Any], apis: list[str]) -> None:
+    action = BaseAction(description, parser=partial(JsonParser, lang="zh"))
+    if not apis:
+        assert action.description == {**description, "parameter_description": IN_JSON}
+    else:
+        api_list = [{**api, "parameter_description": IN_JSON} for api in description["api_list"]]
+        assert action.description == {**description, "api_list": api_list}
+    assert action.is_toolkit is bool(apis)
+    assert "parameter_description" not in str(description), "what the caller gave has changed"
+
+
+def test_the_classes_describe_themselves() -> None:
+    text = [{"name": "text", "type": "STRING", "description": "input text"}]
+    assert bold().__tool_description__ == {
+        "name": "Bold",
+        "description": "make text bold",
+        "parameters": text,
+        "required": ["text"],
+    }
+    assert phrase_emphasis().__tool_description__ == {
+        "name": "PhraseEmphasis",
+        "description": "a toolkit which provides different styles of text emphasis",
+        "api_list": [
+            {"name": "bold", "description": "make text bold", "parameters": text, "required": ["text"]},
+            {"name": "italic", "description": "make text italic", "parameters": text, "required": ["text"]},
+        ],
+    }
+
+
+def test_an_action_is_made_by_its_name() -> None:
+    phrase_emphasis()
+    action = get_tool("PhraseEmphasis", lang="zh")
+    text = {"name": "text", "type": "STRING", "description": "input text"}
+    assert action.description == {
+        "name": "PhraseEmphasis",
+        "description": "a toolkit which provides different styles of text emphasis",
+        "api_list": [
+            {
+                "name": "bold",
+                "description": "make text bold",
+                "parameters": [text],
+                "required": ["text"],
+                "parameter_description": IN_JSON,
+            },
+            {
+                "name": "italic",
+                "description": "make text italic",
+                "parameters": [text],
+                "required": ["text"],
+                "parameter_description": IN_JSON,
+            },
+        ],
+    }
+
+
+def test_the_listed_names_keep_their_order_whatever_else_is_listed() -> None:
+    bold()
+    phrase_emphasis()
+    # The bundled ones are defined when somebody asks for them; stand-ins, in another order, among others.
+    bundled = ["PythonInterpreter", "GoogleScholar", "PPT", "ArxivSearch", "BINGMap", "IPythonInterpreter"]
+    for name in ["Another", *bundled, "GoogleSearch"]:
+        type(BaseAction)(name, (BaseAction,), {"run": lambda self: None})
+    names = [
+        "BaseAction",
+        "InvalidAction",
+        "NoAction",
+        "FinishAction",
+        "ArxivSearch",
+        "BINGMap",
+        "GoogleScholar",
+        "GoogleSearch",
+        "IPythonInterpreter",
+        "PPT",
+        "PythonInterpreter",
+        "Bold",
+        "PhraseEmphasis",
+    ]
+
+    assert [name for name in list_tools() if name in names] == names
+    assert list_tools()[:11] == names[:11]
+
+
+def test_an_action_is_called_with_json_or_a_tuple_as_text_or_as_an_object() -> None:
+    action1 = bold()()
+    action2 = type(action1)(parser=TupleParser)
+
+    returned = [action1('{"text": "hi"}'), action1({"text": "hi"}), action2('("hi", )'), action2(("hi",))]
+
+    assert [each.result for each in returned] == [[{"type": "text", "content": "**hi**"}]] * 4
+    assert [(each.args, each.type, each.errmsg) for each in returned] == [({"text": "hi"}, "Bold", None)] * 4
+
+
+def test_an_executor_lists_and_calls_the_apis_of_toolkits_by_both_names() -> None:
+    executor = ActionExecutor(actions=[phrase_emphasis()(lang="zh"), bold()(lang="zh")])
+    text = {"name": "text", "type": "STRING", "description": "input text"}
+
+    assert executor.get_actions_info() == [
+        {
+            "name": "PhraseEmphasis.bold",
+            "description": "make text bold",
+            "parameters": [text],
+            "required": ["text"],
+            "parameter_description": IN_JSON,
+        },
+        {
+            "name": "PhraseEmphasis.italic",
+            "description": "make text italic",
+            "parameters": [text],
+            "required": ["text"],
+            "parameter_description": IN_JSON,
+        },
+        {
+            "name": "Bold",
+            "description": "make text bold",
+            "parameters": [text],
+            "required": ["text"],
+            "parameter_description": IN_JSON,
+        },
+    ]
+    ret = executor("PhraseEmphasis.italic", '{"text": "hi"}')
+    assert ret.result == [{"type": "text", "content": "*hi*"}]
+
+
+class Pages:
+    """The part of Groot's WebSearch that reaches the network."""
+
+    def __init__(self) -> None:
+        self.search_results: dict[int, dict[str, Any]] = {1: {"url": "a.example"}, 2: {"url": "b.example"}}
+
+    def open(self, url: str) -> tuple[str, None]:
+        return f"<p>{url}</p>", None
+
+
+def web_search() -> BaseAction:
+    class WebSearch(Pages, BaseAction):
+        def __init__(self) -> None:
+            BaseAction.__init__(self)
+            Pages.__init__(self)
+
+        @tool_api
+        def select(self, select_ids):  # type: ignore[no-untyped-def]
+            """在使用WebSearch.search搜索到相关内容后,可以给定对应ID获得详细的搜索内容.
+
+            Args:
+                select_ids (List[int]): list of index you want to open, select at least 3, at most 5 items to open, each item must be integer.
+            """  # noqa: E501
+            for idx in select_ids:
+                if idx not in self.search_results:
+                    return f"{idx}不存在在搜索结果中,请确保输入的id在搜索结果中"
+            for idx in select_ids:
+                html, _ = self.open(self.search_results[idx]["url"])
+                self.search_results[idx]["content"] = html
+            return self.search_results
+
+    return WebSearch()
+
+
+def test_groots_select_describes_itself_and_keeps_what_it_opened() -> None:
+    action = web_search()
+    env = Env([action])
+
+    (described,) = env.get_actions_info()
+    assert described["name"] == "WebSearch.select"
+    assert described["description"] == "在使用WebSearch.search搜索到相关内容后,可以给定对应ID获得详细的搜索内容."
+    assert described["parameters"] == [
+        {
+            "name": "select_ids",
+            "type": "Array",
+            "description": "list of index you want to open, select at least 3, at most 5 items to open, "
+            "each item must be integer.",
+        }
+    ]
+    assert described["required"] == ["select_ids"]
+
+    assert env("WebSearch.select", {"select_ids": [1, 9]}) == "9不存在在搜索结果中,请确保输入的id在搜索结果中"
+    assert env("WebSearch.select", {"select_ids": [1]}) == {
+        1: {"url": "a.example", "content": "<p>a.example</p>"},
+        2: {"url": "b.example"},
+    }
+    assert action.search_results[1]["content"] == "<p>a.example</p>"  # type: ignore[attr-defined]

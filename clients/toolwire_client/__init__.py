@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from .client import Client, PendingCall, PendingRequest, connect
+from .asking import NoAnswer, Question
+from .async_client import AsyncClient
+from .calls import AsyncPendingCall
+from .client import Client, PendingCall
+from .connect import Opening, connect
 from .environment import server_environment
 from .errors import (
     BrokenRules,
@@ -14,18 +18,24 @@ from .errors import (
     ServerGone,
     TimedOut,
 )
+from .logs import LogEntry
 from .results import CallResult, ToolDescription
 
 __all__ = [
+    "AsyncClient",
+    "AsyncPendingCall",
     "BrokenRules",
     "CallCancelled",
     "CallResult",
     "Client",
     "ClientError",
     "Closed",
+    "LogEntry",
+    "NoAnswer",
     "NotStarted",
+    "Opening",
     "PendingCall",
-    "PendingRequest",
+    "Question",
     "RequestFailed",
     "ServerGone",
     "TimedOut",

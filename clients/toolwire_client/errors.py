@@ -1,7 +1,7 @@
 """Why a server could not be asked, or did not answer.
 
     ClientError
-    ├── NotStarted      the command cannot be run
+    ├── NotStarted      the command cannot be run, or a configuration names none
     ├── ServerGone      the server ended, or closed its output, with answers still owed
     ├── BrokenRules     the server answered, but not as the protocol says
     ├── RequestFailed   the server answered with a JSON-RPC error
@@ -14,11 +14,16 @@ A tool that fails raises nothing: its `CallResult` says `is_error`.
 
 from __future__ import annotations
 
-from typing import Any
+import signal
+from typing import Any, Self
 
 
 class ClientError(Exception):
     """Asking a server did not work out. The text is one sentence for the person who asked."""
+
+    def again(self) -> Self:
+        """Return the same error, to be raised once more: by each of several that wait, in tracebacks of their own."""
+        return type(self)(*self.args)
 
 
 class NotStarted(ClientError):
@@ -29,26 +34,29 @@ class ServerGone(ClientError):
     """The server ended before it answered.
 
     `exit_status` is negative for a signal, as in `subprocess`, and `None` if the process is still running and
-    only closed its output. `stderr` holds the last lines it wrote there.
+    only closed its output. `stderr` holds the last lines it wrote there, and `noise` the last lines of its output
+    that were no messages.
     """
 
-    def __init__(self, exit_status: int | None, stderr: str) -> None:
-        super().__init__(exit_status, stderr)
+    def __init__(self, exit_status: int | None, stderr: str, noise: str = "") -> None:
+        super().__init__(exit_status, stderr, noise)
         self.exit_status = exit_status
         self.stderr = stderr
+        self.noise = noise
 
     def __str__(self) -> str:
+        noise = f"; its output ended with what is no message:\n{self.noise}" if self.noise else ""
         if not self.stderr:
-            return f"{self.reason}, and wrote nothing to its stderr"
-        return f"{self.reason}; the end of its stderr:\n{self.stderr}"
+            return f"{self.reason}, and wrote nothing to its stderr{noise}"
+        return f"{self.reason}; the end of its stderr:\n{self.stderr}{noise}"
 
     @property
     def reason(self) -> str:
-        """What happened, without the server's stderr."""
+        """What happened, without the server's own words."""
         if self.exit_status is None:
             return "the server closed its output"
         if self.exit_status < 0:
-            return f"the server was ended by signal {-self.exit_status}"
+            return f"the server was ended by {_signal_name(-self.exit_status)}"
         return f"the server ended with exit status {self.exit_status}"
 
 
@@ -79,3 +87,10 @@ class CallCancelled(ClientError):
 
 class Closed(ClientError):
     """The client is not open: it is used outside its `with` block."""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal has none
+        return f"signal {number}"

@@ -1,45 +1,46 @@
 """The server's process: spawned in a session of its own, spoken to over pipes, ended with all it started.
 
 Strategy. One thread reads the server's output and one its stderr, whatever we are doing, so that the server
-never waits for us; one thread writes, so that a server that does not read cannot hold up whoever asks. The
-process is not reaped before it is closed: until then its process group cannot be anybody else's.
+never waits for us; writing waits for nobody either (`outbox.py`). The process is not reaped before it is closed:
+until then its process group cannot be anybody else's.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import queue
 import select
-import shutil
 import signal
 import subprocess
 import sys
 import threading
-import time
 from typing import TYPE_CHECKING
 
-from .environment import server_environment
-from .errors import NotStarted
+from .errors import NotStarted, ServerGone
+from .exits import ExitWatch
+from .outbox import Outbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from .wire import OnData, OnEnd
 
 PATIENCE_SECONDS = 2.0
 """How long a server may take to end by itself, and then by SIGTERM. The official clients wait as long."""
 
-_LOOK_SECONDS = 0.05
+_LOOK_SECONDS = 1.0
+"""Where the end of a process cannot be waited for together with its output: how often to look for it."""
+
+_LAST_WORDS_SECONDS = 0.5
 _CHUNK = 256 * 1024
 _STDERR_KEPT_BYTES = 16 * 1024
 _STDERR_KEPT_LINES = 20
 
 
 class ServerProcess:
-    """A running server.
+    """Leads to the server that *command* starts; see `Wire`.
 
-    *on_data* gets its output in pieces and *on_end* is called once, when there is no more; both run in the
-    reading thread. *env* is the whole environment, `None` the filtered one. With *show_stderr* what the
-    server writes to its stderr goes to ours too.
+    *env* is its whole environment. With *show_stderr* what the server writes to its stderr goes to ours too.
 
     Raises:
         NotStarted: if the command cannot be run.
@@ -49,117 +50,125 @@ class ServerProcess:
         self,
         command: Sequence[str],
         *,
-        env: dict[str, str] | None = None,
+        env: dict[str, str],
         cwd: str | os.PathLike[str] | None = None,
         show_stderr: bool = False,
-        on_data: Callable[[bytes], None],
-        on_end: Callable[[], None],
     ) -> None:
-        self._process = _spawn(command, server_environment() if env is None else env, cwd)
-        self._on_data = on_data
-        self._on_end = on_end
+        # Closing the writing end wakes the threads, even if a stranger still holds the server's pipes.
+        self._stop, self._stop_writer = os.pipe()
+        try:
+            self._process = _spawn(command, env, cwd)
+        except BaseException:
+            os.close(self._stop)
+            os.close(self._stop_writer)
+            raise
+        self._exit = ExitWatch(self._process)
+        assert self._process.stdin is not None
+        self._outbox = Outbox(self._process.stdin, self._stop)
         self._show_stderr = show_stderr
         self._stderr = b""
-        self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        # Closing the writing end wakes the readers, even if a stranger still holds the server's output.
-        self._stop, self._stop_writer = os.pipe()
+        self._threads: list[threading.Thread] = []
+        self._closing = threading.Lock()
+
+    @property
+    def pid(self) -> int:
+        """As `Wire.pid`."""
+        return self._process.pid
+
+    def start(self, on_data: OnData, on_end: OnEnd) -> None:
+        """As `Wire.start`."""
+        self._on_data, self._on_end = on_data, on_end
         self._threads = [
             threading.Thread(target=work, name=f"toolwire-client-{work.__name__.strip('_')}", daemon=True)
-            for work in (self._read_stderr, self._read, self._write)
+            for work in (self._read_stderr, self._read)
         ]
         for thread in self._threads:
             thread.start()
 
-    @property
-    def pid(self) -> int:
-        """The server's process id."""
-        return self._process.pid
-
     def send(self, data: bytes) -> None:
-        """Have *data* written. Nothing is written to a server that has closed its input."""
-        self._outbox.put(data)
-
-    def exit_status(self, wait_seconds: float = 0.0) -> int | None:
-        """How the process ended, as `subprocess` tells it; `None` if it has not, also after waiting."""
-        deadline = time.monotonic() + wait_seconds
-        pause = 0.001
-        while (status := self._ended()) is None and (left := deadline - time.monotonic()) > 0:
-            time.sleep(min(pause, left))
-            pause = min(2 * pause, 0.02)
-        return status
+        """As `Wire.send`. Nothing is written to a server that has closed its input."""
+        self._outbox.send(data)
 
     def stderr_tail(self) -> str:
-        """The last lines the server wrote to its stderr."""
+        """As `Wire.stderr_tail`."""
         lines = self._stderr.decode(errors="replace").splitlines()
         return "\n".join(lines[-_STDERR_KEPT_LINES:])
 
-    def close(self) -> int:
-        """End the server and everything in its group, and return its exit status.
+    def close(self) -> None:
+        """As `Wire.close`, with everything in the process's group.
 
         It is asked by the end of its input, then by SIGTERM, then made to by SIGKILL, two seconds apart.
         """
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        self._outbox.put(None)
-        # The end of its output is the first sign that it has ended, unless somebody else holds that open.
-        while self._reader.is_alive() and self._ended() is None and time.monotonic() < deadline:
-            self._reader.join(_LOOK_SECONDS)
-        if self.exit_status(deadline - time.monotonic()) is None:
-            self._signal(signal.SIGTERM)
-            self.exit_status(PATIENCE_SECONDS)
-        self._kill()
-        status = self._process.wait()
+        with self._closing:
+            if self._process.returncode is not None:
+                return
+            try:
+                self._outbox.finish()
+                if self._exit.status(PATIENCE_SECONDS) is None:
+                    self._signal(signal.SIGTERM)
+                    self._exit.status(PATIENCE_SECONDS)
+            finally:  # also if we are interrupted while we wait
+                self._kill()
+                self._process.wait()
+                self._let_go()
+
+    def _let_go(self) -> None:
         os.close(self._stop_writer)
+        self._outbox.join()
         for thread in self._threads:
-            thread.join()
-        os.close(self._stop)
+            if thread is not threading.current_thread():
+                thread.join()
         for stream in (self._process.stdout, self._process.stderr):
             assert stream is not None
             stream.close()
-        return status
-
-    @property
-    def _reader(self) -> threading.Thread:
-        return self._threads[1]
+        os.close(self._stop)
+        self._exit.close()
 
     def _read(self) -> None:
         assert self._process.stdout is not None
         try:
-            for data in _chunks(self._process.stdout.fileno(), self._stop):
+            for data in self._chunks(self._process.stdout.fileno()):
                 self._on_data(data)
         finally:
             # A dying server's stderr often comes last, and it is what its death will be explained with.
-            if self.exit_status(1.0) is not None:
-                self._threads[0].join(0.5)
-            self._on_end()
+            status = self._exit.status(_LOOK_SECONDS)
+            if status is not None:
+                self._threads[0].join(_LAST_WORDS_SECONDS)
+            self._on_end(ServerGone(status, self.stderr_tail()))
 
     def _read_stderr(self) -> None:
         assert self._process.stderr is not None
-        for data in _chunks(self._process.stderr.fileno(), self._stop):
+        for data in self._chunks(self._process.stderr.fileno()):
             self._stderr = (self._stderr + data)[-_STDERR_KEPT_BYTES:]
             if self._show_stderr:
                 with contextlib.suppress(OSError, ValueError):  # our own stderr may be closed
                     sys.stderr.write(data.decode(errors="replace"))
                     sys.stderr.flush()
 
-    def _write(self) -> None:
-        assert self._process.stdin is not None
-        with contextlib.suppress(OSError), self._process.stdin as stdin:
-            while (data := self._outbox.get()) is not None:
-                rest = memoryview(data)
-                while rest:
-                    rest = rest[stdin.write(rest) :]
-
-    def _ended(self) -> int | None:
-        """The exit status, if there is one, without reaping the process where that can be had."""
-        if self._process.returncode is not None or not hasattr(os, "waitid"):
-            return self._process.poll()
-        try:
-            seen = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:  # `close` has just reaped it
-            return self._process.poll()
-        if seen is None:
-            return None
-        return seen.si_status if seen.si_code == os.CLD_EXITED else -seen.si_status
+    def _chunks(self, source: int) -> Iterator[bytes]:
+        """What can be read from *source* until it ends, the process does, or it is to be closed."""
+        if not hasattr(select, "poll"):  # Windows cannot wait for two pipes
+            while data := os.read(source, _CHUNK):
+                yield data
+            return
+        poll = select.poll()
+        for descriptor in (source, self._stop, self._exit.descriptor):
+            if descriptor is not None:
+                poll.register(descriptor, select.POLLIN)
+        patience = None if self._exit.descriptor is not None else _LOOK_SECONDS * 1000
+        has_ended = False
+        while True:
+            ready = {descriptor for descriptor, _ in poll.poll(patience)}
+            if self._stop in ready:
+                return
+            if source in ready:
+                if not (data := os.read(source, _CHUNK)):
+                    return
+                yield data
+            elif has_ended:  # and has left nothing to read, though what it started may still hold its output open
+                return
+            else:
+                has_ended = self._exit.status() is not None
 
     def _signal(self, number: signal.Signals) -> None:
         if os.name == "nt":
@@ -167,13 +176,13 @@ class ServerProcess:
             return
         # The group is gone, or all of it has been handed to somebody else: both are fine.
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, number)
+            os.killpg(self._process.pid, number)
 
     def _kill(self) -> None:
         """End whatever is left of the group: also what a server that ended by itself left behind."""
         if os.name == "nt":
             if self._process.poll() is None:
-                tree = ["taskkill", "/F", "/T", "/PID", str(self.pid)]
+                tree = ["taskkill", "/F", "/T", "/PID", str(self._process.pid)]
                 subprocess.run(tree, capture_output=True, check=False)
             return
         self._signal(signal.SIGKILL)
@@ -184,6 +193,8 @@ def _spawn(command: Sequence[str], env: dict[str, str], cwd: str | os.PathLike[s
         raise NotStarted("no command was given to start a server with")
     program, *rest = command
     if os.name == "nt":  # `npx` is `npx.cmd` there, which only the shell would find
+        import shutil
+
         program = shutil.which(program, path=env.get("PATH")) or program
     try:
         return subprocess.Popen(
@@ -199,17 +210,5 @@ def _spawn(command: Sequence[str], env: dict[str, str], cwd: str | os.PathLike[s
         )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise NotStarted(f"cannot start {program!r}: {reason}") from error
-
-
-def _chunks(source: int, stop: int) -> Iterator[bytes]:
-    """What can be read from *source* until it ends or *stop* does."""
-    if hasattr(select, "poll"):
-        poll = select.poll()
-        poll.register(source, select.POLLIN)
-        poll.register(stop, select.POLLIN)
-        while all(ready != stop for ready, _ in poll.poll()) and (data := os.read(source, _CHUNK)):
-            yield data
-    else:  # Windows cannot wait for two pipes
-        while data := os.read(source, _CHUNK):
-            yield data
+        where = f" in {cwd}" if isinstance(error, OSError) and cwd is not None and error.filename == cwd else ""
+        raise NotStarted(f"cannot start {program!r}{where}: {reason}") from error

@@ -10,83 +10,60 @@ import itertools
 import re
 from typing import Any
 
-import msgspec
 from toolwire_schemas import codes, messages
 from toolwire_schemas.codec import DecodingError, decode
 from toolwire_schemas.framing import Fault, Frame
 
-_CAPABILITIES: dict[str, Any] = {}
-"""What a server may ask of us: nothing yet."""
+from .events import (
+    Answer,
+    Asked,
+    Event,
+    Failure,
+    Listening,
+    Noise,
+    Notice,
+    Progress,
+    Reply,
+    Said,
+    ToolsChanged,
+    Unreadable,
+    Withdrawn,
+)
 
-# Where servers put the id of an answer that is too long to be read: first or last.
-_ID_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(\d+)"?\s*,')
-_ID_LAST = re.compile(rb',\s*"id"\s*:\s*"?(\d+)"?\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
+_META_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 
+_NOISE_BYTES = 2000
+"""How much of a line that is no message is worth showing."""
 
-class Answer(msgspec.Struct, frozen=True):
-    """A request was answered."""
-
-    id: int
-    result: Any
-
-
-class Failure(msgspec.Struct, frozen=True):
-    """A request was answered with an error."""
-
-    id: int
-    code: int
-    message: str
-    data: Any = None
-
-
-class Progress(msgspec.Struct, frozen=True):
-    """How far a request has come."""
-
-    id: int
-    done: float
-    total: float | None = None
-    message: str | None = None
-
-
-class Notice(msgspec.Struct, frozen=True):
-    """The server mentions something nobody waits for."""
-
-    method: str
-    params: Any = None
-
-
-class Reply(msgspec.Struct, frozen=True):
-    """The server asked something that has to be answered with these bytes."""
-
-    message: bytes
-
-
-class Noise(msgspec.Struct, frozen=True):
-    """Something arrived that is no message."""
-
-    text: str
-
-
-class Unreadable(msgspec.Struct, frozen=True):
-    """An answer arrived that cannot be read; `id` is `None` if nobody knows whose it was."""
-
-    id: int | None
-    reason: str
-
-
-Event = Answer | Failure | Progress | Notice | Reply | Noise | Unreadable
+# Where servers put the id of an answer that cannot be read: first or last.
+_ID_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(\d{1,18})"?\s*,')
+_ID_LAST = re.compile(rb',\s*"id"\s*:\s*"?(\d{1,18})"?\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
 class Session:
     """One conversation with one server, from this side.
 
-    `version` is the MCP revision spoken, `None` until it is settled.
+    `version` is the MCP revision spoken, `None` until it is settled. With *can_ask* the server may ask the user, with
+    *wants_log* it is asked to tell what it logs.
     """
 
-    def __init__(self, name: str, client_version: str) -> None:
+    def __init__(self, name: str, client_version: str, *, can_ask: bool = False, wants_log: bool = False) -> None:
         self.version: str | None = None
         self._info = {"name": name, "version": client_version}
+        self._can_ask = can_ask
+        self._capabilities: dict[str, Any] = {"elicitation": {"form": {}}} if can_ask else {}
+        self._modern_meta = {
+            codes.META_VERSION: codes.MODERN_VERSIONS[-1],
+            codes.META_CLIENT_INFO: self._info,
+            codes.META_CLIENT_CAPABILITIES: self._capabilities,
+            **({_META_LOG_LEVEL: "debug"} if wants_log else {}),
+        }
         self._ids = itertools.count(1)  # `next` on it is atomic, so threads may share a session
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether every request has to name the revision."""
+        return self.version in codes.MODERN_VERSIONS
 
     def request(self, method: str, params: dict[str, Any] | None, *, progress: bool = False) -> tuple[int, bytes]:
         """Return a new request's id and text. *progress* asks the server to report it.
@@ -95,7 +72,7 @@ class Session:
             EncodingError: if *params* cannot be written as JSON.
         """
         number = next(self._ids)
-        meta = {} if self.version not in codes.MODERN_VERSIONS else self._modern_meta()
+        meta: dict[str, Any] = {**self._modern_meta} if self.is_modern else {}
         if progress:
             meta["progressToken"] = number
         if meta:
@@ -106,15 +83,14 @@ class Session:
     def discover(self) -> tuple[int, bytes]:
         """Return the question whether the server speaks a modern revision."""
         number = next(self._ids)
-        meta = self._modern_meta()
-        return number, messages.request(number, "server/discover", {"_meta": meta})
+        return number, messages.request(number, "server/discover", {"_meta": self._modern_meta})
 
     def initialize(self) -> tuple[int, bytes]:
         """Return the first request of the legacy revisions."""
         number = next(self._ids)
         params = {
             "protocolVersion": codes.LATEST_LEGACY,
-            "capabilities": _CAPABILITIES,
+            "capabilities": self._capabilities,
             "clientInfo": self._info,
         }
         return number, messages.request(number, "initialize", params)
@@ -123,46 +99,54 @@ class Session:
         """Return the message that ends the legacy handshake."""
         return messages.notification("notifications/initialized")
 
+    def listen(self) -> tuple[int, bytes]:
+        """Return the request of the modern revisions to be told when the tools change."""
+        return self.request("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+
     def cancelled(self, number: int, reason: str) -> bytes:
         """Return the message that says that request *number* is no longer wanted."""
         params: dict[str, Any] = {"requestId": number, "reason": reason}
-        if self.version in codes.MODERN_VERSIONS:
-            params["_meta"] = self._modern_meta()
+        if self.is_modern:
+            params["_meta"] = self._modern_meta
         return messages.notification("notifications/cancelled", params)
 
     def receive(self, frame: Frame) -> list[Event]:
         """Return what *frame* means."""
         if isinstance(frame, Fault):
-            return [_unreadable(frame)]
+            return [_too_long(frame)]
         try:
             message = decode(frame)
-        except DecodingError:
-            return [_noise(frame)]
+        except DecodingError as error:
+            return [_undecodable(frame, error)]
         members = message if isinstance(message, list) else [message]  # revision 2025-03-26 has batches
-        return [event for member in members if (event := _event(member))] or [_noise(frame)]
+        return [event for member in members if (event := self._event(member))] or [_noise(frame)]
 
-    def _modern_meta(self) -> dict[str, Any]:
-        return {
-            codes.META_VERSION: codes.MODERN_VERSIONS[-1],
-            codes.META_CLIENT_INFO: self._info,
-            codes.META_CLIENT_CAPABILITIES: _CAPABILITIES,
-        }
-
-
-def _event(message: Any) -> Event | None:
-    if isinstance(message, dict):
+    def _event(self, message: Any) -> Event | None:
+        if not isinstance(message, dict):
+            return None
         if isinstance(message.get("method"), str):
-            return _asked(message) if "id" in message else _noticed(message)
-        number = _number(message.get("id"))
-        if number is not None and "error" in message and message["error"] is not None:
-            return _failure(number, message["error"])
+            return self._asked(message) if "id" in message else _noticed(message["method"], message.get("params"))
+        number, error = _number(message.get("id")), message.get("error")
+        if number is not None and error is not None:
+            return _failure(number, error)
         if number is not None and "result" in message:
             return Answer(number, message["result"])
-    return None
+        if "jsonrpc" not in message:  # a line of somebody's log may be JSON too
+            return None
+        if number is not None:
+            return Unreadable(number, "the server sent an answer with neither a result nor an error")
+        return _failure(None, error) if error is not None and message.get("id") is None else None
 
-
-def _noise(frame: bytes) -> Noise:
-    return Noise(frame[:2000].decode(errors="replace").rstrip())
+    def _asked(self, message: dict[str, Any]) -> Event | None:
+        identity, method = message["id"], message["method"]
+        if not isinstance(identity, str | int) or isinstance(identity, bool):
+            return None
+        if method == "ping":
+            return Reply(messages.response(identity, {}))
+        if method == "elicitation/create" and self._can_ask:
+            return Asked(identity, message.get("params"))
+        problem = f"this client has no method {method!r}"
+        return Reply(messages.error(identity, codes.METHOD_NOT_FOUND, problem))
 
 
 def _number(identity: Any) -> int | None:
@@ -172,7 +156,7 @@ def _number(identity: Any) -> int | None:
     return identity if type(identity) is int else None
 
 
-def _failure(number: int, error: Any) -> Failure:
+def _failure(number: int | None, error: Any) -> Failure:
     body = error if isinstance(error, dict) else {}
     code, message = body.get("code"), body.get("message")
     return Failure(
@@ -183,31 +167,47 @@ def _failure(number: int, error: Any) -> Failure:
     )
 
 
-def _noticed(message: dict[str, Any]) -> Event:
-    params = message.get("params")
-    if message["method"] == "notifications/progress" and isinstance(params, dict):
-        number, done = _number(params.get("progressToken")), params.get("progress")
-        total, text = params.get("total"), params.get("message")
-        if number is not None and isinstance(done, int | float):
-            return Progress(
-                number,
-                done,
-                total if isinstance(total, int | float) else None,
-                text if isinstance(text, str) else None,
-            )
-    return Notice(message["method"], params)
+def _noticed(method: str, params: Any) -> Event:
+    members = params if isinstance(params, dict) else {}
+    match method:
+        case "notifications/progress":
+            return _progress(members) or Notice(method, params)
+        case "notifications/cancelled":
+            return Withdrawn(members.get("requestId"))
+        case "notifications/tools/list_changed":
+            return ToolsChanged()
+        case "notifications/subscriptions/acknowledged":
+            granted = members.get("notifications")
+            return Listening(isinstance(granted, dict) and granted.get("toolsListChanged") is True)
+        case "notifications/message":
+            level = members.get("level")
+            return Said(level if isinstance(level, str) else "info", members.get("data"))
+    return Notice(method, params)
 
 
-def _asked(message: dict[str, Any]) -> Event | None:
-    identity = message["id"]
-    if not isinstance(identity, str | int) or isinstance(identity, bool):
+def _progress(params: dict[str, Any]) -> Progress | None:
+    number, done = _number(params.get("progressToken")), params.get("progress")
+    total, text = params.get("total"), params.get("message")
+    if number is None or not isinstance(done, int | float):
         return None
-    if message["method"] == "ping":
-        return Reply(messages.response(identity, {}))
-    problem = f"this client has no method {message['method']!r}"
-    return Reply(messages.error(identity, codes.METHOD_NOT_FOUND, problem))
+    return Progress(
+        number, done, total if isinstance(total, int | float) else None, text if isinstance(text, str) else None
+    )
 
 
-def _unreadable(fault: Fault) -> Unreadable:
+def _noise(frame: bytes) -> Noise:
+    return Noise(frame[:_NOISE_BYTES].decode(errors="replace").rstrip())
+
+
+def _undecodable(frame: bytes, error: DecodingError) -> Event:
+    found = _ID_FIRST.match(frame) or _ID_LAST.search(frame[-_NOISE_BYTES:])
+    if found is None or b'"jsonrpc"' not in frame:
+        return _noise(frame)
+    return Unreadable(int(found[1]), f"the server sent an answer that cannot be read: {error}")
+
+
+def _too_long(fault: Fault) -> Event:
     found = _ID_FIRST.match(fault.head) or _ID_LAST.search(fault.tail)
+    if found is None and not fault.head.lstrip().startswith(b"{"):
+        return _noise(fault.head)
     return Unreadable(int(found[1]) if found else None, f"the server sent {fault.message}")

@@ -64,7 +64,7 @@ class Server:
 
         *streams* are what `stdio.claim` returned, if it has been called already.
         """
-        stdio.serve(self._session, self._settings, streams or stdio.claim())
+        stdio.serve(self.converse, self._settings, streams or stdio.claim())
 
     def add(self, *things: Any) -> None:
         """Serve more tools: functions, toolkits or `Tool`s. Clients that want to know are told. From any thread.
@@ -107,7 +107,11 @@ class Server:
     def _catalogue_of(self, tools: list[Tool]) -> Catalogue:
         return Catalogue(tools, separator=self._settings.separator, page_size=self._settings.page_size)
 
-    def _session(self, write: Write) -> Session:
+    def converse(self, write: Write) -> Session:
+        """Begin a conversation with one client in this process: `feed` it what the client says, and `end` it.
+
+        What goes to the client is given to *write*, whole messages, from any thread, one piece at a time.
+        """
         session = Session(self._catalogue, self._identity, self._settings, write)
         self._sessions.append(session)
         return session
@@ -123,7 +127,7 @@ class Server:
             RequestError: if the answer is a JSON-RPC error.
         """
         if self._local is None:
-            self._local = _Local(self._session)
+            self._local = _Local(self.converse)
         return self._local.request(method, params, on_progress)
 
     def close(self) -> None:

@@ -11,9 +11,9 @@ import pytest
 from toolwire_client import (
     BrokenRules,
     CallCancelled,
-    Client,
     Closed,
     NotStarted,
+    Opening,
     RequestFailed,
     ServerGone,
     TimedOut,
@@ -27,7 +27,7 @@ FAKE = Path(__file__).with_name("fake_server.py")
 WAIT = 20.0  # a bound on what should take no time at all
 
 
-def fake(behaviour: str, **options: Any) -> Client:
+def fake(behaviour: str, **options: Any) -> Opening:
     return connect([sys.executable, str(FAKE), behaviour], **options)
 
 
@@ -235,10 +235,7 @@ def test_only_the_usual_environment_is_passed_on(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_closed_client_says_so() -> None:
-    client = fake("Server")
-    with pytest.raises(Closed):
-        client.list_tools()
-    with client:
+    with fake("Server") as client:
         pass
     with pytest.raises(Closed):
         client.list_tools()

@@ -4,16 +4,21 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.protocol import (
+from toolwire_client.events import (
     Answer,
+    Asked,
     Failure,
+    Listening,
     Noise,
     Notice,
     Progress,
     Reply,
-    Session,
+    Said,
+    ToolsChanged,
     Unreadable,
+    Withdrawn,
 )
+from toolwire_client.protocol import Session
 from toolwire_schemas.codec import decode
 from toolwire_schemas.framing import Fault
 
@@ -33,13 +38,29 @@ def test_each_kind_of_message_is_told_from_the_others() -> None:
         '{"method":"notifications/progress","params":{"progressToken":1}}': Notice(
             "notifications/progress", {"progressToken": 1}
         ),
-        '{"method":"notifications/tools/list_changed"}': Notice("notifications/tools/list_changed"),
-        '{"id":null,"error":{"code":-32700,"message":"?"}}': Noise('{"id":null,"error":{"code":-32700,"message":"?"}}'),
+        '{"method":"notifications/tools/list_changed"}': ToolsChanged(),
+        '{"method":"notifications/cancelled","params":{"requestId":"q"}}': Withdrawn("q"),
+        '{"method":"notifications/message","params":{"level":"error","data":[1]}}': Said("error", [1]),
+        '{"method":"notifications/subscriptions/acknowledged","params":{"notifications":{}}}': Listening(False),
+        '{"method":"notifications/x","params":[]}': Notice("notifications/x", []),
+        '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}': Failure(None, -32700, "?"),
+        '{"jsonrpc":"2.0","id":7}': Unreadable(7, "the server sent an answer with neither a result nor an error"),
+        # what programs log may be JSON, too
+        '{"id":7,"level":"info"}': Noise('{"id":7,"level":"info"}'),
+        '{"error":"none","id":null}': Noise('{"error":"none","id":null}'),
         '{"id":true,"method":"ping"}': Noise('{"id":true,"method":"ping"}'),
         "hello": Noise("hello"),
         "[]": Noise("[]"),
     }
     assert {text: receive(text) for text in table} == {text: [event] for text, event in table.items()}
+
+
+def test_an_answer_that_is_no_json_is_still_the_answer_to_its_request() -> None:
+    for text in ('{"jsonrpc":"2.0","id":7,"result":NaN}', '{"result":"\\ud800","id":"7","jsonrpc":"2.0"}'):
+        [event] = receive(text)
+        assert isinstance(event, Unreadable)
+        assert event.id == 7
+    assert receive('{"id":7,"level":nothing}') == [Noise('{"id":7,"level":nothing}')]
 
 
 def test_a_batch_is_taken_apart() -> None:
@@ -50,16 +71,44 @@ def test_a_ping_is_answered_whatever_its_id() -> None:
     assert receive('{"jsonrpc":"2.0","id":"a","method":"ping"}') == [Reply(b'{"jsonrpc":"2.0","id":"a","result":{}}')]
 
 
+def test_questions_are_for_those_who_can_ask() -> None:
+    question = b'{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?"}}'
+    [refusal] = Session("t", "1").receive(question)
+    assert isinstance(refusal, Reply)
+    assert decode(refusal.message)["error"]["code"] == -32601
+    assert Session("t", "1", can_ask=True).receive(question) == [Asked("q", {"message": "?"})]
+
+
+def test_only_those_who_can_ask_announce_it() -> None:
+    def announced(session: Session) -> list[Any]:
+        meta = decode(session.discover()[1])["params"]["_meta"]
+        return [
+            decode(session.initialize()[1])["params"]["capabilities"],
+            meta["io.modelcontextprotocol/clientCapabilities"],
+        ]
+
+    assert announced(Session("t", "1")) == [{}, {}]
+    assert announced(Session("t", "1", can_ask=True)) == [{"elicitation": {"form": {}}}] * 2
+
+
+def test_a_log_is_asked_for_only_where_it_is_read() -> None:
+    key = "io.modelcontextprotocol/logLevel"
+    assert key not in decode(Session("t", "1").discover()[1])["params"]["_meta"]
+    assert decode(Session("t", "1", wants_log=True).discover()[1])["params"]["_meta"][key] == "debug"
+
+
 def test_an_answer_too_long_to_read_is_still_the_answer_to_its_request() -> None:
     first = Fault("a message of 9 bytes", too_large=True, head=b'{"jsonrpc":"2.0","id":4,"result":{"x', tail=b"x")
     last = Fault("a message of 9 bytes", too_large=True, head=b'{"result":{"id":9', tail=b'"id":7},"id":"5"}')
     lost = Fault("a message of 9 bytes", too_large=True, head=b'{"result":{"id":9', tail=b'"id":7}}')
     reason = "the server sent a message of 9 bytes"
     session = Session("t", "1")
-    assert [session.receive(fault) for fault in (first, last, lost)] == [
+    noise = Fault("a message of 9 bytes", too_large=True, head=b"AAAA", tail=b"AAAA")
+    assert [session.receive(fault) for fault in (first, last, lost, noise)] == [
         [Unreadable(4, reason)],
         [Unreadable(5, reason)],
         [Unreadable(None, reason)],
+        [Noise("AAAA")],
     ]
 
 

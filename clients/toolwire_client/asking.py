@@ -1,0 +1,123 @@
+"""Questions from tools to the user, in both of MCP's eras: how they are put to us, and what answers them.
+
+A legacy server sends a request, `elicitation/create`, which says nothing about the call that it belongs to; so it is
+answered by whoever waits for that server, whichever call that is. A modern one answers the call itself with what it
+wants to know, and is called again with the answers.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas import codes, messages
+
+from .errors import BrokenRules
+
+if TYPE_CHECKING:
+    from .connection import Connection
+    from .waiting import Waiting
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What a tool asks the user.
+
+    `schema` describes the form to be filled in: the JSON Schema of a flat object. `tool` is the tool that asks, `None`
+    where the server does not say (before MCP 2026-07-28).
+    """
+
+    message: str
+    schema: dict[str, Any]
+    tool: str | None = None
+
+
+class NoAnswer(enum.Enum):
+    """What a user does instead of answering."""
+
+    DECLINED = "decline"
+    """The user says no to the question."""
+    DISMISSED = "cancel"
+    """The user closes it without a decision."""
+
+
+Answer = dict[str, Any] | NoAnswer
+"""The fields of the form, or why there are none."""
+
+OnAsk = Callable[[Question], Answer | Awaitable[Answer]]
+
+
+class Asker:
+    """Puts questions to *on_ask*; without one, there is nobody to ask."""
+
+    def __init__(self, on_ask: OnAsk | None, waiting: Waiting) -> None:
+        self._on_ask = on_ask
+        self._waiting = waiting
+
+    async def serve(self, connection: Connection) -> None:
+        """Answer a question of a legacy server's, if there is one that nobody else has taken.
+
+        Raises:
+            BaseException: what `on_ask` raised. The server has been told that there is no answer, unless `on_ask` was
+                only interrupted: then somebody else asks.
+        """
+        asked = connection.take_question()
+        if asked is None or self._on_ask is None:
+            return
+        try:
+            question = _read(asked.params, None)
+        except BrokenRules as error:
+            connection.answer(asked, messages.error(asked.id, codes.INVALID_PARAMS, str(error)))
+            return
+        try:
+            answer: Answer | None = await self._waiting.unless_closed(asked, self._on_ask(question))
+            if asked.is_open:
+                connection.answer(asked, messages.response(asked.id, _reply(answer)))
+        except Exception:
+            connection.answer(
+                asked, messages.error(asked.id, codes.INTERNAL_ERROR, "the client failed to ask the user")
+            )
+            raise
+        except BaseException:  # whoever was asked is interrupted; the question is not
+            connection.put_back(asked)
+            raise
+
+    async def responses(self, requests: Any, tool: str) -> dict[str, Any]:
+        """Return the user's answers to the `inputRequests` of a modern server.
+
+        Raises:
+            BrokenRules: if they are none, or of a kind that was not offered.
+        """
+        if not isinstance(requests, dict):
+            raise BrokenRules("the tool asks a question that is none")
+        return {name: await self._respond(request, tool) for name, request in requests.items()}
+
+    async def _respond(self, request: Any, tool: str) -> dict[str, Any]:
+        method = request.get("method") if isinstance(request, dict) else None
+        if method != "elicitation/create":
+            raise BrokenRules(f"the tool {tool!r} asks for {method!r}, which this client did not offer")
+        if self._on_ask is None:
+            raise BrokenRules(f"the tool {tool!r} asks the user a question, and there is no on_ask to put it to")
+        question = _read(request.get("params"), tool)
+        return _reply(await self._waiting.settled(self._on_ask(question)))
+
+
+def _read(params: Any, tool: str | None) -> Question:
+    members = params if isinstance(params, dict) else {}
+    message, schema = members.get("message"), members.get("requestedSchema")
+    if members.get("mode", "form") != "form":
+        raise BrokenRules(f"this client has no way to ask by {members['mode']!r}, only by form")
+    if not isinstance(message, str) or not isinstance(schema, dict):
+        raise BrokenRules("a question needs a message and a requestedSchema")
+    return Question(message, schema, tool)
+
+
+def _reply(answer: Answer | None) -> dict[str, Any]:
+    if isinstance(answer, NoAnswer):
+        return {"action": answer.value}
+    if not isinstance(answer, dict):
+        raise TypeError(
+            f"on_ask must return the answer's fields as a dict, NoAnswer.DECLINED or NoAnswer.DISMISSED, not {answer!r}"
+        )
+    return {"action": "accept", "content": answer}

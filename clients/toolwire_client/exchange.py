@@ -1,0 +1,93 @@
+"""One request after the other for one purpose, and what comes back for them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from .errors import BrokenRules, CallCancelled, ClientError, RequestFailed, TimedOut
+from .events import Answer, Failure, Progress, Unreadable
+
+if TYPE_CHECKING:
+    from .asking import Asker
+    from .connection import Connection
+    from .limit import Limit
+    from .waiting import Waiting
+
+OnProgress = Callable[[float, float | None, str | None], Awaitable[None] | None]
+"""Called with how much is done, of how much (`None` if nobody knows), and what is being done."""
+
+
+class Exchange:
+    """Requests on *connection*, one at a time. `id` is that of the last, 0 before the first."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        waiting: Waiting,
+        asker: Asker | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        self.id = 0
+        self.connection = connection
+        self._waiting = waiting
+        self._asker = asker
+        self._on_progress = on_progress
+        self._inbox = waiting.inbox()
+
+    def begin(self, method: str, params: dict[str, Any] | None = None) -> None:
+        """Send a request.
+
+        Raises:
+            EncodingError: if *params* cannot be written as JSON.
+            ClientError: why there can be no answer.
+        """
+        self.send(self.connection.session.request(method, params, progress=self._on_progress is not None))
+
+    def send(self, request: tuple[int, bytes]) -> None:
+        """As `begin`, with a request that has its id and is written already."""
+        self.connection.begin(request, self._inbox)
+        self.id = request[0]
+
+    def cancel(self, reason: str) -> None:
+        """Tell the server that the answer is no longer wanted, and wake whoever waits for it. From any thread."""
+        self.connection.cancel(self.id, reason)
+        self._inbox.put(CallCancelled(reason))
+
+    async def result(self, limit: Limit) -> Any:
+        """Wait for the answer and return its result; report progress and answer questions meanwhile.
+
+        Raises:
+            RequestFailed: if the answer is an error.
+            TimedOut: if it takes too long; the request is cancelled then, as by any exception while waiting.
+            CallCancelled, ServerGone, Closed: if there will be no answer.
+            BrokenRules: if the answer cannot be read.
+        """
+        try:
+            while True:
+                arrival = await self._next(limit)
+                match arrival:
+                    case Answer(result=result):
+                        return result
+                    case Failure(code=code, message=message, data=data):
+                        raise RequestFailed(code, message, data)
+                    case Unreadable(reason=reason):
+                        raise BrokenRules(reason)
+                    case ClientError():
+                        raise arrival
+                    case Progress(id=self.id) if self._on_progress is not None:
+                        await self._waiting.settled(self._on_progress(arrival.done, arrival.total, arrival.message))
+        except BaseException as error:
+            # Without effect if the server has answered, or is gone.
+            self.connection.cancel(self.id, "timed out" if isinstance(error, TimedOut) else "no longer waited for")
+            raise
+
+    async def _next(self, limit: Limit) -> Any:
+        if self._asker is not None and self.connection.has_questions:
+            with limit.stopped():
+                await self._asker.serve(self.connection)
+        left = limit.left()
+        arrival = await self._inbox.next(left)
+        if arrival is None or (left == 0 and isinstance(arrival, Progress)):
+            raise TimedOut(f"no answer within {limit.seconds:g} s")
+        return arrival

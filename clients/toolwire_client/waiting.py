@@ -1,0 +1,135 @@
+"""How the synchronous client waits: by blocking the thread it is used in.
+
+Strategy. What a client does is written once, as coroutines that wait for nothing but the methods of a `Waiting`. There
+are two: `Blocking` here, whose coroutines never suspend, so that `run` needs no event loop, and `OnLoop` in `loop.py`
+for asyncio and trio. An event loop in a thread of its own (anyio's portal) would do for the synchronous client as well,
+but importing anyio and asyncio takes longer than everything else that `toolwire call` imports.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol, TypeVar
+
+from .connection import Arrival, Inbox, Question
+
+T = TypeVar("T")
+
+# On Windows, a thread that waits for a lock does not notice Ctrl-C.
+_LOOK_SECONDS = 1.0
+
+
+class WaitedInbox(Inbox, Protocol):
+    """An inbox with somebody who waits."""
+
+    async def next(self, seconds: float | None) -> Arrival | None:
+        """Return what has arrived first; `None` if nothing does in time."""
+
+
+class Turn(Protocol):
+    """What one at a time can have."""
+
+    async def take(self, seconds: float | None) -> bool:
+        """Wait for it; false if it does not become free in time."""
+
+    def give_back(self) -> None:
+        """Let the next one have it."""
+
+
+class Waiting(Protocol):
+    """All that a client waits for."""
+
+    def inbox(self) -> WaitedInbox:
+        """Return a new inbox."""
+
+    def turn(self) -> Turn:
+        """Return a new turn, which is free."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+
+    async def apart(self, work: Callable[[], T]) -> T:
+        """Do *work*, which may block, to its end, whatever happens meanwhile."""
+
+    async def settled(self, value: T | Awaitable[T]) -> T:
+        """Return what somebody's function returned, which may have to be awaited."""
+
+    async def unless_closed(self, question: Question, value: T | Awaitable[T]) -> T | None:
+        """As `settled`, given up if *question* is closed meanwhile."""
+
+
+class Blocking:
+    """See `Waiting`."""
+
+    def inbox(self) -> WaitedInbox:
+        """As `Waiting.inbox`."""
+        return _Queue()
+
+    def turn(self) -> Turn:
+        """As `Waiting.turn`."""
+        return _Lock()
+
+    async def sleep(self, seconds: float) -> None:
+        """As `Waiting.sleep`."""
+        time.sleep(seconds)
+
+    async def apart(self, work: Callable[[], T]) -> T:
+        """As `Waiting.apart`."""
+        return work()
+
+    async def settled(self, value: T | Awaitable[T]) -> T:
+        """As `Waiting.settled`; nothing can be awaited here."""
+        if isinstance(value, Awaitable):
+            if isinstance(value, Coroutine):
+                value.close()
+            raise TypeError(
+                "an async function was given to the synchronous client; use it with `async with connect(...)`"
+            )
+        return value
+
+    async def unless_closed(self, question: Question, value: T | Awaitable[T]) -> T | None:
+        """As `Waiting.unless_closed`; what blocks cannot be given up."""
+        return await self.settled(value)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Return what *work* does, which must wait for nothing but `Blocking`."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    work.close()
+    raise RuntimeError("a blocking client was made to wait for an event loop")
+
+
+class _Queue:
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[Arrival] = queue.SimpleQueue()
+        self.put = self._queue.put
+        self._size = self._queue.qsize
+
+    def __len__(self) -> int:
+        return self._size()
+
+    async def next(self, seconds: float | None) -> Arrival | None:
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while True:
+            left = _LOOK_SECONDS if deadline is None else min(_LOOK_SECONDS, deadline - time.monotonic())
+            try:
+                return self._queue.get(timeout=max(left, 0))
+            except queue.Empty:
+                if deadline is not None and time.monotonic() >= deadline:
+                    return None
+
+
+class _Lock:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.give_back = self._lock.release
+
+    async def take(self, seconds: float | None) -> bool:
+        return self._lock.acquire(timeout=-1 if seconds is None else min(max(seconds, 0), threading.TIMEOUT_MAX))

@@ -10,7 +10,7 @@ calls must get through. So while anything runs, a monitor looks every two millis
   need no second thread, which would only contend for the interpreter's lock.)
 
 A worker whose call was cancelled or ran out of time cannot be stopped. It is counted out, replaced when needed, and
-ends when its tool returns.
+ends when its tool returns. One that nobody has needed for a while ends, too.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from queue import SimpleQueue
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from .monitor import Job, Monitor
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from .clock import Clock
 
 DEFAULT_MAX_WORKERS = 128
+
+_IDLE_SECONDS = 10.0
+"""How long a worker waits to be needed again: long beside what it takes to make one (a tenth of a millisecond)."""
 
 Answers = list[bytes]
 Read = Callable[[], Answers | None]
@@ -171,8 +174,7 @@ class _Worker:
         self.thread = threading.Thread(target=self._work, args=(team,), name="toolwire-worker", daemon=True)
 
     def _work(self, team: Workers) -> None:
-        while True:
-            job = self.inbox.get()
+        while (job := self._next_job(team)) is not None:
             # Whoever only reads never waits for the host, and leaves the calls to the others, unless there are none.
             serves = job is Job.SERVE or (team.read_once(self, team.post) and team.busy() <= 1)
             if serves and not self._serve(team):
@@ -183,6 +185,16 @@ class _Worker:
             if job is Job.SERVE and self._would_be_missed(team):
                 self.inbox.put(Job.SERVE)
         team.retire(self)
+
+    def _next_job(self, team: Workers) -> Job | None:
+        """Wait for something to do; `None` if for so long there was nothing that this worker may end."""
+        while True:
+            try:
+                return self.inbox.get(timeout=_IDLE_SECONDS)
+            except Empty:
+                with suppress(ValueError):  # it is being woken just now
+                    team.idle.remove(self)
+                    return None
 
     def _serve(self, team: Workers) -> bool:
         """Run calls and read, until there are none and somebody else reads; false if this worker was counted out."""

@@ -320,3 +320,27 @@ def test_a_thread_that_cannot_be_started_is_done_without(tmp_path: Path) -> None
         assert process.ask(request("ping", id="p"))["id"] == "p"
         assert process.hang_up() == []
         assert process.wait() == 0
+
+
+def test_workers_that_nobody_needs_any_more_end(tmp_path: Path) -> None:
+    source = TOOLS + (
+        "import toolwire.workers\n"
+        "toolwire.workers._IDLE_SECONDS = 0.02\n"
+        "def workers() -> int:\n"
+        "    return sum(thread.name == 'toolwire-worker' for thread in threading.enumerate())\n"
+        "__tools__ += [workers]\n"
+    )
+    with served(tmp_path, source) as process:
+        process.send(*[call("block", id=f"block-{number}") for number in range(40)])
+        wait_until(lambda: process.ask(call("blocked"))["result"]["structuredContent"]["result"] == 40)
+        many = process.ask(call("workers"))["result"]["structuredContent"]["result"]
+        process.send(call("open_all", id="open"))
+        ended = {process.receive()["id"] for _ in range(41)}
+
+        # The one that answers, and one that may read meanwhile.
+        wait_until(lambda: process.ask(call("workers"))["result"]["structuredContent"]["result"] <= 2)
+
+        assert many > 40
+        assert ended == {"open", *[f"block-{number}" for number in range(40)]}
+        sums = [process.ask(call("add", {"a": number, "b": 1}, id=number)) for number in range(100)]
+        assert [answer["id"] for answer in sums] == list(range(100))

@@ -29,15 +29,16 @@ from traffic import GREETING, KINDS, Traffic, request
 COMMAND = [sys.executable, str(Path(__file__).with_name("tools.py"))]
 FRAMINGS = ("lines", "headers")
 MAX_UNDER_WAY = 100
-LOOKS = 10
+LOOKS = 6
 
-# What may be more at the end than at the beginning. Blocks are what the interpreter has allocated: exact, so that one
-# kept by one call in a hundred shows. Memory also counts what C code keeps, but creeps up by some megabytes while the
-# allocators of many threads find their size. Threads and child processes are as many as calls happened to block at
-# once; each child is known by three descriptors and a thread that waits for its end.
+# What may be more at the end than at the beginning. Blocks are what the interpreter has allocated, and the heap what
+# C code has: both exact, so that one kept by one call in a hundred shows. Memory as the kernel sees it also holds what
+# was freed and lies between what was not. Child processes are as many as calls happened to block at once; each is
+# known by three descriptors and a thread that waits for its end.
 MORE_BLOCKS = 1000
+MORE_HEAP_KIB = 1024
 MORE_MEMORY_KIB = 8192
-MORE_THREADS = 8
+MORE_THREADS = 0
 MORE_CHILDREN = 16
 
 
@@ -48,6 +49,7 @@ class Look(NamedTuple):
     seconds: float
     taken: Taken
     blocks: int
+    heap_kib: int
 
 
 class Conversation:
@@ -99,7 +101,7 @@ class Conversation:
             held, before, taken = self._settle(), taken, self._host.taken()
         if held["lingering"]:
             self._fault(f"{held['lingering']} cancelled calls have not ended")
-        return Look(self.ledger.calls, time.monotonic() - self._began, taken, held["blocks"])
+        return Look(self.ledger.calls, time.monotonic() - self._began, taken, held["blocks"], held["heap_bytes"] >> 10)
 
     def _settle(self) -> dict[str, int]:
         held: dict[str, int] = self._ask("settle")["result"]["structuredContent"]
@@ -129,10 +131,11 @@ class Conversation:
 
 def grown(looks: list[Look]) -> list[str]:
     """What the server held more of at the end than at the beginning, in words."""
-    early, late = looks[:4], looks[-3:]
+    early, late = looks[:3], looks[-3:]
     faults = []
     for what, of, more in (
         ("KiB of memory", lambda look: look.taken.memory_kib, MORE_MEMORY_KIB),
+        ("KiB of the heap", lambda look: look.heap_kib, MORE_HEAP_KIB),
         ("blocks", lambda look: look.blocks, MORE_BLOCKS),
         ("descriptors beside children's", lambda look: look.taken.descriptors - 3 * look.taken.children, 0),
         ("threads beside children's", lambda look: look.taken.threads - look.taken.children, MORE_THREADS),
@@ -147,11 +150,11 @@ def grown(looks: list[Look]) -> list[str]:
 def show(framing: str, conversation: Conversation, faults: list[str], *, counts: bool) -> None:
     """Print what happened."""
     print(f"{framing}:")
-    print(f"{'calls':>12}{'seconds':>9}{'memory':>11}{'blocks':>9}{'fds':>5}{'threads':>9}{'children':>10}")
+    print(f"{'calls':>12}{'seconds':>9}{'memory':>11}{'heap':>11}{'blocks':>9}{'fds':>5}{'threads':>9}{'children':>10}")
     for look in conversation.looks:
-        memory = f"{look.taken.memory_kib / 1024:.1f} MiB"
+        memory, heap = f"{look.taken.memory_kib / 1024:.1f} MiB", f"{look.heap_kib / 1024:.1f} MiB"
         print(
-            f"{look.calls:>12,}{look.seconds:>9.1f}{memory:>11}{look.blocks:>9,}"
+            f"{look.calls:>12,}{look.seconds:>9.1f}{memory:>11}{heap:>11}{look.blocks:>9,}"
             f"{look.taken.descriptors:>5}{look.taken.threads:>9}{look.taken.children:>10}"
         )
     for kind, count in sorted(conversation.ledger.counts.items()) if counts else ():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import sys
@@ -151,11 +152,12 @@ def extra() -> str:
 
 @tool_api
 def settle() -> dict[str, int]:
-    """Wait until what was cancelled has ended, and tell what the interpreter holds."""
+    """Wait until what was cancelled and what is idle has ended; tell what the interpreter and the C library hold."""
     with _news:
         _news.wait_for(lambda: _lingering == 0, PATIENCE_SECONDS)
+    _wait_for_idle_workers()
     gc.collect()
-    return {"blocks": sys.getallocatedblocks(), "lingering": _lingering}
+    return {"blocks": sys.getallocatedblocks(), "heap_bytes": _heap_bytes(), "lingering": _lingering}
 
 
 @tool_api
@@ -171,6 +173,38 @@ def trace() -> list[str]:
     now = tracemalloc.take_snapshot().filter_traces(ours)
     grown = now.compare_to(_before.filter_traces(ours), "traceback")
     return ["\n".join([str(place), *place.traceback.format()]) for place in grown[:12]]
+
+
+def _wait_for_idle_workers() -> None:
+    """Wait until of the workers only this one and the one that reads are left."""
+    never = threading.Event()
+    for _ in range(int(PATIENCE_SECONDS * 10)):
+        if sum(thread.name == "toolwire-worker" for thread in threading.enumerate()) <= 2:
+            return
+        never.wait(0.1)
+
+
+_MALL_INFO = (
+    *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+    *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+)
+
+
+class _MallInfo(ctypes.Structure):
+    """What glibc's mallinfo2 returns."""
+
+    _fields_ = tuple((name, ctypes.c_size_t) for name in _MALL_INFO)
+
+
+def _heap_bytes() -> int:
+    """What has been allocated by malloc and not freed; 0 where the C library does not tell."""
+    try:
+        tell = ctypes.CDLL(None).mallinfo2
+    except AttributeError:
+        return 0
+    tell.restype = _MallInfo
+    found = tell()
+    return int(found.hblkhd + found.uordblks)  # in mappings of their own, and in the arenas
 
 
 @contextmanager

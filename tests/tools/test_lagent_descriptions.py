@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, NamedTuple, NewType, TypedDict, Type
 import msgspec
 import pydantic
 import pytest
-from toolwire_tools import AsyncContext, Context, RegistrationError, tool_api
+from toolwire_tools import AsyncContext, Context, RegistrationError, Tool, tool_api
 from toolwire_tools.lagent import description_of, type_name
 
 
@@ -712,6 +712,7 @@ def test_parameters_can_be_left_to_the_docstring() -> None:
             "required": ["command"],
         },
     )
+    assert Tool(run).describe() == Tool(tool_api(run)).describe()
 
 
 def test_describing_imports_nothing_that_registering_does_not() -> None:

@@ -102,11 +102,9 @@ class _Reading:
         contexts = self.found.contexts
         if len(contexts) > 1:
             self.fail("it has two parameters for the context", "keep one of them", contexts[1].name)
-        for context in contexts:
-            if context.kind in (context.POSITIONAL_ONLY, *OPEN):
-                self.fail("the context is passed by keyword", "make it an ordinary parameter", context.name)
-            return context.name
-        return None
+        if contexts and contexts[0].kind in (inspect.Parameter.POSITIONAL_ONLY, *OPEN):
+            self.fail("the context is passed by keyword", "make it an ordinary parameter", contexts[0].name)
+        return contexts[0].name if contexts else None
 
     def _arguments(self) -> Arguments:
         types = Types("input", self.names)

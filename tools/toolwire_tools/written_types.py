@@ -93,7 +93,7 @@ def _hint(text: str) -> Any:
     if len(alternatives) == 1:
         return _one(alternatives[0])
     values = [piece for piece in alternatives if _is_quoted(piece)]
-    types = [_one(piece) for piece in alternatives if piece not in values]
+    types = [_one(piece) for piece in alternatives if not _is_quoted(piece)]
     return _any_of([_choice(values), *types] if values else types)
 
 
@@ -139,9 +139,9 @@ def _base(text: str) -> str:
 
 def _generic(base: str, text: str) -> Any:
     """`base[text]`."""
-    arguments = parts(text.rstrip(","), ",")
     if not text:
         return _BARE.get(base)
+    arguments = parts(text.rstrip(","), ",")
     if base == "optional":
         return _any_of([_hint(text), type(None)])
     if base == "union":

@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_tools import RegistrationError, Tool
+from toolwire_tools import RegistrationError, Tool, tools_of
+from toolwire_tools.registry import teller
 
 from . import log
 from .calls import Call
@@ -107,7 +108,10 @@ def _is_made_of(tool: Tool, thing: Any) -> bool:
     owner = getattr(function, "__self__", None)
     if thing is tool or thing is function or thing is owner or thing is type(owner):
         return True
-    return isinstance(thing, type) and tool.name.startswith(f"{thing.__name__}.")
+    if isinstance(thing, type):
+        return tool.name.startswith(f"{thing.__name__}.")
+    # What holds other things, such as an executor of actions.
+    return teller(type(thing)) is not None and any(tool.name == other.name for other in tools_of(thing))
 
 
 def _target(tool: Tool, things: Any) -> str:

@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING, Any
 from .action_classes import RUN
 from .action_registry import action_from
 from .actions import BaseAction
+from .suggestions import unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, KeysView
+    from collections.abc import Collection, Iterable, Iterator, KeysView
 
     from .api import Api
+
+
+def no_such_action(name: object, known: Collection[str]) -> str:
+    """A sentence for a model that asked for *name*: which it may have meant, and which there are."""
+    apis = [other for other in known if other.startswith(f"{name}.")]
+    if apis:
+        return f"{name!r} is a toolkit; call one of {', '.join(apis)}"
+    return f"There is {unknown('action', name, known)}"
 
 
 class ActionSet:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+from .action_set import no_such_action
 from .errors import RegistrationError
 from .sources import Entry, source_of
-from .suggestions import unknown
 
 if TYPE_CHECKING:
     from .tool import Tool
@@ -48,7 +48,7 @@ class Env:
         """
         entry = self._entries.get(name) or self._entries.get(str(name).removesuffix(".run"))
         if entry is None:
-            return f"There is {unknown('action', name, self._entries)}"
+            return no_such_action(name, self._entries)
         return entry.call(parameters)
 
     def entries(self) -> list[Entry]:

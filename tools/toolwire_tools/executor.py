@@ -9,11 +9,10 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from .action_set import ActionSet
+from .action_set import ActionSet, no_such_action
 from .builtin_actions import FinishAction, InvalidAction, NoAction
 from .hooks import Registration, methods_of
 from .messages import AgentMessage
-from .suggestions import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,7 +63,7 @@ class _Executor(ActionSet):
             return self.finish_action, parameters, "run"
         words = getattr(self.invalid_action, "err_msg", "")
         known = [api.full_name for api in self._apis()]
-        return self.invalid_action, f"{words} There is {unknown('action', name, known)}".strip(), "run"
+        return self.invalid_action, f"{words} {no_such_action(name, known)}".strip(), "run"
 
     def _answer(self, result: Any) -> Any:
         return result if hasattr(result, "content") else AgentMessage(result, sender=type(self).__name__)

@@ -135,5 +135,6 @@ def _by_way_of(executor: ActionExecutor | AsyncActionExecutor, tool: Tool) -> To
             return executor(tool.name, arguments)
 
         function = call
-    function.__self__ = executor
+    function.__self__ = getattr(tool.function, "__self__", executor)
+    function.__module__, function.__qualname__ = tool.function.__module__, tool.function.__qualname__
     return Tool(function, name=tool.name, options=options)

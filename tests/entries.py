@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 # What breaks out of a docstring, a comment, a table or a string, beside ordinary words.
 HOSTILE = [
@@ -102,56 +103,75 @@ ENTRIES = st.builds(
 
 # --- schemas, each with a value that it takes -------------------------------------------------------------------------
 
+
+class Sample(NamedTuple):
+    """A schema, a value that it takes, and that value as it is where everything has to be given."""
+
+    schema: dict[str, Any]
+    value: Any
+    filled: Any
+
+
+def sample(schema: dict[str, Any], values: st.SearchStrategy[Any]) -> st.SearchStrategy[Sample]:
+    return values.map(lambda value: Sample(schema, value, value))
+
+
 FIELDS = st.sampled_from(["a", "b", "c", "x y", "class", "größe"])
-Pair = tuple[dict[str, Any], Any]
-_PLAIN_PAIRS: st.SearchStrategy[Pair] = st.one_of(
-    st.integers().map(lambda value: ({"type": "integer"}, value)),
-    st.integers(0, 9).map(lambda value: ({"type": "integer", "minimum": 0, "exclusiveMaximum": 10}, value)),
-    st.floats(allow_nan=False, allow_infinity=False).map(lambda value: ({"type": "number"}, value)),
-    TEXTS.map(lambda value: ({"type": "string"}, value)),
-    st.booleans().map(lambda value: ({"type": "boolean"}, value)),
-    st.just(({"type": "null"}, None)),
-    st.sampled_from(["m", "km"]).map(lambda value: ({"type": "string", "enum": ["m", "km"]}, value)),
-    st.sampled_from(["m", None]).map(lambda value: ({"type": ["string", "null"], "enum": ["m", None]}, value)),
-    st.sampled_from([1, "one"]).map(lambda value: ({"enum": [1, "one"]}, value)),
-    st.just(({"const": "it"}, "it")),
-    st.sampled_from([1, "x"]).map(lambda value: ({"type": ["integer", "string"]}, value)),
+_PLAIN_SAMPLES = st.one_of(
+    sample({"type": "integer"}, st.integers()),
+    sample({"type": "integer", "minimum": 0, "exclusiveMaximum": 10}, st.integers(0, 9)),
+    sample({"type": "number"}, st.floats(allow_nan=False, allow_infinity=False)),
+    sample({"type": "string", "minLength": 0}, TEXTS),
+    sample({"type": "boolean"}, st.booleans()),
+    sample({"type": "null"}, st.none()),
+    sample({"type": "string", "enum": ["m", "km"]}, st.sampled_from(["m", "km"])),
+    sample({"type": ["string", "null"], "enum": ["m", None]}, st.sampled_from(["m", None])),
+    sample({"enum": [1, "one"]}, st.sampled_from([1, "one"])),
+    sample({"const": "it"}, st.just("it")),
+    sample({"type": ["integer", "string"], "minimum": 0}, st.sampled_from([1, "x"])),
 )
 
 
 @st.composite
-def objects(draw: st.DrawFn, inner: st.SearchStrategy[Pair]) -> Pair:
+def objects(draw: st.DrawFn, inner: st.SearchStrategy[Sample]) -> Sample:
     """An object's schema and a value of it, in which some of the optional members are missing."""
-    pairs = draw(st.dictionaries(FIELDS, st.tuples(inner, st.booleans(), st.booleans()), min_size=1, max_size=4))
+    members = draw(st.dictionaries(FIELDS, st.tuples(inner, st.booleans(), st.booleans()), min_size=1, max_size=4))
     schema: dict[str, Any] = {
         "type": "object",
-        "properties": {name: schema for name, ((schema, _), _, _) in pairs.items()},
-        "required": [name for name, (_, is_required, _) in pairs.items() if is_required],
+        "properties": {name: member.schema for name, (member, _, _) in members.items()},
+        "required": [name for name, (_, is_required, _) in members.items() if is_required],
     }
     if draw(st.booleans()):
         schema["additionalProperties"] = False
-    given = {name: value for name, ((_, value), is_required, is_given) in pairs.items() if is_required or is_given}
-    return schema, given
+    # Of a member that may be null, nobody could tell afterwards whether it was missing.
+    given = [
+        name
+        for name, (member, is_required, is_given) in members.items()
+        if is_required or is_given or Draft202012Validator(member.schema).is_valid(None)
+    ]
+    value = {name: members[name][0].value for name in given}
+    return Sample(schema, value, {name: members[name][0].filled if name in given else None for name in members})
 
 
-def _containing(inner: st.SearchStrategy[Pair]) -> st.SearchStrategy[Pair]:
-    lists = inner.flatmap(
-        lambda pair: st.sampled_from([[], [pair[1]], [pair[1]] * 2]).map(
-            lambda value: ({"type": "array", "items": pair[0]}, value)
+def _containing(inner: st.SearchStrategy[Sample]) -> st.SearchStrategy[Sample]:
+    lists = st.tuples(inner, st.integers(0, 2)).map(
+        lambda drawn: Sample(
+            {"type": "array", "items": drawn[0].schema}, [drawn[0].value] * drawn[1], [drawn[0].filled] * drawn[1]
         )
     )
-    nullable = inner.map(lambda pair: ({"anyOf": [pair[0], {"type": "null"}]}, pair[1]))
-    unions = inner.map(lambda pair: ({"oneOf": [APART, pair[0]]}, pair[1]))
+    nullable = inner.map(lambda one: one._replace(schema={"anyOf": [one.schema, {"type": "null"}]}))
+    unions = inner.map(lambda one: one._replace(schema={"oneOf": [APART, one.schema]}))
     tuples = st.lists(inner, min_size=1, max_size=3).map(
-        lambda pairs: (
+        lambda several: Sample(
             {
                 "type": "array",
-                "prefixItems": [schema for schema, _ in pairs],
-                "items": {"anyOf": [schema for schema, _ in pairs]},
-                "minItems": len(pairs),
-                "maxItems": len(pairs),
+                "prefixItems": [one.schema for one in several],
+                "items": {"anyOf": [one.schema for one in several]},
+                "minItems": len(several),
+                "maxItems": len(several),
             },
-            [value for _, value in pairs],
+            [one.value for one in several],
+            [one.filled for one in several],
         )
     )
     return objects(inner) | lists | nullable | unions | tuples
@@ -160,5 +180,5 @@ def _containing(inner: st.SearchStrategy[Pair]) -> st.SearchStrategy[Pair]:
 APART = {"type": "object", "properties": {"z": {"type": "integer"}}, "required": ["z"]}
 """What no other schema here has values of, so that it can stand beside any of them in a `oneOf`."""
 
-PAIRS = objects(st.recursive(_PLAIN_PAIRS, _containing, max_leaves=6))
+SAMPLES = objects(st.recursive(_PLAIN_SAMPLES, _containing, max_leaves=6))
 """Schemas of arguments, each with arguments that it takes."""

@@ -162,7 +162,7 @@ def about_input(schema: dict[str, Any]) -> Iterator[Found]:
     for where, inner in walk(schema, "inputSchema"):
         yield from _schema(inner, where)
     yield from _gemini(schema)
-    yield from _strict(schema)
+    yield from about_strict(schema)
 
 
 def _root(schema: dict[str, Any]) -> Iterator[Found]:
@@ -237,7 +237,8 @@ def _gemini(schema: dict[str, Any]) -> Iterator[Found]:
         yield "inputSchema", problem, remedy, "note", GEMINI
 
 
-def _strict(schema: dict[str, Any]) -> Iterator[Found]:
+def about_strict(schema: dict[str, Any]) -> Iterator[Found]:
+    """Yield what OpenAI's strict mode has against an input schema."""
     reasons: dict[str, None] = {}
     count = enums = 0
     for where, inner in walk(schema, ""):

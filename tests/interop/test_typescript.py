@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from entries import ENTRIES, PAIRS, Pair
+from entries import ENTRIES, SAMPLES, Sample
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from interop import peers
@@ -44,9 +44,9 @@ def test_a_type_takes_whatever_its_schema_takes(tmp_path: Path) -> None:
     modules: list[str] = []
 
     @MANY
-    @given(PAIRS)
-    def write(pair: Pair) -> None:
-        schema, arguments = pair
+    @given(SAMPLES)
+    def write(sample: Sample) -> None:
+        schema, arguments, _ = sample
         declared = typescript.from_entry({"name": "f", "inputSchema": schema})
         modules.append(f"{declared}\nf({json.dumps(arguments)});\n")
 

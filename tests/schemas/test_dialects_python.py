@@ -8,7 +8,7 @@ import inspect
 from typing import Any
 
 import pytest
-from entries import ENTRIES, PAIRS, Pair
+from entries import ENTRIES, SAMPLES, Sample
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -271,9 +271,9 @@ def test_any_tools_are_valid_python_that_says_what_they_say_and_can_be_read(entr
         Draft202012Validator.check_schema(entry["inputSchema"])
 
 
-@given(PAIRS)
-def test_a_type_takes_whatever_its_schema_takes(pair: Pair) -> None:
-    schema, arguments = pair
+@given(SAMPLES)
+def test_a_type_takes_whatever_its_schema_takes(sample: Sample) -> None:
+    schema, arguments, _ = sample
     Draft202012Validator(schema).validate(arguments)
     called = Names(schema["properties"], "python").theirs
     (read,) = python.to_entries(python.from_entry({"name": "f", "inputSchema": schema}))

@@ -19,6 +19,22 @@ class Malformed(ValueError):
         self.problem = problem
 
 
+def made_of(tool: dict[str, Any], parameters: str, where: str = "") -> Entry:
+    """Return the entry of a tool with a name, a description, and its input schema under *parameters*.
+
+    Raises:
+        Malformed: for what is missing or no text or object; *where* is put before its name.
+    """
+    schema = tool.get(parameters) or {}
+    if not isinstance(schema, dict):
+        raise Malformed(where + parameters, "it is no object")
+    if not text(tool.get("name")):
+        raise Malformed(f"{where}name", "there is none")
+    described = text(tool.get("description"))
+    about = {"description": described} if described else {}
+    return {"name": tool["name"], **about, "inputSchema": {"type": "object", **schema}}
+
+
 def text(value: Any) -> str:
     """*value* if it is text, else nothing."""
     return value if isinstance(value, str) else ""

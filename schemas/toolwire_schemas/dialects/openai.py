@@ -1,0 +1,66 @@
+"""Tools as OpenAI's APIs and all that imitate them want functions.
+
+Chat completions nest the function (`{"type": "function", "function": {…}}`); the Responses API does not. There `strict`
+is said in any case, because that API makes what says nothing strict by itself.
+
+A name has at most 64 letters, digits, underscores and hyphens: `Names(names, "openai")` makes such names, and leads
+back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .entries import Entry, Malformed, Schema, made_of, schema_of, text
+
+
+def from_entry(entry: Entry, *, strict: bool = False, flat: bool = False) -> dict[str, Any]:
+    """Return the tool of an *entry* for chat completions, or for the Responses API if it is to be *flat*.
+
+    Arguments of a *strict* function have to go through `arguments`.
+
+    Raises:
+        NotStrict: if it is to be *strict*, and strict mode has no form for its input schema.
+    """
+    # An object without `properties` is refused ("object schema missing properties").
+    parameters: Schema = {"type": "object", "properties": {}, **schema_of(entry.get("inputSchema"))}
+    function: dict[str, Any] = {"name": text(entry.get("name"))}
+    if description := text(entry.get("description")):
+        function["description"] = description
+    function["parameters"] = _strict(parameters) if strict else parameters
+    if strict or flat:
+        function["strict"] = strict
+    return {"type": "function", **function} if flat else {"type": "function", "function": function}
+
+
+def to_entry(tool: dict[str, Any]) -> Entry:
+    """Return the entry of a function in either form, or in the older one, without a `type`.
+
+    Raises:
+        Malformed: with the path to what is wrong.
+    """
+    if not isinstance(tool, dict):
+        raise Malformed("", "a tool is an object")
+    if tool.get("type", "function") != "function":
+        raise Malformed("type", f"{tool['type']!r} is a tool of the API's own, and no function")
+    if "function" not in tool:
+        return made_of(tool, "parameters")
+    if not isinstance(tool["function"], dict):
+        raise Malformed("function", "it is no object")
+    return made_of(tool["function"], "parameters", "function.")
+
+
+def arguments(given: dict[str, Any], entry: Entry) -> dict[str, Any]:
+    """Return the arguments of a call of the strict function made of *entry* as the tool itself wants them.
+
+    A null goes if it stands for what may be left out: where the tool would not take it.
+    """
+    from .strict import restored
+
+    return restored(given, schema_of(entry.get("inputSchema")))
+
+
+def _strict(schema: Schema) -> Schema:
+    from .strict import strict  # jsonschema takes its time
+
+    return strict(schema)

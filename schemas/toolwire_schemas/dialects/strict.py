@@ -1,0 +1,274 @@
+"""Schemas in the form that OpenAI's strict mode takes, and arguments back from the calls that come of it.
+
+Strategy. In strict mode every member of an object has to be given, so what may be left out may be null instead, and
+`restored` leaves it out again. What the mode cannot enforce is said in descriptions, where a model reads it; the tool
+refuses what breaks it, as it always does. So a strict schema may allow more than the tool takes, but a call never loses
+what it said. Where the mode has no form at all (any value, objects with members of any name, …) `NotStrict` says so.
+
+What the mode takes is told in OpenAI's guide to structured outputs, and by the API's messages as users report them:
+"$ref cannot have keywords {'description'}" (camel-ai/camel 3001), "schema must have a 'type' key"
+(can1357/oh-my-pi 211), "'uri' is not a valid format" (can1357/oh-my-pi 206). `default`, `minLength` and `maxLength`
+are refused by some of the API's hosts only (openai/openai-agents-python 4390, openai/openai-node 1988), so they are
+said in words, too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+from referencing.exceptions import Unresolvable
+
+from ..lint import COMBINATORS
+from ..vendors import about_strict
+from .entries import Schema, followed, kind_of, properties, required, schema_of, text
+from .limits import as_json
+
+# What is kept of each type, and what is said in words. What is in neither says nothing about values.
+_KEPT = {
+    "string": ("pattern", "format"),
+    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "array": ("minItems", "maxItems"),
+}
+_SAID = {
+    "string": ("pattern", "format", "minLength", "maxLength", "contentEncoding", "contentMediaType"),
+    "array": ("prefixItems", "uniqueItems", "contains", "minContains", "maxContains"),
+    "object": (
+        *("minProperties", "maxProperties", "propertyNames", "patternProperties"),
+        *("dependentRequired", "dependentSchemas"),
+    ),
+}
+_SAID_OF_ALL = ("anyOf", "oneOf", "not", "if", "then", "else", "examples")
+_FORMATS = ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
+_LOOKS_AROUND = re.compile(r"\(\?(?!:)|\\[1-9]")
+
+
+class NotStrict(ValueError):
+    """A schema that strict mode has no form for: *where* is the path to the part that is to blame."""
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(f"{where}: {problem}" if where else problem)
+        self.where = where
+        self.problem = problem
+
+
+def strict(schema: Schema) -> Schema:
+    """Return an input schema in the form that strict mode takes.
+
+    Raises:
+        NotStrict: if there is none.
+    """
+    if error := best_match(Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)):
+        raise NotStrict(".".join(map(str, error.absolute_path)), f"it is no JSON Schema: {error.message}")
+    for word in ("$ref", *COMBINATORS):
+        if word in schema:
+            raise NotStrict(word, "it may not stand at the root")
+    made = _Writer(schema).root()
+    for _, problem, *_ in about_strict(made):  # its limits
+        raise NotStrict("", problem)
+    return made
+
+
+def restored(arguments: dict[str, Any], schema: Schema) -> dict[str, Any]:
+    """Return the *arguments* of a strict call as the tool's own input *schema* wants them.
+
+    A null goes where the schema knows a member that may be left out and may not be null. One that may be null stays
+    null, since nobody can tell which was meant. What does not fit the schema stays as it is, for the tool to refuse.
+    """
+    validator = Draft202012Validator(schema)
+    made: dict[str, Any] = _restored(arguments, schema, validator) if isinstance(arguments, dict) else arguments
+    return made
+
+
+class _Writer:
+    def __init__(self, root: Schema) -> None:
+        self._root = root
+        self._validator = Draft202012Validator(root)
+        self._names: dict[str, str] = {}
+        self._definitions: dict[str, Schema] = {}
+
+    def root(self) -> Schema:
+        made = self._object(self._root, "", may_be_empty=True)
+        made = _with_description(made, self._root, "object")
+        return {**made, "$defs": self._definitions} if self._definitions else made
+
+    def schema(self, schema: Any, where: str) -> Schema:
+        if not isinstance(schema, dict) or not schema:
+            raise NotStrict(where, "any value is allowed, and strict mode wants a type")
+        if "$ref" in schema:
+            return self._reference(schema, where)
+        if "const" in schema:
+            schema = {**schema, "enum": [schema["const"]]}
+        if "enum" in schema:
+            return self._enum(schema, where)
+        if "allOf" in schema:
+            return self._all_of(schema, where)
+        kinds = schema.get("type", "object" if "properties" in schema else None)
+        for word in ("anyOf", "oneOf"):
+            if isinstance(schema.get(word), list) and (kinds is None or (kinds == "object" and not properties(schema))):
+                base = {} if kinds is None else {"type": kinds}
+                members = [{**base, **member} if isinstance(member, dict) else member for member in schema[word]]
+                return self._any_of(schema, members, f"{where}.{word}")
+        if isinstance(kinds, list):
+            bare = {word: value for word, value in schema.items() if word != "description"}
+            return self._any_of(schema, [{**bare, "type": kind} for kind in kinds], where)
+        return _with_description(self._of_kind(kinds, schema, where), schema, str(kinds))
+
+    def _of_kind(self, kind: Any, schema: Schema, where: str) -> Schema:
+        match kind:
+            case "object":
+                return self._object(schema, where)
+            case "array":
+                return {"type": "array", "items": self._items(schema, where), **_kept(schema, kind)}
+            case "string" | "integer" | "number" | "boolean" | "null":
+                return {"type": kind, **_kept(schema, kind)}
+        raise NotStrict(where, "it has no type that strict mode knows")
+
+    def _object(self, schema: Schema, where: str, *, may_be_empty: bool = False) -> Schema:
+        more = schema.get("additionalProperties", False)
+        members, needed = properties(schema), required(schema)
+        is_free = not members and "additionalProperties" not in schema and not may_be_empty
+        if more is not False or is_free or (not members and "patternProperties" in schema):
+            raise NotStrict(where, "it may have members of any name, and strict mode wants to know them all")
+        made = {}
+        for name, inner in members.items():
+            at = f"{where}.properties.{name}".removeprefix(".")
+            made[name] = self.schema(inner, at)
+            if name not in needed:
+                made[name] = self._optional(made[name], inner)
+        return {"type": "object", "properties": made, "required": list(made), "additionalProperties": False}
+
+    def _optional(self, made: Schema, original: Schema) -> Schema:
+        """*made*, which may be null now instead of being left out, and says what that means."""
+        default = f"default: {as_json(original['default'])}" if original.get("default") is not None else ""
+        if _takes(self._validator, original, None):
+            return _saying(made, default)
+        note = f"null for the {default}" if default else "null to leave it out"
+        if set(made) - {"description"} == {"anyOf"}:
+            return _saying({**made, "anyOf": [*made["anyOf"], {"type": "null"}]}, note)
+        bare = {word: value for word, value in made.items() if word != "description"}
+        about = {"description": made["description"]} if "description" in made else {}
+        return _saying({"anyOf": [bare, {"type": "null"}], **about}, note)
+
+    def _items(self, schema: Schema, where: str) -> Schema:
+        first = schema.get("prefixItems")
+        members = list(first) if isinstance(first, list) else []
+        if schema.get("items") or not members:
+            members.append(schema.get("items"))
+        made: list[Schema] = []
+        for member in members:
+            written = self.schema(member, f"{where}.items")
+            made += [part for part in written.get("anyOf", [written]) if part not in made]
+        return made[0] if len(made) == 1 else {"anyOf": made}
+
+    def _enum(self, schema: Schema, where: str) -> Schema:
+        values = schema["enum"] if isinstance(schema["enum"], list) else []
+        allowed = [value for value in values if _takes(self._validator, {**schema, "enum": values}, value)]
+        kinds = dict.fromkeys(kind_of([value]) for value in allowed)
+        if not allowed or None in kinds:
+            raise NotStrict(where, "strict mode has only values that are text, numbers, booleans or null")
+        parts: list[Schema] = [
+            {
+                "type": kind,
+                **({"enum": [value for value in allowed if kind_of([value]) == kind]} if kind != "null" else {}),
+            }
+            for kind in kinds
+        ]
+        return _with_description(parts[0] if len(parts) == 1 else {"anyOf": parts}, schema, "")
+
+    def _all_of(self, schema: Schema, where: str) -> Schema:
+        members = schema["allOf"]
+        if not isinstance(members, list) or len(members) != 1 or not isinstance(members[0], dict):
+            raise NotStrict(f"{where}.allOf", "strict mode cannot put schemas together; write them as one")
+        beside = {word: value for word, value in schema.items() if word != "allOf"}
+        if twice := (members[0].keys() & beside.keys()) - {"description", "title", "default", "type"}:
+            raise NotStrict(f"{where}.allOf", f"strict mode cannot put schemas together; both have {min(twice)}")
+        return self.schema({**members[0], **beside}, where)
+
+    def _any_of(self, schema: Schema, members: list[Any], where: str) -> Schema:
+        made = [self.schema(member, f"{where}[{index}]") for index, member in enumerate(members)]
+        flat: list[Schema] = []
+        for member in made:
+            parts = member["anyOf"] if member.keys() == {"anyOf"} else [member]
+            flat += [part for part in parts if part not in flat]
+        return _with_description(flat[0] if len(flat) == 1 else {"anyOf": flat}, schema, "", but=("anyOf", "oneOf"))
+
+    def _reference(self, schema: Schema, where: str) -> Schema:
+        pointer = text(schema["$ref"])
+        target = followed(schema, self._root)
+        if not target or "$ref" in target:
+            raise NotStrict(where, f"{pointer} leads nowhere")
+        if pointer not in self._names:
+            self._names[pointer] = name = self._free_name(pointer)
+            self._definitions[name] = {}  # while it is written, it may refer to itself
+            self._definitions[name] = self.schema(target, pointer)
+        made: Schema = {"$ref": f"#/$defs/{self._names[pointer]}"}
+        # Nothing may stand beside a reference.
+        said = _with_description({"anyOf": [made]}, schema, "")
+        return said if "description" in said else made
+
+    def _free_name(self, pointer: str) -> str:
+        name = re.sub("[^a-zA-Z0-9_.-]", "_", pointer.rpartition("/")[2]) or "root"
+        while name in self._definitions:
+            name += "_"
+        return name
+
+
+def _kept(schema: Schema, kind: str) -> Schema:
+    """The words of *schema* that strict mode knows for this type."""
+    kept = {word: schema[word] for word in _KEPT.get(kind, ()) if word in schema}
+    if kept.get("format") not in _FORMATS:
+        kept.pop("format", None)
+    if _LOOKS_AROUND.search(text(kept.get("pattern"))):
+        del kept["pattern"]
+    return kept
+
+
+def _with_description(made: Schema, schema: Schema, kind: str, but: tuple[str, ...] = ()) -> Schema:
+    """*made*, with the description of *schema* and what *made* lost of it, except for the words in *but*."""
+    lost = [word for word in (*_SAID.get(kind, ()), *_SAID_OF_ALL) if word in schema and word not in (*made, *but)]
+    said = text(schema.get("description")).strip()
+    return _saying(
+        {**made, **({"description": said} if said else {})}, *(f"{word}: {as_json(schema[word])}" for word in lost)
+    )
+
+
+def _saying(made: Schema, *notes: str) -> Schema:
+    """*made*, with *notes* in parentheses at the end of its description."""
+    note = "; ".join(filter(None, notes))
+    return {**made, "description": f"{made.get('description', '')} ({note})".strip()} if note else made
+
+
+def _restored(value: Any, schema: Schema, validator: Draft202012Validator) -> Any:
+    schema = followed(schema, validator.schema)
+    for word in ("anyOf", "oneOf"):
+        for member in schema[word] if isinstance(schema.get(word), list) else []:
+            candidate = _restored(value, schema_of(member), validator)
+            if _takes(validator, member, candidate):
+                value = candidate
+                break
+    for member in schema["allOf"] if isinstance(schema.get("allOf"), list) else []:
+        value = _restored(value, schema_of(member), validator)
+    if isinstance(value, list):
+        first = schema["prefixItems"] if isinstance(schema.get("prefixItems"), list) else []
+        items = [*first, *[schema.get("items")] * (len(value) - len(first))]
+        return [_restored(item, schema_of(inner), validator) for item, inner in zip(value, items, strict=False)]
+    if not isinstance(value, dict):
+        return value
+    members, needed = properties(schema), required(schema)
+    return {
+        name: _restored(item, members.get(name, {}), validator)
+        for name, item in value.items()
+        if item is not None or name in needed or name not in members or _takes(validator, members[name], None)
+    }
+
+
+def _takes(validator: Draft202012Validator, schema: Any, value: Any) -> bool:
+    """Whether *value* is valid by *schema*, a part of the one that *validator* is for."""
+    try:
+        return bool(validator.evolve(schema=schema).is_valid(value))
+    except (Unresolvable, RecursionError, re.error):
+        return False

@@ -6,7 +6,6 @@ import inspect
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from .errors import RegistrationError
-from .lagent import description_of
 from .options import ATTRIBUTE, Options, checked
 from .suggestions import unknown
 
@@ -107,6 +106,8 @@ def _marked(thing: Any, options: Options) -> Any:
             remedy="decorate a function",
         )
     _check_names(target, name, options)
+    from .lagent import description_of  # here, since functions that nobody decorates need none
+
     try:
         setattr(target, ATTRIBUTE, options)
         target.api_description = description_of(target, options)

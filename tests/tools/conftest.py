@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import pytest
 from toolwire_tools import action_registry
 
 
 @pytest.fixture(autouse=True)
-def own_actions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The actions that one test defines are unknown to the next."""
-    monkeypatch.setattr(action_registry, "_classes", dict(action_registry._classes))
+def own_actions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test knows the actions of its module, not those that other modules and tests define."""
+    module: ModuleType = request.module
+    known = action_registry._classes.items()
+    own = {name: cls for name, cls in known if cls.__module__.startswith(("toolwire_tools.", module.__name__))}
+    monkeypatch.setattr(action_registry, "_classes", own)

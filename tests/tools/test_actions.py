@@ -20,10 +20,13 @@ from toolwire_tools import (
     BaseParser,
     Context,
     FinishAction,
+    Image,
     InvalidAction,
     NoAction,
     ParseError,
     RegistrationError,
+    ResourceLink,
+    Text,
     ToolError,
     list_tools,
     tool_api,
@@ -335,6 +338,23 @@ def test_a_result_becomes_a_text_without_loss(what: str, text: str) -> None:
     assert Returning()({"what": what}) == ActionReturn(
         {"what": what}, type="Returning", result=[{"type": "text", "content": text}]
     )
+
+
+def test_content_becomes_items_that_are_content_again() -> None:
+    picture = Image(data=b"\x89PNG\r\n\x1a\n")
+
+    class Drawing(BaseAction):
+        def run(self) -> list[Any]:
+            return [Text(text="Here"), picture, "and", ResourceLink(uri="https://a.example/b")]
+
+    returned = Drawing()()
+    assert returned.result == [
+        {"type": "text", "content": "Here"},
+        {"type": "image", "content": "data:image/png;base64,iVBORw0KGgo="},
+        {"type": "text", "content": "and"},
+        {"type": "file", "content": "https://a.example/b"},
+    ]
+    assert returned.to_content()[1] == picture
 
 
 def test_an_action_return_is_passed_on_with_what_it_lacks() -> None:

@@ -1,4 +1,4 @@
-"""An item of an action's result as content that a tool can answer with."""
+"""The items of an action's result: from content that a tool can answer with, and back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import binascii
 import os
 from typing import Any
 
-from .content import Audio, Content, File, Image, ResourceLink, Text
+from .content import Audio, Content, File, Image, ResourceLink, Text, base64_of
 
 _MEDIA: dict[str, type[Image] | type[Audio]] = {"image": Image, "audio": Audio}
 _FILES = frozenset((*_MEDIA, "video", "file"))
@@ -24,6 +24,15 @@ def shown(kind: str, content: Any) -> Any:
         return content
     text = os.fspath(content)
     return (_of_file(kind, text) if kind in _FILES else None) or Text(text=text)
+
+
+def item_of(output: Any) -> dict[str, Any]:
+    """The item of a result for one content block, or for whatever stands beside one."""
+    if isinstance(output, Image | Audio):
+        return {"type": output.family, "content": f"data:{output.media_type};base64,{base64_of(output.data or b'')}"}
+    if isinstance(output, File | ResourceLink):
+        return {"type": "file", "content": output.uri}
+    return {"type": "text", "content": output.text if isinstance(output, Text) else str(output)}
 
 
 def _of_file(kind: str, text: str) -> Content | None:

@@ -56,7 +56,7 @@ class ActionReturn:
     @property
     def failure(self) -> str:
         """Why the call failed; empty if it did not."""
-        if self.errmsg or self.state >= ActionStatusCode.SUCCESS:
+        if self.errmsg or (self.state or 0) >= ActionStatusCode.SUCCESS:
             return self.errmsg or ""
         return f"{self.type or 'The action'} failed with the code {int(self.state)}."
 

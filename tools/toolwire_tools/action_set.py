@@ -33,7 +33,7 @@ class ActionSet:
         for action in actions:
             made = self._made(action)
             if self.actions.get(made.name, made) is not made:
-                warnings.warn(f"of two actions called {made.name!r}, only the last is kept", stacklevel=4)
+                warnings.warn(f"of two actions called {made.name!r}, only the last is kept", stacklevel=3)
             self.actions[made.name] = made
 
     def add_action(self, action: Any) -> None:

@@ -49,12 +49,11 @@ class Api:
         method: Callable[..., Any] = getattr(self.action, self._method or self.name)
         return method
 
-    @property
+    @cached_property
     def is_async(self) -> bool:
         """True if its method is a coroutine function or an async generator."""
-        return self.is_callable and (
-            inspect.iscoroutinefunction(self.method) or inspect.isasyncgenfunction(self.method)
-        )
+        asked = (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+        return self.is_callable and any(is_such(self.method) for is_such in asked)
 
     @property
     def full_name(self) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from .action_content import item_of
+from .content import Content
 from .errors import ArgumentsError
 from .model_text import Unreadable, json_value, literal_value, refuse_unsayable
 from .returns import plain_result
@@ -44,8 +46,12 @@ class BaseParser:
         texts = {"en": self.PARAMETER_DESCRIPTION, "zh": self.PARAMETER_DESCRIPTION_ZH}
         if lang not in texts:
             raise ValueError(f"lang: {unknown('language', lang, texts)}")
+        self._api2param: dict[str, list[dict[str, Any]]] = {}
+        self._api2required: dict[str, list[str]] = {}
         description = action.description
         for api in description.get("api_list", [description]):
+            name = api["name"] if action.is_toolkit else "run"
+            self._api2param[name], self._api2required[name] = api["parameters"], api["required"]
             if texts[lang]:
                 api["parameter_description"] = texts[lang]
 
@@ -56,7 +62,7 @@ class BaseParser:
             ParseError: if there are none in *inputs*.
         """
         parameters = self._parameters(name)
-        if isinstance(inputs, dict) and set(self._required(name)) <= inputs.keys() <= set(parameters):
+        if isinstance(inputs, dict) and set(self._api2required[name]) <= inputs.keys() <= set(parameters):
             return inputs
         if inputs is None or (inputs == "" and not parameters):
             return self._checked({}, name)
@@ -65,21 +71,22 @@ class BaseParser:
         return {parameters[0]: inputs}
 
     def parse_outputs(self, outputs: Any) -> list[dict[str, Any]]:
-        """What an API returned, as the `result` of an `ActionReturn`: a dict as JSON, anything else as `str` shows it.
+        """What an API returned, as the `result` of an `ActionReturn`.
+
+        A dict becomes JSON, `Image` and other content an item for each; anything else is a text, as `str` has it.
 
         Raises:
             OutputError: for a dict with something in it that has no form in JSON.
         """
+        several = outputs if isinstance(outputs, list | tuple) else [outputs]
+        if any(isinstance(output, Content) for output in several):
+            return [item_of(output) for output in several]
         if isinstance(outputs, dict):
             outputs = json.dumps(plain_result(outputs), ensure_ascii=False)
         return [{"type": "text", "content": outputs if isinstance(outputs, str) else str(outputs)}]
 
     def _parameters(self, name: str) -> list[str]:
-        return [parameter["name"] for parameter in self.action._api(name).description["parameters"]]
-
-    def _required(self, name: str) -> list[str]:
-        required: list[str] = self.action._api(name).description["required"]
-        return required
+        return [parameter["name"] for parameter in self._api2param[name]]
 
     def _checked(self, arguments: dict[str, Any], name: str) -> dict[str, Any]:
         try:
@@ -148,7 +155,7 @@ class TupleParser(BaseParser):
 
     def _named(self, values: tuple[Any, ...] | list[Any], name: str) -> dict[str, Any]:
         parameters = self._parameters(name)
-        required = self._required(name)
+        required = self._api2required[name]
         # Up to the last required one: a place cannot be left out.
         least = max((index + 1 for index, parameter in enumerate(parameters) if parameter in required), default=0)
         for which, bound, holds in (

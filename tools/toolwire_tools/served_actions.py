@@ -58,7 +58,7 @@ def tools_of_executor(executor: ActionExecutor | AsyncActionExecutor) -> list[To
 
 
 def _tool(api: Api) -> Tool:
-    options = msgspec.structs.replace(api.options, description=api.description["description"] or None)
+    options = msgspec.structs.replace(api.options, description=api.description.get("description") or None)
     hinted = Tool(api.method, name=api.full_name, options=options)
     schema = hinted.describe().get("outputSchema")
     if schema is None or inspect.isgeneratorfunction(api.method):

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import yaml
 from toolwire.cli import COMMANDS
 from toolwire.usage import help_text, overview
 
@@ -126,6 +127,8 @@ def test_every_block_is_run_read_or_left_alone_for_a_reason(folder: Path) -> Non
                 json.loads(block.text)
             case "toml":
                 tomllib.loads(block.text)
+            case "yaml":
+                assert list(yaml.safe_load_all(block.text))
             case "sh":
                 assert block.note.startswith(("install: ", "not run: "))
             case language:

@@ -91,7 +91,7 @@ def _help(command: Command) -> str:
 def _no_command(word: str) -> str:
     if word.startswith("-"):
         return unknown("option", word, ["--help", "--version"]) + "; other options go behind a command"
-    if word.endswith(".py") or os.path.exists(word):
+    if word.endswith((".py", ".yaml", ".yml")) or os.path.exists(word):
         return f"say what to do with {word}, as in `toolwire serve {word}`"
     return unknown("command", word, COMMANDS)
 
@@ -168,10 +168,12 @@ def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any]) 
 
 
 def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader:
+    from .imports import YAML
     from .load import parse as taken_apart
     from .reload import Reloader
 
-    folders = [taken_apart(target).place for target in targets]
+    places = [taken_apart(target).place for target in targets]
+    folders = [os.path.dirname(place) or "." if place.endswith(YAML) else place for place in places]
     try:
         return Reloader(loading, [folder for folder in folders if os.path.isdir(folder)])
     except ImportError:
@@ -184,7 +186,8 @@ _SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds"}
 def _name(targets: list[str]) -> str:
     """What the server calls itself if nobody says: like the one thing it serves."""
     base = os.path.basename(targets[0].rstrip("/\\")) if len(targets) == 1 else ""
-    return base.partition(":")[0].removesuffix(".py").strip(".") or "toolwire"
+    stem, ending = os.path.splitext(base.partition(":")[0])
+    return (stem if ending in (".py", ".yaml", ".yml") else stem + ending).strip(".") or "toolwire"
 
 
 def _leave(status: int) -> NoReturn:
@@ -359,9 +362,9 @@ COMMANDS = {
             "serve",
             ("toolwire serve TARGET... [OPTIONS]",),
             "serve Python functions as tools over standard input and output",
-            "A TARGET is a file (tools.py), a folder of files, a module (package.module) or the name of installed "
-            "tools; `:name` behind a file or module picks one function or toolkit. A module offers what it "
-            "decorates with @tool_api, or else its public functions.",
+            "A TARGET is a file (tools.py, or tools.yaml that describes tools), a folder of files, a module "
+            "(package.module) or the name of installed tools; `:name` behind a file or module picks one function or "
+            "toolkit. A module offers what it decorates with @tool_api, or else its public functions.",
             (
                 Option("--name", "what the server calls itself; by default like the target", "NAME"),
                 Option("--instructions", "what to tell clients about the use of the tools", "TEXT"),

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+YAML = (".yaml", ".yml")
+"""How files end that describe tools."""
+
 ENTRY_POINTS = "toolwire.tools"
 """The entry-point group in which a distribution announces tools: `name = "package.module[:object]"`."""
 
@@ -50,7 +53,7 @@ def file(path: str) -> ModuleType:
     if not os.path.isfile(path):
         raise LoadError(missing(path))
     if not path.endswith(".py"):
-        raise LoadError(f"{path} is not a Python file: its name must end in .py")
+        raise LoadError(f"{path} is not a Python file: its name must end in .py (or .yaml, if it describes tools)")
     path = os.path.realpath(path)
     package, root = _package_of(path)
     _add_to_path(os.path.dirname(path))
@@ -61,6 +64,22 @@ def file(path: str) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
     return explained(path, lambda: _execute(name, path))
+
+
+def beside(folder: str, name: str) -> ModuleType:
+    """Return the module *name*: that of a file in *folder*, or else as Python finds it.
+
+    Raises:
+        ModuleNotFoundError: if there is none.
+        LoadError: if importing it failed; its traceback is on stderr by then.
+    """
+    path = os.path.join(folder, *name.split(".")) + ".py"
+    if os.path.isfile(path):
+        return file(path)
+    _add_to_path(folder)
+    if not _exists(name):
+        raise ModuleNotFoundError(f"no module {name!r}", name=name)
+    return explained(name, lambda: importlib.import_module(name))
 
 
 def module_or_installed(name: str) -> ModuleType | Installed:
@@ -216,7 +235,7 @@ def missing(path: str) -> str:
     folder, base = os.path.split(path)
     if not os.path.isdir(folder or "."):
         return f"no file {path}: there is no folder {folder}"
-    names = [name for name in sorted(os.listdir(folder or ".")) if name.endswith(".py")]
+    names = [name for name in sorted(os.listdir(folder or ".")) if name.endswith((".py", *YAML))]
     if not names:
-        return f"no file {path}, nor any other Python file in {folder or 'this folder'}"
+        return f"no file {path}, nor any other of Python or YAML in {folder or 'this folder'}"
     return f"{folder or 'this folder'} has {unknown('file', base, names)}"

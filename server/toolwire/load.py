@@ -1,8 +1,8 @@
 """From what was named on the command line to the tools it offers.
 
-A target is a file, a folder of files, a module or the name of installed tools; `:name` behind it picks one thing
-of what it offers. What is wrong with a target is told in one sentence that says what to do; what is wrong with
-the user's own code is shown as the user's own traceback.
+A target is a file (of Python, or of YAML that describes tools), a folder of files, a module or the name of installed
+tools; `:name` behind it picks one thing of what it offers. What is wrong with a target is told in one sentence that
+says what to do; what is wrong with the user's own code is shown as the user's own traceback.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Target(msgspec.Struct, frozen=True):
     def is_path(self) -> bool:
         """Whether it names a file or a folder rather than a module."""
         return (
-            self.place.endswith((".py", "/", "\\"))
+            self.place.endswith((".py", *imports.YAML, "/", "\\"))
             or any(separator in self.place for separator in "/\\")
             or os.path.exists(self.place)
         )
@@ -73,12 +73,15 @@ def load(
         LoadError: if a target cannot be loaded, two tools have one name, or there is no tool at all.
     """
     offered: dict[str, tuple[Tool, Target]] = {}
+    faults: list[str] = []
     for target in _files_and_modules(targets, keep_going):
-        with _tolerated(keep_going):
+        with _tolerated(keep_going, faults):
             for tool in imports.explained(str(target), partial(_tools, target)):
                 first, there = offered.setdefault(tool.name, (tool, target))
                 if first.function != tool.function:
                     raise LoadError(_twice(tool.name, target, there))
+    if faults:
+        raise LoadError("\n".join(faults))
     chosen = [tool for tool, _ in offered.values() if _is_chosen(tool.name, include, exclude)]
     if not chosen:
         raise LoadError(_nothing_left(list(offered), targets))
@@ -89,7 +92,7 @@ def _files_and_modules(targets: Sequence[str], keep_going: bool) -> Iterator[Tar
     """Each thing to load, once: a folder may hold a file that is named as well."""
     seen: set[Target] = set()
     for text in targets:
-        with _tolerated(keep_going):
+        with _tolerated(keep_going, []):
             for target in _parts(parse(text)):
                 place = os.path.realpath(target.place) if target.is_path else target.place
                 identity = Target(place, target.name)
@@ -99,13 +102,17 @@ def _files_and_modules(targets: Sequence[str], keep_going: bool) -> Iterator[Tar
 
 
 @contextmanager
-def _tolerated(keep_going: bool) -> Iterator[None]:
+def _tolerated(keep_going: bool, faults: list[str]) -> Iterator[None]:
+    """Go on after an error if that is wanted, or if there may be more to be told at once: *faults* collects these."""
     try:
         yield
     except (LoadError, RegistrationError) as error:
-        if not keep_going:
+        if keep_going:
+            log.error(str(error))
+        elif hasattr(error, "faults"):  # ConfigError, which is not imported for this
+            faults.append(str(error))
+        else:
             raise LoadError(str(error)) from None
-        log.error(str(error))
 
 
 def _parts(target: Target) -> list[Target]:
@@ -114,16 +121,22 @@ def _parts(target: Target) -> list[Target]:
         return [target]
     if target.name is not None:
         raise LoadError(f"{target.place} is a folder; name the file: {target.place}/FILE.py:{target.name}")
-    names = sorted(name for name in os.listdir(target.place) if name.endswith(".py") and name[0] not in "_.")
-    if not names:
-        raise LoadError(f"the folder {target.place} holds no Python files (those that begin with _ are left out)")
-    return [Target(os.path.join(target.place, name), may_be_empty=True) for name in names]
+    names = sorted(name for name in os.listdir(target.place) if name[0] not in "_.")
+    files = [os.path.join(target.place, name) for name in names if name.endswith(".py")]
+    if any(name.endswith(imports.YAML) for name in names):
+        from .described import tool_files
+
+        files += tool_files(target.place)  # behind the modules, since these may register what runs the tools
+    if not files:
+        kinds = "no Python files, and no YAML that describes tools"
+        raise LoadError(f"the folder {target.place} holds {kinds} (files that begin with _ are left out)")
+    return [Target(file, may_be_empty=True) for file in files]
 
 
 def _tools(target: Target) -> list[Tool]:
     """What *target* offers."""
     if target.is_path:
-        return _tools_of_module(imports.file(target.place), target)
+        return _tools_of_file(target)
     thing = imports.module_or_installed(target.place)
     if isinstance(thing, imports.Installed):
         if thing.is_module:
@@ -132,6 +145,21 @@ def _tools(target: Target) -> list[Tool]:
             raise LoadError(f"{target.place} is one installed thing; leave out :{target.name}")
         return tools_of(thing.value)
     return _tools_of_module(thing, target)
+
+
+def _tools_of_file(target: Target) -> list[Tool]:
+    path = target.place
+    if path.endswith(imports.YAML):
+        from .described import tools
+
+        return tools(path, target.name)
+    offered = _tools_of_module(imports.file(path), target)
+    for ending in imports.YAML:
+        if os.path.isfile(description := f"{path[:-3]}_config{ending}"):
+            from .described import described
+
+            return described(offered, description)
+    return offered
 
 
 def _tools_of_module(module: ModuleType, target: Target) -> list[Tool]:
@@ -177,7 +205,7 @@ def _is_chosen(name: str, include: Sequence[str], exclude: Sequence[str]) -> boo
 
 def _twice(name: str, here: Target, there: Target) -> str:
     places = f"twice in {here}" if here == there else f"in {there} and in {here}"
-    return f"the tool {name!r} is {places}; rename one with @tool_api(name=...), or serve only one of them"
+    return f"the tool {name!r} is {places}; rename one, with @tool_api(name=...) or in its YAML, or serve only one"
 
 
 def _nothing_left(names: list[str], targets: Sequence[str]) -> str:

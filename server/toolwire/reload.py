@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import toolwire_schemas
 import toolwire_tools
 
-from . import log
+from . import imports, log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,6 +31,9 @@ _LOOK_ANYWAY_MS = 1000
 
 _SETTLE_MS = 100
 """How long files must have been left alone, at the most, before they are looked at: editors write in steps."""
+
+_DESCRIPTIONS = tuple(f"_config{ending}" for ending in imports.YAML)
+"""How files end that describe what is in a Python file beside them."""
 
 Stamp = tuple[int, int]
 
@@ -66,7 +69,7 @@ class Reloader:
             watched = self._places()
             for _ in watch(
                 *watched,
-                watch_filter=PythonFilter(),
+                watch_filter=PythonFilter(extra_extensions=imports.YAML),
                 debounce=_SETTLE_MS,
                 rust_timeout=_LOOK_ANYWAY_MS,
                 yield_on_timeout=True,
@@ -95,7 +98,8 @@ class Reloader:
             log.error(f"{names} changed, and the tools from before go on being served: {error}")
         else:
             log.info(f"{names} changed; serving {len(tools)} tools")
-        self._seen = {**found, **self._look()}
+        # What has been edited since *found* may have come too late to be loaded, and is to be found again.
+        self._seen = {**self._look(), **found}
 
     def _modules(self) -> dict[str, ModuleType]:
         """The user's modules: imported since, and neither installed nor of the standard library."""
@@ -113,9 +117,9 @@ class Reloader:
     def _look(self) -> dict[str, Stamp]:
         """Every source file that matters, and how to tell whether it is another one now."""
         paths = {_file_of(module) for module in self._modules().values()}
-        for folder in self._folders:
-            if os.path.isdir(folder):
-                paths.update(entry.path for entry in os.scandir(folder) if entry.name.endswith(".py"))
+        for folder in self._places():
+            endings = (".py", *imports.YAML) if folder in self._folders else _DESCRIPTIONS
+            paths.update(entry.path for entry in os.scandir(folder) if entry.name.endswith(endings))
         stamps = {}
         for path in paths:
             try:

@@ -1,0 +1,53 @@
+"""Targets in YAML: the tools that a file describes, and which of a folder's files do.
+
+It is imported for targets that have YAML only.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from toolwire_tools.config import ExecutorName, ToolConfig, canonical, load_file, tool_files
+from toolwire_tools.config_tools import tool_of
+from toolwire_tools.step_tools import StepCall
+from toolwire_tools.suggestions import unknown
+
+from . import imports
+from .errors import LoadError
+
+if TYPE_CHECKING:
+    from toolwire_tools import Tool
+
+__all__ = ["described", "tool_files", "tools"]
+
+
+def tools(path: str, name: str | None = None) -> list[Tool]:
+    """Return the tools that the YAML file at *path* describes, or the one called *name*.
+
+    Raises:
+        LoadError: if there is no such file or tool, or what runs it cannot be imported.
+        ConfigError: with all that is wrong with the file.
+    """
+    if not os.path.isfile(path):
+        raise LoadError(imports.missing(path))
+    configs = load_file(path)
+    wanted = [config for config in configs if name is None or config.name == name]
+    if not wanted:
+        raise LoadError(f"{path}: {unknown('tool', name, [config.name for config in configs])}")
+    return [tool_of(config, imports.beside) for config in wanted]
+
+
+def described(offered: list[Tool], path: str) -> list[Tool]:
+    """Return the tools *offered* by a Python file, the executor among them as the YAML at *path* describes it."""
+    if not any(isinstance(tool.function, StepCall) for tool in offered):
+        return offered
+    ours = {canonical(config.name): config for config in load_file(path) if _is_about_an_executor(config)}
+    return [
+        tool_of(config, imports.beside) if (config := ours.get(canonical(tool.name))) is not None else tool
+        for tool in offered
+    ]
+
+
+def _is_about_an_executor(config: ToolConfig) -> bool:
+    return config.binding is None or isinstance(config.binding, ExecutorName)

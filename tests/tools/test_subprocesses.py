@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,25 @@ def test_a_cancelled_command_may_clean_up(tmp_path: Path, monkeypatch: pytest.Mo
     anyio.run(cancel_when_it_runs)
 
     assert cleaned.exists()
+
+
+def test_so_many_commands_run_at_once_and_the_others_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocesses, "_AT_ONCE", 3)
+    journal, go = tmp_path / "journal", tmp_path / "go"
+    script = f"echo 1 >> {journal}; while ! [ -e {go} ]; do sleep 0.01; done; echo -1 >> {journal}"
+
+    async def run_eight() -> None:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(8):
+                tasks.start_soon(run, invocation("sh", "-c", script))
+            while not journal.exists() or len(journal.read_text().split()) < 3:
+                await anyio.lowlevel.checkpoint()
+            go.touch()
+
+    anyio.run(run_eight)
+
+    running = list(accumulate(map(int, journal.read_text().split())))
+    assert (len(running), max(running)) == (16, 3)
 
 
 @needs_proc

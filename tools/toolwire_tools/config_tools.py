@@ -109,9 +109,8 @@ def _function(config: ToolConfig, binding: Function, import_module: Importer) ->
         problem = f"{binding.name} is a method and needs an object; make one in the module, and name its method"
         raise config.error(problem, "function")
     if not callable(found) or isinstance(found, type):
-        raise config.error(
-            f"{binding.name} is {'a class' if callable(found) else 'nothing that is called'}", "function"
-        )
+        kind = "a class" if isinstance(found, type) else f"of type {type(found).__name__}"
+        raise config.error(f"{binding.name} is {kind}, and no function", "function")
     return found  # type: ignore[no-any-return]
 
 

@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any
 from anyio import (
     BrokenResourceError,
     CancelScope,
+    CapacityLimiter,
     ClosedResourceError,
     create_task_group,
     current_time,
     move_on_after,
     open_process,
 )
+from anyio.lowlevel import RunVar
 
 from .commands import MAX_TOLD_BYTES, Finished, Invocation
 from .errors import ToolError
@@ -38,12 +40,33 @@ _TERMINATE_SECONDS = 0.1
 """What a command gets to clean up after SIGTERM: half of what cancelled tools get when the server ends."""
 
 
+_AT_ONCE = 64
+"""How many commands run side by side. Each takes four descriptors, and many systems grant a process 256 or 1,024."""
+
+
 async def run(invocation: Invocation) -> Finished:
     """Run a command and return how it ended. Cancelling ends it, and every process of its group.
 
     Raises:
         ToolError: if it cannot be started.
     """
+    async with _limiter():
+        return await _run(invocation)
+
+
+def _limiter() -> CapacityLimiter:
+    """That of the present event loop."""
+    try:
+        return _limiters.get()
+    except LookupError:
+        _limiters.set(limiter := CapacityLimiter(_AT_ONCE))
+        return limiter
+
+
+_limiters: RunVar[CapacityLimiter] = RunVar("toolwire_commands")
+
+
+async def _run(invocation: Invocation) -> Finished:
     output, errors = _Head(invocation.max_output_bytes), _Tail(MAX_TOLD_BYTES)
     group = await _start(invocation)
     process = group.process
@@ -110,11 +133,10 @@ async def _start(invocation: Invocation) -> _Group:
         env = {**os.environ, **invocation.env}
         process = await open_process(invocation.argv, cwd=invocation.cwd, env=env, **options)
         _tie(theirs, process.pid)
-    except OSError as error:
+    except BaseException as error:
         os.close(ours)
-        raise ToolError(_not_started(invocation, error)) from None
-    except BaseException:
-        os.close(ours)
+        if isinstance(error, OSError):
+            raise ToolError(_not_started(invocation, error)) from None
         raise
     finally:
         os.close(theirs)

@@ -92,7 +92,6 @@ def test_the_result_is_formatted_with_texts_as_they_are_and_others_as_links() ->
             result(("text", "a"), ("json", {"b": 1})),
             [{"type": "text", "text": "a"}, {"type": "text", "text": '{"b":1}'}],
         ),
-        (result(("json", {"b": 1})), [{"type": "text", "text": '{"b":1}'}]),
         (ActionReturn(), [{"type": "text", "text": ""}]),
         (ActionReturn(result=[]), [{"type": "text", "text": ""}]),
         (ActionReturn(result=["a"]), [{"type": "text", "text": "a"}]),  # type: ignore[list-item]
@@ -103,6 +102,18 @@ def test_a_result_becomes_content_blocks(returned: ActionReturn, content: list[A
     assert answer(returned) == {"content": content, "isError": False}
 
 
+@pytest.mark.parametrize(
+    ("returned", "data"),
+    [
+        (result(("json", {"b": 1})), {"b": 1}),
+        (result(("json", [1])), {"result": [1]}),
+        (result(("json", {"b": 1}), ("json", {"c": 2})), {"result": [{"b": 1}, {"c": 2}]}),
+    ],
+)
+def test_a_result_of_data_alone_is_structured_content(returned: ActionReturn, data: dict[str, Any]) -> None:
+    assert answer(returned)["structuredContent"] == data
+
+
 def test_images_and_files_are_read_when_they_are_returned(tmp_path: Path) -> None:
     (tmp_path / "plot.png").write_bytes(PNG)
     (tmp_path / "table.csv").write_text("a,b", encoding="utf-8")
@@ -110,6 +121,7 @@ def test_images_and_files_are_read_when_they_are_returned(tmp_path: Path) -> Non
     returned = result(("image", str(tmp_path / "plot.png")), ("file", tmp_path / "table.csv"))
 
     picture, file = answer(returned)["content"]
+    assert answer(result(("image", str(tmp_path / "table.csv"))))["content"][0]["type"] == "text"
     assert picture == PICTURE
     assert file["resource"]["text"] == "a,b"
     assert file["resource"]["uri"].endswith("/table.csv")

@@ -236,6 +236,15 @@ def test_an_abstract_class_is_neither_known_nor_made() -> None:
         Abstract()  # type: ignore[abstract]
 
 
+def test_an_action_that_does_not_set_up_its_base_is_refused_when_it_is_made() -> None:
+    class Forgetful(Shout):
+        def __init__(self) -> None:
+            self.volume = 3
+
+    with pytest.raises(RegistrationError, match=r"'Forgetful'.*super\(\).__init__\(\)"):
+        Forgetful()
+
+
 # --- objects ----------------------------------------------------------------------------------------------------------
 
 

@@ -29,13 +29,19 @@ class ActionMeta(ABCMeta):
     """The class of all classes of actions.
 
     Raises:
-        RegistrationError: at a class whose methods cannot be APIs side by side.
+        RegistrationError: at a class whose methods cannot be APIs side by side; at an object that was not set up.
     """
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> None:
         super().__init__(name, bases, namespace, **kwargs)
         cls._apis: dict[str, str] = apis_of(cls)
         register(cls)  # type: ignore[arg-type]
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = super().__call__(*args, **kwargs)
+        if not hasattr(made, "_bound"):
+            _fail(cls, "its __init__ does not call that of its base", "begin it with super().__init__()")
+        return made
 
 
 class Described:

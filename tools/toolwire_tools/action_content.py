@@ -39,12 +39,14 @@ def _of_file(kind: str, text: str) -> Content | None:
     """What *text* leads to; None if that is nowhere."""
     if text.startswith(("https://", "http://")):
         return ResourceLink(uri=text)
-    if os.path.isfile(text):
-        return _MEDIA[kind](path=text) if kind in _MEDIA else File(path=text)
-    media_type, data = _embedded(text)
+    if kind not in _MEDIA:
+        return File(path=text) if os.path.isfile(text) else None
     try:
-        return _MEDIA[kind](data=data, media_type=media_type) if data and kind in _MEDIA else None
-    except ValueError:  # bytes that are no such picture or sound: it was a text after all
+        if os.path.isfile(text):
+            return _MEDIA[kind](path=text)
+        media_type, data = _embedded(text)
+        return _MEDIA[kind](data=data, media_type=media_type) if data else None
+    except ValueError:  # bytes that are no such picture or sound
         return None
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .action_set import ActionSet, no_such_action
 from .builtin_actions import FinishAction, InvalidAction, NoAction
-from .hooks import Registration, methods_of
+from .hooks import HookHandle, methods_of
 from .messages import AgentMessage
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ class _Executor(ActionSet):
         for hook in hooks:
             self.register_hook(hook)
 
-    def register_hook(self, hook: Any) -> Registration:
+    def register_hook(self, hook: Any) -> HookHandle:
         """Let *hook* see every call from now on, until the result's `remove()`."""
-        return Registration(self._hooks, hook)
+        return HookHandle(self._hooks, hook)
 
     @staticmethod
     def __toolwire_tools__(executor: Any) -> list[Tool]:

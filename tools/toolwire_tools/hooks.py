@@ -24,7 +24,7 @@ class Hook:
         """*message* is the answer: its content is an `ActionReturn`."""
 
 
-class Registration:
+class HookHandle:
     """A hook's place in an executor."""
 
     def __init__(self, hooks: dict[int, Any], hook: Any) -> None:

@@ -37,8 +37,9 @@ def tools_in(module: ModuleType) -> Offer:
     """The tools that *module* offers, and the names it had to leave out.
 
     `__tools__ = [...]` says it exactly (objects, or names of the module). Without it, the decorated functions
-    and toolkits, and the objects made of toolkits, are offered. If there are none, the public functions defined
-    in the module are. What was imported from elsewhere is not offered, unless `__all__` names it.
+    and toolkits, and the objects made of toolkits, are offered; likewise actions, and what holds them. If there are
+    none, the public functions defined in the module are. What was imported from elsewhere is not offered, unless
+    `__all__` names it.
 
     Raises:
         RegistrationError: if something decorated or listed cannot be a tool, or if two tools have one name.
@@ -124,10 +125,10 @@ def _is_marked(module: ModuleType, name: str, value: Any) -> bool:
     """
     if marked(value) is not None:
         return True
-    if _is_class(value) and value.__module__.startswith(_OURS) and name not in _exported(module):
-        return False
     kind = value if _is_class(value) else type(value)
-    return not name.startswith("_") and (kind is Tool or is_toolkit(kind) or teller(kind) is not None)
+    if name.startswith("_") or not (type(value) is Tool or is_toolkit(kind) or teller(kind) is not None):
+        return False
+    return not (_is_class(value) and value.__module__.startswith(_OURS)) or name in _exported(module)
 
 
 _OURS = f"{__package__}."

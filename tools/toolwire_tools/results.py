@@ -67,6 +67,8 @@ _LARGE = 2**64
 def _by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
     if type(value) is str:
         return {"content": [{"type": "text", "text": value}], "isError": False}
+    if _shows_itself(value):
+        return _by_looks(value.to_content(), builtins)
     blocks = _blocks(value, builtins)
     if blocks is not None:
         return {"content": blocks, "isError": False}
@@ -98,16 +100,16 @@ def _blocks_of(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None
         return [value.block()]
     if isinstance(value, bytes | bytearray | memoryview):
         return [_media(bytes(value))]
-    if callable(getattr(type(value), "to_content", None)):
-        return _converted(value, builtins)
+    if _shows_itself(value):
+        blocks: list[Block] = _by_looks(value.to_content(), builtins)["content"]
+        return blocks
     image = picture(value)
     return None if image is None else [image.block()]
 
 
-def _converted(value: Any, builtins: Callable[[Any], Any]) -> list[Block]:
-    """The blocks of an object that knows how to show itself: `to_content()` gives what a tool might return."""
-    blocks: list[Block] = _by_looks(value.to_content(), builtins)["content"]
-    return blocks
+def _shows_itself(value: Any) -> bool:
+    """True for an object whose `to_content()` gives what a tool might return."""
+    return callable(getattr(type(value), "to_content", None))
 
 
 _PLAIN = {str, int, float, bool, type(None)}

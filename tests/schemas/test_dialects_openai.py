@@ -335,3 +335,9 @@ def test_any_tool_is_strict_or_refused(entry: dict[str, Any]) -> None:
         made = strict(entry["inputSchema"])
         assert list(about_strict(made)) == []
         restored(dict.fromkeys(made["properties"]), entry["inputSchema"])
+
+
+def test_a_circle_of_alternatives_ends() -> None:
+    circle = {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "string"}]}
+    schema = {"type": "object", "properties": {"x": {"$ref": "#/$defs/A"}}, "$defs": {"A": circle}}
+    assert restored({"x": 5}, schema) == {"x": 5}

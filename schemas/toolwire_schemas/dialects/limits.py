@@ -46,7 +46,10 @@ def described(schema: Schema, *more: str) -> str:
 
 def as_json(value: Any) -> str:
     """*value* as a person would write it in JSON, on one line; what is not printable is escaped."""
-    written = json.dumps(value, ensure_ascii=False)
+    try:
+        written = json.dumps(value, ensure_ascii=False)
+    except RecursionError:  # nobody reads that deep
+        return "…"
     return written if written.isprintable() else json.dumps(value)
 
 

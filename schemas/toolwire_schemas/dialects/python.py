@@ -38,7 +38,6 @@ from .shapes import (
     Tuple,
     Union,
     Values,
-    references,
     result_of,
 )
 
@@ -208,37 +207,41 @@ class _Writer:
     def _object(self, shape: Object, hint: str) -> str:
         if not shape.members:
             return f"dict[str, {self.type_of(shape.rest or NOTHING, hint + ' value')}]"
-        key = f"{shape} {self._reader.behind(references(shape))}"
-        if known := self._types.known(key):
+        said, body = _cleaned(shape.description), self._fields(shape, hint)
+        meaning = "\n".join([said, *body])  # the types of its members are in it, by names of their own
+        if known := self._types.known(meaning):
             return known
-        name = self._types.name(key, hint)
-        self._types.add(self._typed_dict(name, shape))
+        name = self._types.name(meaning, hint)
+        self._types.add(_typed_dict(name, said, body, shape.members))
         return name
 
     def _definition(self, pointer: str) -> str:
-        key = f"{pointer} {self._reader.behind([pointer])}"
-        if known := self._types.known(key):
+        meaning = self._reader.meaning(pointer)
+        if known := self._types.known(meaning):
             return known
-        name = self._types.name(key, pointer.rpartition("/")[2].strip("#") or "arguments")
+        name = self._types.name(meaning, pointer.rpartition("/")[2].strip("#") or "arguments")
         shape = self._reader.definition(pointer)
         if isinstance(shape, Intersection):
             shape = self._merged(shape.members) or shape
         if isinstance(shape, Object) and shape.members:
-            self._types.add(self._typed_dict(name, shape))
+            said = _cleaned(shape.description)
+            self._types.add(_typed_dict(name, said, self._fields(shape, name), shape.members))
         else:
             self._types.add(f"{name} = {self.type_of(shape, name)}")
         return name
 
-    def _typed_dict(self, name: str, shape: Object) -> str:
-        said = _cleaned(shape.description)
-        fields = [(member.name, self._type_of_field(member), described(member.schema)) for member in shape.members]
-        others = [] if shape.rest is None else [f"{_INDENT}# and others: {self.type_of(shape.rest, name + ' value')}"]
-        if all(_RULE.allows(member.name) for member in shape.members):
-            lines = [_with_note(f"{field}: {kind}", note) for field, kind, note in fields]
-            return "\n".join([f"class {name}(TypedDict):", *([_quoted(said)] if said else []), *lines, *others])
-        lines = [_with_note(f"{_value(field)}: {kind},", note) for field, kind, note in fields]
-        head = [f"# {on_one_line(said)}"] if said else []
-        return "\n".join([*head, f'{name} = TypedDict("{name}", {{', *lines, *others, "})"])
+    def _fields(self, shape: Object, hint: str) -> list[str]:
+        """The lines about the members of a TypedDict."""
+        is_class = _is_class(shape.members)
+        lines: list[str] = []
+        for member in shape.members:
+            kind = self._type_of_field(member)
+            field = f"{member.name}: {kind}" if is_class else f"{_value(member.name)}: {kind},"
+            note = on_one_line(described(member.schema))
+            lines.append(f"{_INDENT}{field}{note and f'  # {note}'}")
+        if shape.rest is not None:
+            lines.append(f"{_INDENT}# and others: {self.type_of(shape.rest, hint + ' value')}")
+        return lines
 
     def _type_of_field(self, member: Member) -> str:
         kind = self.type_of_member(member)
@@ -257,8 +260,16 @@ class _Writer:
         return Object(list(members.values()), None)
 
 
-def _with_note(field: str, note: str) -> str:
-    return f"{_INDENT}{field}" + (f"  # {on_one_line(note)}" if note else "")
+def _is_class(members: list[Member]) -> bool:
+    """Whether a TypedDict with these members can be written as a class."""
+    return all(_RULE.allows(member.name) for member in members)
+
+
+def _typed_dict(name: str, said: str, body: list[str], members: list[Member]) -> str:
+    if _is_class(members):
+        return "\n".join([f"class {name}(TypedDict):", *([_quoted(said)] if said else []), *body])
+    head = [f"# {on_one_line(said)}"] if said else []
+    return "\n".join([*head, f'{name} = TypedDict("{name}", {{', *body, "})"])
 
 
 def _literal(values: list[Any]) -> str:

@@ -7,6 +7,7 @@ What cannot be said as a type (`if`, `not`, limits) is left out: a shape allows 
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,7 +16,7 @@ from ..subschemas import target, walk
 from .entries import Schema, properties, required, schema_of, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 
 class Anything(msgspec.Struct, frozen=True):
@@ -147,16 +148,19 @@ class Reader:
             shape = self.definition(shape.pointer)
         return shape
 
-    def behind(self, pointers: Iterable[str]) -> dict[str, Any]:
-        """All that *pointers* lead to, directly or by way of others: what is the same there means the same."""
+    def meaning(self, pointer: str) -> str:
+        """A text that only what means the same as *pointer* has, also within other root schemas."""
         found: dict[str, Any] = {}
-        ahead = list(pointers)
-        while ahead:
-            if (pointer := ahead.pop()) not in found:
-                found[pointer] = self._target(pointer)
-                inner = schema_of(found[pointer])
-                ahead += [text(part["$ref"]) for _, part in walk(inner, "") if "$ref" in part]
-        return dict(sorted(found.items()))
+        ahead = [pointer]
+        try:
+            while ahead:
+                if (inner := ahead.pop()) not in found:
+                    found[inner] = self._target(inner)
+                    parts = walk(schema_of(found[inner]), "")
+                    ahead += [text(part["$ref"]) for _, part in parts if "$ref" in part]
+            return f"{pointer} {sorted(found.items(), key=itemgetter(0))}"
+        except RecursionError:  # nested too deeply to be compared
+            return f"{pointer} {id(self.root)}"
 
     def _plain(self, schema: Schema) -> Shape:
         """The shape without what other schemas add to it."""
@@ -250,7 +254,17 @@ def _all_of(parts: list[Shape]) -> Shape:
 
 
 def _different(shapes: list[Shape]) -> list[Shape]:
-    return list({repr(shape): shape for shape in shapes}.values())  # 1 and True are equal, but not the same value
+    """*shapes* without those that are there twice, as far as they are simple; the others are compared when written."""
+    return list({_key(shape): shape for shape in shapes}.values())
+
+
+def _key(shape: Shape) -> Any:
+    match shape:
+        case Anything() | Scalar() | Reference():
+            return repr(shape)
+        case Values(values=[] | [str() | int() | float() | None]):
+            return repr(shape)  # 1 and True are equal, but not the same value
+    return id(shape)
 
 
 def _implied(schema: Schema) -> str | None:

@@ -61,6 +61,13 @@ def strict(schema: Schema) -> Schema:
     Raises:
         NotStrict: if there is none.
     """
+    try:
+        return _strict(schema)
+    except RecursionError:
+        raise NotStrict("", "it is nested too deeply") from None
+
+
+def _strict(schema: Schema) -> Schema:
     if error := best_match(Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)):
         raise NotStrict(".".join(map(str, error.absolute_path)), f"it is no JSON Schema: {error.message}")
     for word in ("$ref", *COMBINATORS):
@@ -78,8 +85,10 @@ def restored(arguments: dict[str, Any], schema: Schema) -> dict[str, Any]:
     A null goes where the schema knows a member that may be left out and may not be null. One that may be null stays
     null, since nobody can tell which was meant. What does not fit the schema stays as it is, for the tool to refuse.
     """
-    validator = Draft202012Validator(schema)
-    made: dict[str, Any] = _restored(arguments, schema, validator) if isinstance(arguments, dict) else arguments
+    try:
+        made: dict[str, Any] = _restored(arguments, schema, Draft202012Validator(schema))
+    except RecursionError:  # a circle of alternatives, or arguments nested too deeply
+        return arguments
     return made
 
 

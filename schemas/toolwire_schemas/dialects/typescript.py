@@ -104,7 +104,7 @@ class _Writer:
             case Union(members=members):
                 return " | ".join(dict.fromkeys(self.type_of(member, indent) for member in members))
             case Intersection(members=members):
-                return " & ".join(self._part(member, indent) for member in members)
+                return " & ".join(dict.fromkeys(self._part(member, indent) for member in members))
             case Reference(pointer=pointer):
                 return self._definition(pointer)
             case Object():
@@ -132,7 +132,7 @@ class _Writer:
         return f"{name}{'' if member.is_required else '?'}: {self.type_of(member.shape, indent)}"
 
     def _definition(self, pointer: str) -> str:
-        meaning = f"{pointer} {self._reader.behind([pointer])}"
+        meaning = self._reader.meaning(pointer)
         if known := self._types.known(meaning):
             return known
         name = self._types.name(meaning, pointer.rpartition("/")[2].strip("#") or "Arguments")

@@ -30,6 +30,7 @@ from toolwire_tools import (
     ToolError,
     list_tools,
     tool_api,
+    tools_of,
 )
 
 TEXT = {"name": "text", "type": "STRING", "description": "input text"}
@@ -236,13 +237,14 @@ def test_an_abstract_class_is_neither_known_nor_made() -> None:
         Abstract()  # type: ignore[abstract]
 
 
-def test_an_action_that_does_not_set_up_its_base_is_refused_when_it_is_made() -> None:
+@pytest.mark.parametrize("use", [lambda action: action({}), lambda action: action.name, tools_of])
+def test_an_action_that_does_not_set_up_its_base_is_told_to(use: Any) -> None:
     class Forgetful(Shout):
         def __init__(self) -> None:
             self.volume = 3
 
     with pytest.raises(RegistrationError, match=r"'Forgetful'.*super\(\).__init__\(\)"):
-        Forgetful()
+        use(Forgetful())
 
 
 # --- objects ----------------------------------------------------------------------------------------------------------
@@ -288,7 +290,7 @@ def test_the_hints_of_a_method_that_has_the_described_parameters_still_hold() ->
     [
         (lambda: BaseAction({"description": "no name"}), "name"),
         (lambda: BaseAction({"name": "a", "parameters": [], "required": ["b"]}), "required"),
-        (lambda: Shout({"name": "a", "api_list": []}), "Shout has no api_list"),
+        (lambda: Shout({"name": "a", "api_list": []}), "Shout is no toolkit"),
         (lambda: Phrases({"name": "a", "parameters": []}), "Phrases is a toolkit"),
         (lambda: Phrases({"name": "a", "api_list": [{"name": "bald"}]}), "did you mean 'bold'?"),
     ],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import docstrings
 from .action_registry import action_name, register
@@ -29,19 +29,13 @@ class ActionMeta(ABCMeta):
     """The class of all classes of actions.
 
     Raises:
-        RegistrationError: at a class whose methods cannot be APIs side by side; at an object that was not set up.
+        RegistrationError: at a class whose methods cannot be APIs side by side.
     """
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> None:
         super().__init__(name, bases, namespace, **kwargs)
         cls._apis: dict[str, str] = apis_of(cls)
         register(cls)  # type: ignore[arg-type]
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        made = super().__call__(*args, **kwargs)
-        if not hasattr(made, "_bound"):
-            _fail(cls, "its __init__ does not call that of its base", "begin it with super().__init__()")
-        return made
 
 
 class Described:
@@ -52,6 +46,15 @@ class Described:
         if made is None:
             made = owner._described = described(owner)
         return made
+
+
+class NotSetUp:
+    """In the place of what `BaseAction.__init__` sets: says so where it has not been called."""
+
+    def __get__(self, action: object, owner: type) -> Any:
+        if action is None:
+            return self
+        _fail(owner, "its __init__ does not call that of its base", "begin it with super().__init__()")
 
 
 def apis_of(cls: type) -> dict[str, str]:
@@ -112,8 +115,7 @@ def _first(texts: Iterable[str | None]) -> str | None:
 
 def _actions(cls: type) -> list[type]:
     """*cls* and what it inherits from, as far as these are actions, but not `BaseAction` itself."""
-    actions: list[type] = [base for base in cls.__mro__ if isinstance(base, ActionMeta)]
-    return actions[:-1]
+    return [base for base in cls.__mro__ if isinstance(base, ActionMeta) and base is not _root(cls)]
 
 
 def _root(cls: type) -> type:
@@ -127,5 +129,5 @@ def _where(cls: type, method: str) -> str:
     return f"`{method}`" if owner is cls else f"`{method}` of {owner.__name__}"
 
 
-def _fail(cls: type, problem: str, remedy: str) -> None:
+def _fail(cls: type, problem: str, remedy: str) -> NoReturn:
     raise RegistrationError(problem, tool=cls.__name__, remedy=remedy)

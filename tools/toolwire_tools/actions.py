@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from toolwire_schemas.dialects.lagent import to_entries
 
-from .action_classes import RUN, ActionMeta, Described
+from .action_classes import RUN, ActionMeta, Described, NotSetUp
 from .action_return import ActionReturn, ActionStatusCode
 from .api import Api
 from .errors import ArgumentsError, ToolError
@@ -44,6 +44,8 @@ class BaseAction(metaclass=ActionMeta):
 
     _apis: ClassVar[dict[str, str]]
     _described: ClassVar[dict[str, Any]]
+    _description: dict[str, Any] = NotSetUp()  # type: ignore[assignment]
+    _bound: dict[str, Api] = NotSetUp()  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -56,7 +58,7 @@ class BaseAction(metaclass=ActionMeta):
         self._description = deepcopy(description or type(self).__tool_description__)
         if description:
             self._check(self._description)
-        self._bound = {api.name: api for api in self._apis_of(self._description, by_hand=bool(description))}
+        self._bound = {api.name: api for api in self._apis_of(by_hand=bool(description))}
         self._parser = parser(self) if lang is None else parser(self, lang=lang)
         self.enable = enable
 
@@ -149,16 +151,18 @@ class BaseAction(metaclass=ActionMeta):
         if not apis:
             return
         if ("api_list" in description) == (RUN in apis):
-            problem = "is a toolkit: its description needs an api_list" if RUN not in apis else "has no api_list"
-            raise ValueError(f"{type(self).__name__} {problem}")
+            problem = (
+                "no toolkit: its description has no api_list" if RUN in apis else "a toolkit, and needs an api_list"
+            )
+            raise ValueError(f"{type(self).__name__} is {problem}")
         for api in description.get("api_list", []):
             if api["name"] not in apis:
                 raise ValueError(f"{type(self).__name__} has {unknown('API', api['name'], apis)}")
 
-    def _apis_of(self, description: dict[str, Any], *, by_hand: bool) -> list[Api]:
-        if "api_list" not in description:
-            return [Api(self, RUN, description, by_hand=by_hand)]
-        return [Api(self, api["name"], api, by_hand=by_hand) for api in description["api_list"]]
+    def _apis_of(self, *, by_hand: bool) -> list[Api]:
+        if not self.is_toolkit:
+            return [Api(self, RUN, self._description, by_hand=by_hand)]
+        return [Api(self, api["name"], api, by_hand=by_hand) for api in self._description["api_list"]]
 
 
 class AsyncActionMixin:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from .asking import NoAnswer, Question
 from .async_client import AsyncClient
 from .calls import AsyncPendingCall
 from .client import Client, PendingCall
-from .connect import Opening, connect
+from .connect import connect
 from .environment import server_environment
 from .errors import (
+    BadConfiguration,
     BrokenRules,
     CallCancelled,
     ClientError,
@@ -19,11 +22,18 @@ from .errors import (
     TimedOut,
 )
 from .logs import LogEntry
+from .opening import Opening
 from .results import CallResult, ToolDescription
+
+if TYPE_CHECKING:
+    from .servers import Servers, ServersOpening, connect_config
+    from .toolbox import AsyncToolbox, Origin, Toolbox
 
 __all__ = [
     "AsyncClient",
     "AsyncPendingCall",
+    "AsyncToolbox",
+    "BadConfiguration",
     "BrokenRules",
     "CallCancelled",
     "CallResult",
@@ -34,12 +44,36 @@ __all__ = [
     "NoAnswer",
     "NotStarted",
     "Opening",
+    "Origin",
     "PendingCall",
     "Question",
     "RequestFailed",
     "ServerGone",
+    "Servers",
+    "ServersOpening",
     "TimedOut",
     "ToolDescription",
+    "Toolbox",
     "connect",
+    "connect_config",
     "server_environment",
 ]
+
+_LATER = {
+    "AsyncToolbox": "toolbox",
+    "Origin": "toolbox",
+    "Servers": "servers",
+    "ServersOpening": "servers",
+    "Toolbox": "toolbox",
+    "connect_config": "servers",
+}
+"""Names imported at first use, each with its module: to ask one server once takes none of them."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    return value

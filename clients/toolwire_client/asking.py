@@ -73,7 +73,7 @@ class Asker:
         try:
             answer: Answer | None = await self._waiting.unless_closed(asked, self._on_ask(question))
             if asked.is_open:
-                connection.answer(asked, messages.response(asked.id, _reply(answer)))
+                connection.answer(asked, messages.response(asked.id, reply(answer)))
         except Exception:
             connection.answer(
                 asked, messages.error(asked.id, codes.INTERNAL_ERROR, "the client failed to ask the user")
@@ -100,7 +100,7 @@ class Asker:
         if self._on_ask is None:
             raise BrokenRules(f"the tool {tool!r} asks the user a question, and there is no on_ask to put it to")
         question = _read(request.get("params"), tool)
-        return _reply(await self._waiting.settled(self._on_ask(question)))
+        return reply(await self._waiting.settled(self._on_ask(question)))
 
 
 def _read(params: Any, tool: str | None) -> Question:
@@ -113,7 +113,12 @@ def _read(params: Any, tool: str | None) -> Question:
     return Question(message, schema, tool)
 
 
-def _reply(answer: Answer | None) -> dict[str, Any]:
+def reply(answer: Answer | None) -> dict[str, Any]:
+    """Return MCP's `ElicitResult` for what `on_ask` returned.
+
+    Raises:
+        TypeError: if that is no answer.
+    """
     if isinstance(answer, NoAnswer):
         return {"action": answer.value}
     if not isinstance(answer, dict):

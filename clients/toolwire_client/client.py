@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from .async_client import AsyncClient
-from .waiting import Blocking, run
+from .waiting import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
+    from .async_client import AsyncClient
     from .calls import AsyncPendingCall
     from .exchange import OnProgress
     from .results import CallResult, ToolDescription
-    from .settings import Settings
 
 
 class PendingCall:
@@ -41,8 +40,8 @@ class Client:
     a function that was given to it, cancels the request that is waited for.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self._client = AsyncClient(settings, Blocking())
+    def __init__(self, client: AsyncClient) -> None:
+        self._client = client  # one that waits by blocking
 
     def __enter__(self) -> Self:
         run(self._client.__aenter__())

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from toolwire_schemas.framing import DEFAULT_MAX_MESSAGE_BYTES
 
-from .async_client import AsyncClient
-from .client import Client
 from .environment import server_environment
+from .opening import Opening
 from .process import ServerProcess
 from .settings import OWN_NAME, OWN_VERSION, START_TIMEOUT_SECONDS, Settings
 from .wire import Embedded, Memory, Wire, Write
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from .asking import OnAsk
     from .handshake import Era
     from .logs import OnLog
@@ -29,37 +26,6 @@ class InProcess(Protocol):
 
     def converse(self, write: Write, /) -> Embedded:
         """Begin a conversation; what it says goes to *write*, from any thread, one piece at a time."""
-
-
-class Opening:
-    """A server to be started: `with` makes a `Client` of it, `async with` an `AsyncClient`."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._client: Client | None = None
-        self._async_client: AsyncClient | None = None
-
-    def __enter__(self) -> Client:
-        self._client = Client(self._settings)
-        return self._client.__enter__()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._client is not None:
-            self._client.close()
-
-    async def __aenter__(self) -> AsyncClient:
-        from .loop import OnLoop  # with anyio, which the synchronous client can do without
-
-        self._async_client = AsyncClient(self._settings, OnLoop())
-        return await self._async_client.__aenter__()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._async_client is not None:
-            await self._async_client.close()
 
 
 def connect(
@@ -112,14 +78,13 @@ def connect(
         import shlex
 
         raise TypeError(f"the command must be a list of words: connect({shlex.split(os.fsdecode(server))})")
+    launch: Callable[[], Wire]
     if isinstance(server, Sequence):
-        command: object = (*server, str(cwd))
         environment = {**os.environ, **(env or {})} if inherit_env else server_environment(env)
-        launch: Callable[[], Wire] = partial(
-            ServerProcess, [*server], env=environment, cwd=cwd, show_stderr=show_stderr
-        )
+        launch = partial(ServerProcess, [*server], env=environment, cwd=cwd, show_stderr=show_stderr)
+        command = (*server, str(cwd))
     else:
-        command, launch = None, partial(Memory, server.converse)
+        launch, command = partial(Memory, server.converse), None
     return Opening(
         Settings(
             launch=launch,

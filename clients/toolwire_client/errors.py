@@ -1,7 +1,8 @@
 """Why a server could not be asked, or did not answer.
 
     ClientError
-    ├── NotStarted      the command cannot be run, or a configuration names none
+    ├── BadConfiguration a file of servers, or one server in it, does not say how to start it
+    ├── NotStarted      the command cannot be run
     ├── ServerGone      the server ended, or closed its output, with answers still owed
     ├── BrokenRules     the server answered, but not as the protocol says
     ├── RequestFailed   the server answered with a JSON-RPC error
@@ -24,6 +25,10 @@ class ClientError(Exception):
     def again(self) -> Self:
         """Return the same error, to be raised once more: by each of several that wait, in tracebacks of their own."""
         return type(self)(*self.args)
+
+
+class BadConfiguration(ClientError):
+    """A configuration is none, or does not say how to start a server."""
 
 
 class NotStarted(ClientError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .errors import BrokenRules, CallCancelled, ClientError, RequestFailed, TimedOut
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from .limit import Limit
     from .waiting import Waiting
 
-OnProgress = Callable[[float, float | None, str | None], Awaitable[None] | None]
-"""Called with how much is done, of how much (`None` if nobody knows), and what is being done."""
+OnProgress = Callable[[float, float | None, str | None], object]
+"""Called with how much is done, of how much (`None` if nobody knows), and what is being done. A plain function."""
 
 
 class Exchange:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
-from anyio import CancelScope, CapacityLimiter, Event, to_thread
+from anyio import CancelScope, CapacityLimiter, Event, from_thread, to_thread
 from anyio.lowlevel import checkpoint
+
+from .waiting import TooLate
 
 if TYPE_CHECKING:
     from .connection import Arrival, Question
@@ -20,11 +23,17 @@ T = TypeVar("T")
 
 
 class OnLoop:
-    """See `Waiting`."""
+    """See `Waiting`. Belongs to the event loop on which it is first used."""
+
+    suspends = True
+
+    @cached_property
+    def _soon(self) -> _Soon:
+        return _Soon()
 
     def inbox(self) -> WaitedInbox:
         """As `Waiting.inbox`."""
-        return _LoopInbox()
+        return _LoopInbox(self._soon)
 
     def turn(self) -> Turn:
         """As `Waiting.turn`."""
@@ -40,15 +49,32 @@ class OnLoop:
             return await to_thread.run_sync(work, limiter=CapacityLimiter(1))
         raise AssertionError("nothing cancels a shielded scope")
 
+    async def together(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
+        """As `Waiting.together`."""
+        async with anyio.create_task_group() as tasks:
+            for work in works:
+                tasks.start_soon(work)
+
+    async def aside(self, work: Callable[[], T], seconds: float | None) -> T:
+        """As `Waiting.aside`: in a thread."""
+        return await within(partial(to_thread.run_sync, work, abandon_on_cancel=True), seconds)
+
+    async def awaited(self, work: Callable[[], Coroutine[Any, Any, T]], seconds: float | None) -> T:
+        """As `Waiting.awaited`."""
+        return await within(work, seconds)
+
+    def call_back(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """As `Waiting.call_back`."""
+        return from_thread.run(work)
+
     async def settled(self, value: T | Awaitable[T]) -> T:
         """As `Waiting.settled`."""
         return await value if isinstance(value, Awaitable) else value
 
     async def unless_closed(self, question: Question, value: T | Awaitable[T]) -> T | None:
         """As `Waiting.unless_closed`."""
-        soon = _soon()
         with CancelScope() as scope:
-            question.on_closed = lambda: soon(scope.cancel)
+            question.on_closed = lambda: self._soon(scope.cancel)
             if not question.is_open:
                 scope.cancel()
             try:
@@ -58,11 +84,18 @@ class OnLoop:
         return None
 
 
+async def within(work: Callable[[], Coroutine[Any, Any, T]], seconds: float | None) -> T:
+    """Return what *work* returns. Raises `TooLate` if it takes more than *seconds*, and cancels it."""
+    with anyio.move_on_after(seconds):
+        return await work()
+    raise TooLate
+
+
 class _LoopInbox:
-    def __init__(self) -> None:
+    def __init__(self, soon: _Soon) -> None:
         self._arrived: deque[Arrival] = deque()
         self._woken = Event()
-        self._soon = _soon()
+        self._soon = soon
 
     def __len__(self) -> int:
         return len(self._arrived)
@@ -98,15 +131,28 @@ class _LoopLock:
         self._lock.release()
 
 
-def _soon() -> Callable[[Callable[[], None]], None]:
-    """What has something done by this event loop, from any thread and without waiting; anyio only knows how to wait."""
-    schedule = _scheduler()
+class _Soon:
+    """Has something done by the loop, from any thread and without waiting, which anyio has no way to.
 
-    def soon(task: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the loop has ended, and everybody who waited with it
-            schedule(task)
+    What comes together is done together: to wake the loop takes longer than most of it.
+    """
 
-    return soon
+    def __init__(self) -> None:
+        self._schedule = _scheduler()
+        self._due: deque[Callable[[], None]] = deque()
+        self._is_scheduled = False
+
+    def __call__(self, task: Callable[[], None]) -> None:
+        self._due.append(task)
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            with suppress(RuntimeError):  # the loop has ended, and everybody who waited with it
+                self._schedule(self._work)
+
+    def _work(self) -> None:
+        self._is_scheduled = False  # first: what is added from here on is done now, or scheduled again
+        while self._due:
+            self._due.popleft()()
 
 
 def _scheduler() -> Callable[[Callable[[], None]], Any]:

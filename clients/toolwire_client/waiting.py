@@ -11,7 +11,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Protocol, TypeVar
 
 from .connection import Arrival, Inbox, Question
@@ -20,6 +20,10 @@ T = TypeVar("T")
 
 # On Windows, a thread that waits for a lock does not notice Ctrl-C.
 _LOOK_SECONDS = 1.0
+
+
+class TooLate(Exception):
+    """Something has not come to its end in time."""
 
 
 class WaitedInbox(Inbox, Protocol):
@@ -40,7 +44,9 @@ class Turn(Protocol):
 
 
 class Waiting(Protocol):
-    """All that a client waits for."""
+    """All that a client waits for. `suspends` tells whether an event loop does other things meanwhile."""
+
+    suspends: bool
 
     def inbox(self) -> WaitedInbox:
         """Return a new inbox."""
@@ -54,6 +60,22 @@ class Waiting(Protocol):
     async def apart(self, work: Callable[[], T]) -> T:
         """Do *work*, which may block, to its end, whatever happens meanwhile."""
 
+    async def together(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
+        """Do several things side by side, and wait for all of them."""
+
+    async def aside(self, work: Callable[[], T], seconds: float | None) -> T:
+        """Do *work*, which may block, and let it run on by itself if nobody waits any longer.
+
+        Raises:
+            TooLate: if it takes more than *seconds*.
+        """
+
+    async def awaited(self, work: Callable[[], Coroutine[Any, Any, T]], seconds: float | None) -> T:
+        """As `aside`, for what needs an event loop; it is cancelled if nobody waits any longer."""
+
+    def call_back(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Do *work* where `aside` is waited for; called from there."""
+
     async def settled(self, value: T | Awaitable[T]) -> T:
         """Return what somebody's function returned, which may have to be awaited."""
 
@@ -63,6 +85,8 @@ class Waiting(Protocol):
 
 class Blocking:
     """See `Waiting`."""
+
+    suspends = False
 
     def inbox(self) -> WaitedInbox:
         """As `Waiting.inbox`."""
@@ -79,6 +103,60 @@ class Blocking:
     async def apart(self, work: Callable[[], T]) -> T:
         """As `Waiting.apart`."""
         return work()
+
+    async def together(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
+        """As `Waiting.together`: in a thread for each."""
+        if len(works) == 1:
+            return run(works[0]())
+        faults: list[BaseException] = []
+
+        def do(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+            try:
+                run(work())
+            except BaseException as fault:
+                faults.append(fault)
+
+        threads = [threading.Thread(target=do, args=(work,), daemon=True) for work in works]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if faults:
+            raise faults[0]
+        return None
+
+    async def aside(self, work: Callable[[], T], seconds: float | None) -> T:
+        """As `Waiting.aside`; without a limit, in the thread it is used in."""
+        if seconds is None:
+            return work()
+        done: queue.SimpleQueue[tuple[T, None] | tuple[None, BaseException]] = queue.SimpleQueue()
+
+        def do() -> None:
+            try:
+                done.put((work(), None))
+            except BaseException as error:
+                done.put((None, error))
+
+        threading.Thread(target=do, name="toolwire-client-aside", daemon=True).start()
+        try:
+            value, error = done.get(timeout=min(seconds, threading.TIMEOUT_MAX))
+        except queue.Empty:
+            raise TooLate from None
+        if error is not None:
+            raise error
+        return value  # type: ignore[return-value]
+
+    async def awaited(self, work: Callable[[], Coroutine[Any, Any, T]], seconds: float | None) -> T:
+        """As `Waiting.awaited`: on an event loop of its own."""
+        import anyio
+
+        from .loop import within
+
+        return anyio.run(within, work, seconds)
+
+    def call_back(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """As `Waiting.call_back`: right here."""
+        return run(work())
 
     async def settled(self, value: T | Awaitable[T]) -> T:
         """As `Waiting.settled`; nothing can be awaited here."""

@@ -1,0 +1,146 @@
+"""The files in which hosts keep their servers: what they say, as commands.
+
+Strategy. Claude's `mcpServers` and VS Code's `servers` name a server's command, arguments and environment alike; what
+they differ in is the notation for what is to be put in, so all of it is understood everywhere: `${NAME}` and
+`${NAME:-default}` (Claude Code), `${env:NAME}`, `${input:ID}`, `${userHome}` and `${workspaceFolder}` (VS Code).
+A fault of one server is that server's alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .errors import BadConfiguration
+
+_TABLES = ("mcpServers", "servers")
+
+# Comments and trailing commas, which VS Code allows, and the strings in which they are neither.
+_STRING = r'"(?:\\.|[^"\\])*"'
+_COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMA = re.compile(rf"({_STRING})|,(?=\s*[\]}}])", re.DOTALL)
+_VARIABLE = re.compile(r"\$\{(?:(?P<kind>env|input):)?(?P<name>[^}:]+)(?::-(?P<default>[^}]*))?\}")
+
+
+class ServerConfig(msgspec.Struct, frozen=True):
+    """How one server is started; `env` is what it gets beside the usual environment."""
+
+    command: list[str]
+    env: dict[str, str]
+    cwd: str | None
+
+
+def read_config(
+    source: str | os.PathLike[str] | Mapping[str, Any], inputs: Mapping[str, str]
+) -> dict[str, ServerConfig | BadConfiguration]:
+    """Return the servers of a file, or of what such a file holds, by name; those that are switched off are left out.
+
+    Raises:
+        OSError: if the file cannot be read.
+        BadConfiguration: if it is none.
+    """
+    if isinstance(source, Mapping):
+        where, given, folder = "the configuration", source, Path.cwd()
+    else:
+        path = Path(source)
+        where, given, folder = str(path), _parsed(path), path.absolute().parent
+    table = next((given[key] for key in _TABLES if isinstance(given, Mapping) and key in given), None)
+    if not isinstance(table, Mapping):
+        raise BadConfiguration(
+            f'{where}: there is no "mcpServers" object (nor "servers") with a member for each server'
+        )
+    reader = _Reader(folder, inputs)
+    return {name: reader.read(name, entry) for name, entry in table.items() if not _is_off(entry)}
+
+
+def _parsed(path: Path) -> Any:
+    text = path.read_text(encoding="utf-8-sig")
+    for pattern in (_COMMENT, _COMMA):
+        # What is taken out leaves its line breaks, so that an error is where it says it is.
+        text = pattern.sub(lambda found: found[1] or "\n" * found[0].count("\n"), text)
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise BadConfiguration(f"{path}: {error}") from None
+
+
+def _is_off(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and (entry.get("disabled") is True or entry.get("enabled") is False)
+
+
+class _Reader:
+    """Reads entries of a file in *folder*, with the user's *inputs*."""
+
+    def __init__(self, folder: Path, inputs: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._inputs = inputs
+        # The projects of editors keep such files in a folder of their own.
+        self._workspace = folder.parent if folder.name in (".vscode", ".cursor") else folder
+
+    def read(self, name: str, entry: Any) -> ServerConfig | BadConfiguration:
+        try:
+            return self._read(entry)
+        except BadConfiguration as error:
+            return BadConfiguration(f"server {name!r}: {error}")
+
+    def _read(self, entry: Any) -> ServerConfig:
+        if not isinstance(entry, Mapping):
+            raise BadConfiguration("its entry is no object")
+        if "url" in entry or entry.get("type", "stdio") != "stdio":
+            raise BadConfiguration("it is reached over the network; only servers with a command can be")
+        command = self._text("command", entry.get("command"))
+        arguments = entry.get("args") or []
+        if not command or not isinstance(arguments, list):
+            raise BadConfiguration('it needs a "command", a text, and may have "args", a list of texts')
+        words = [self._text(f"args[{index}]", word) for index, word in enumerate(arguments)]
+        cwd = entry.get("cwd")
+        return ServerConfig(
+            command=[os.path.expanduser(command), *words],
+            env={**self._file(entry.get("envFile")), **self._variables(entry.get("env") or {})},
+            cwd=None if cwd is None else str(self._folder / os.path.expanduser(self._text("cwd", cwd))),
+        )
+
+    def _variables(self, given: Any) -> dict[str, str]:
+        if not isinstance(given, Mapping):
+            raise BadConfiguration('its "env" is no object')
+        # A null takes a variable away in VS Code; here only the usual ones are passed on in the first place.
+        return {name: self._text(f"env.{name}", value) for name, value in given.items() if value is not None}
+
+    def _file(self, given: Any) -> dict[str, str]:
+        if given is None:
+            return {}
+        path = self._folder / self._text("envFile", given)
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except OSError as error:
+            raise BadConfiguration(f"its envFile {path} cannot be read: {error.strerror}") from None
+        pairs = [line.strip().removeprefix("export ").partition("=") for line in lines if "=" in line]
+        return {name.strip(): _unquoted(value.strip()) for name, _, value in pairs if not name.startswith("#")}
+
+    def _text(self, where: str, value: Any) -> str:
+        if isinstance(value, bool | int | float):
+            value = str(value).lower() if isinstance(value, bool) else str(value)
+        if not isinstance(value, str):
+            raise BadConfiguration(f"its {where} is no text")
+        return _VARIABLE.sub(self._value, value)
+
+    def _value(self, found: re.Match[str]) -> str:
+        kind, name, default = found["kind"], found["name"], found["default"]
+        if kind is None and name in ("userHome", "workspaceFolder"):
+            return str(Path.home() if name == "userHome" else self._workspace)
+        known = self._inputs if kind == "input" else os.environ
+        value = known.get(name, default)
+        if value is None and kind == "input":
+            raise BadConfiguration(f"it wants to know {name!r}: give inputs={{{name!r}: ...}}")
+        if value is None:
+            raise BadConfiguration(f"it needs the environment variable {name}, which is not set")
+        return value
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text

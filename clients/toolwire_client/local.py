@@ -1,0 +1,147 @@
+"""Tools in this process: what they look like, how they are found, and how they are called."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from .asking import NoAnswer, Question, reply
+from .errors import TimedOut
+from .results import CallResult, outcome
+from .waiting import TooLate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .asking import OnAsk
+    from .exchange import OnProgress
+    from .waiting import Waiting
+
+_TELLER = "__toolwire_tools__"
+
+
+@runtime_checkable
+class ToolLike(Protocol):
+    """What a tool is like, such as `toolwire_tools.Tool`. One that is async is called by `call_async`."""
+
+    name: str
+    is_async: bool
+
+    def describe(self) -> dict[str, Any]:
+        """Return its entry in MCP's `tools/list`."""
+
+    def call(self, arguments: dict[str, Any], caller: Any, /) -> dict[str, Any]:
+        """Run it and return the result of MCP's `tools/call`. *caller* is a `LocalCaller`."""
+
+    async def call_async(self, arguments: dict[str, Any], caller: Any, /) -> dict[str, Any]:
+        """As `call`."""
+
+
+def tools_of(thing: Any) -> Iterable[ToolLike]:
+    """Return the tools that *thing* stands for.
+
+    It may be one, know its own (by `as_tool()`, or by `__toolwire_tools__` as everything that Toolwire's `tool_api`
+    decorates, and actions, executors and environments), be an agent (have `run`), or a plain function.
+
+    Raises:
+        TypeError: if it is none of these, or cannot be described.
+    """
+    if isinstance(thing, ToolLike):
+        return [thing]
+    if callable(as_tool := getattr(thing, "as_tool", None)):
+        return tools_of(as_tool())
+    if (teller := _teller(thing)) is not None:
+        known: Iterable[ToolLike] = teller(thing)
+        return known
+    from .functions import FunctionTool
+
+    if callable(getattr(thing, "run", None)) and not isinstance(thing, type):
+        return [
+            FunctionTool(thing.run, getattr(thing, "name", type(thing).__name__), getattr(thing, "description", None))
+        ]
+    if callable(thing) and not isinstance(thing, type):
+        return [FunctionTool(thing)]
+    raise TypeError(f"{thing!r} is neither a client, a tool, an action, an agent nor a function")
+
+
+def _teller(thing: Any) -> Any:
+    """What tells the tools of *thing*: its own, its class's, or that of a decorated method."""
+    own = getattr(thing, _TELLER, None)
+    if own is not None:
+        return own
+    members = (getattr(type(thing), name, None) for name in dir(type(thing)) if not name.startswith("__"))
+    return next((getattr(member, _TELLER) for member in members if hasattr(member, _TELLER)), None)
+
+
+class LocalCaller:
+    """The far end of a call, as tools in this process see it (`toolwire_tools.Caller`)."""
+
+    def __init__(self, tool: ToolLike, waiting: Waiting, on_progress: OnProgress | None, on_ask: OnAsk | None) -> None:
+        self.cancelled = False
+        self._tool = tool
+        self._waiting = waiting
+        self._on_progress = on_progress
+        self._on_ask = on_ask
+
+    def progress(self, done: float, total: float | None, message: str | None) -> None:
+        """Report progress where the call is waited for."""
+        if self._on_progress is None or self.cancelled:
+            return
+        if self._tool.is_async:
+            self._on_progress(done, total, message)
+        else:
+            self._waiting.call_back(partial(self._report, done, total, message))
+
+    def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
+        """Log nothing: a tool in this process has this process's log."""
+
+    def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        """Ask the user, and wait."""
+        return self._waiting.call_back(partial(self.ask_async, message, schema))
+
+    async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+        """Ask the user; nobody to ask counts as a question that was closed without an answer."""
+        if self._on_ask is None:
+            return reply(NoAnswer.DISMISSED)
+        return reply(await self._waiting.settled(self._on_ask(Question(message, schema, self._tool.name))))
+
+    async def _report(self, done: float, total: float | None, message: str | None) -> None:
+        assert self._on_progress is not None
+        self._on_progress(done, total, message)
+
+
+async def call(
+    tool: ToolLike,
+    arguments: dict[str, Any],
+    waiting: Waiting,
+    *,
+    on_progress: OnProgress | None,
+    on_ask: OnAsk | None,
+    seconds: float | None,
+) -> CallResult:
+    """Call a tool in this process. What it raises is a result that says so.
+
+    Raises:
+        TimedOut: if it takes more than *seconds*; a synchronous tool may run on, and can see that it was cancelled.
+    """
+    caller = LocalCaller(tool, waiting, on_progress, on_ask)
+    try:
+        if tool.is_async:
+            result = await waiting.awaited(partial(tool.call_async, arguments, caller), seconds)
+        else:
+            result = await waiting.aside(partial(tool.call, arguments, caller), seconds)
+    except TooLate:
+        raise TimedOut(f"{tool.name} did not finish within {seconds:g} s") from None
+    except Exception as error:  # the edge between a tool and whoever called it
+        result = {"content": [{"type": "text", "text": _said(error)}], "isError": True}
+    finally:
+        caller.cancelled = True
+    return outcome(result)
+
+
+def _said(error: Exception) -> str:
+    """What a failure tells a model. By name, since the class is not known here: a `ToolError` speaks for itself."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    if "ToolError" in kinds and str(error):
+        return str(error)
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

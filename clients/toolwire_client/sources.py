@@ -1,0 +1,124 @@
+"""Where a toolbox has its tools from: connected servers, and what is in this process."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from .local import call, tools_of
+from .results import CallResult, ToolDescription, describe
+
+if TYPE_CHECKING:
+    from .asking import OnAsk
+    from .exchange import OnProgress
+    from .limit import Limit
+    from .waiting import Waiting
+
+
+@runtime_checkable
+class ClientLike(Protocol):
+    """What a client is like, such as `Client`, `AsyncClient` and the toolboxes themselves."""
+
+    def list_tools(self, *, timeout_seconds: float | None = None) -> Any:
+        """Return a list of `ToolDescription`s, which may have to be awaited."""
+
+    def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        *,
+        on_progress: OnProgress | None = None,
+        timeout_seconds: float | None = None,
+    ) -> Any:
+        """Return a `CallResult`, which may have to be awaited."""
+
+
+class Source(Protocol):
+    """Tools under the names they have there."""
+
+    name: str
+
+    async def list(self, limit: Limit) -> list[ToolDescription]:
+        """Return all of them."""
+
+    async def call(
+        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, limit: Limit
+    ) -> CallResult:
+        """Call one of them."""
+
+
+class Remote:
+    """The tools of a client."""
+
+    def __init__(self, client: ClientLike, waiting: Waiting, name: str | None) -> None:
+        if inspect.iscoroutinefunction(client.call_tool) != waiting.suspends:
+            belongs = (
+                "an AsyncToolbox takes clients of `async with`" if waiting.suspends else "a Toolbox those of `with`"
+            )
+            raise TypeError(f"{type(client).__name__} cannot be used here: {belongs}")
+        self._client = client
+        self._waiting = waiting
+        told = getattr(client, "server_info", {}).get("name")
+        self.name = name or (told if isinstance(told, str) and told else "server")
+
+    async def list(self, limit: Limit) -> list[ToolDescription]:
+        """As `Source.list`."""
+        tools: list[ToolDescription] = await self._waiting.settled(
+            self._client.list_tools(timeout_seconds=limit.left())
+        )
+        return tools
+
+    async def call(
+        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, limit: Limit
+    ) -> CallResult:
+        """As `Source.call`."""
+        result: CallResult = await self._waiting.settled(
+            self._client.call_tool(name, arguments, on_progress=on_progress, timeout_seconds=limit.left())
+        )
+        return result
+
+
+class Local:
+    """Tools in this process."""
+
+    def __init__(self, things: Iterable[Any], waiting: Waiting, on_ask: OnAsk | None, name: str | None) -> None:
+        self.name = name or "local"
+        self._tools = {tool.name: tool for thing in things for tool in tools_of(thing)}
+        self._waiting = waiting
+        self._on_ask = on_ask
+
+    async def list(self, limit: Limit) -> list[ToolDescription]:
+        """As `Source.list`."""
+        return [describe(tool.describe()) for tool in self._tools.values()]
+
+    async def call(
+        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, limit: Limit
+    ) -> CallResult:
+        """As `Source.call`."""
+        tool, seconds = self._tools[name], limit.left()
+        return await call(tool, arguments, self._waiting, on_progress=on_progress, on_ask=self._on_ask, seconds=seconds)
+
+
+def sources_of(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[Source]:
+    """Return a source for each client among *things*, and one for everything in this process.
+
+    *things* may be a mapping, whose keys are the sources' names; a value may be a list.
+
+    Raises:
+        TypeError: for what cannot be one.
+    """
+    if isinstance(things, Mapping):
+        return [source for name, thing in things.items() for source in _sources(_listed(thing), waiting, on_ask, name)]
+    return _sources(_listed(things), waiting, on_ask, None)
+
+
+def _sources(things: list[Any], waiting: Waiting, on_ask: OnAsk | None, name: str | None) -> list[Source]:
+    clients = [thing for thing in things if isinstance(thing, ClientLike)]
+    others = [thing for thing in things if not isinstance(thing, ClientLike)]
+    sources: list[Source] = [Remote(client, waiting, name) for client in clients]
+    return [*sources, Local(others, waiting, on_ask, name)] if others else sources
+
+
+def _listed(things: Any) -> list[Any]:
+    return list(things) if isinstance(things, list | tuple) else [things]

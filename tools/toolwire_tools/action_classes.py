@@ -52,9 +52,9 @@ class NotSetUp:
     """In the place of what `BaseAction.__init__` sets: says so where it has not been called."""
 
     def __get__(self, action: object, owner: type) -> Any:
-        if action is None:
-            return self
-        _fail(owner, "its __init__ does not call that of its base", "begin it with super().__init__()")
+        if action is not None:
+            _fail(owner, "its __init__ does not call that of its base", "begin it with super().__init__()")
+        return self
 
 
 def apis_of(cls: type) -> dict[str, str]:

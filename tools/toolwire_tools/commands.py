@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from toolwire_schemas.codec import DecodingError, decode
+from toolwire_schemas.faults import Fault, place, shown
 
 from .errors import ArgumentsError, ToolError
-from .faults import Fault, place, shown
 from .sizes import shown as shown_size
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.faults import shown
 
 from .config_command import KEYS, command
 from .config_parameters import INSTRUCTION, input_schema
-from .faults import shown
 from .options import Options, checked
 from .suggestions import unknown
 from .yaml_text import ConfigError, Document, Fault, documents

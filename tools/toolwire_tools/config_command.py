@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.faults import shown
+
 from .commands import DEFAULT_MAX_OUTPUT_BYTES, Command
-from .faults import shown
 from .sizes import size
 from .suggestions import unknown
 from .templates import EVERYTHING, Template, parse

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.faults import shown
 from toolwire_schemas.subschemas import LISTS, NAMED, ONE
 
-from .faults import shown
 from .suggestions import unknown
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ import datetime as dt
 import re
 from typing import Any
 
-from .faults import Fault, worded
+from toolwire_schemas.faults import Fault, worded
+
 from .scalars import SCALARS
 from .shapes import Refused, Schema
 

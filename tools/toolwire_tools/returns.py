@@ -107,7 +107,7 @@ def plain_result(value: Any) -> Any:
     try:
         return plain(value)
     except NotPlain as error:
-        from .faults import place
+        from toolwire_schemas.faults import place
 
         raise OutputError([(place("result", error.path), error.sentence)]) from None
     except RecursionError:

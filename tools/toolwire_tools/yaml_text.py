@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.faults import shown
 
 from .errors import RegistrationError
-from .faults import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

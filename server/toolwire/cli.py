@@ -203,19 +203,39 @@ def _list(words: Words) -> int:
     from .show import Style, tools_table, width
 
     command = _command_of_server(words, words.words)
+    _check_forms(words.options)
     if words.options.get("lint"):
         return _lint(command, words)
-    if words.options.get("notes"):
-        raise UsageError("--notes goes with --lint")
     with _connected(command, is_ours=words.command is None) as client:
         entries = [tool.raw for tool in client.list_tools(timeout_seconds=words.options.get("timeout"))]
     if words.options.get("json"):
         _say(_json(entries))
+    elif words.options.get("as"):
+        _say_in_dialect(entries, words.options)
     elif entries:
         _say(tools_table(entries, width(), Style(sys.stdout)))
     else:
         _say("The server has no tools.")
     return 0
+
+
+def _check_forms(options: dict[str, Any]) -> None:
+    forms = [form for form in ("as", "lint", "json") if form in options]
+    if "as" in options and len(forms) > 1:
+        raise UsageError(f"--as and --{forms[1]} contradict each other: leave one out")
+    if "notes" in options and "lint" not in options:
+        raise UsageError("--notes goes with --lint")
+    if "strict" in options and options.get("as") != "openai":
+        raise UsageError("--strict goes with --as openai")
+
+
+def _say_in_dialect(entries: list[dict[str, Any]], options: dict[str, Any]) -> None:
+    from .dialects import written
+
+    tools, notes = written(entries, options["as"], strict="strict" in options)
+    _say(tools if isinstance(tools, str) else _json(tools))
+    for note in notes:
+        _complain(note, 0)
 
 
 def _lint(command: list[str], words: Words) -> int:
@@ -420,6 +440,13 @@ COMMANDS = {
             (
                 Option("--lint", "list what clients and models' APIs refuse, and what to do about it"),
                 Option("--notes", "with --lint: also what concerns few"),
+                Option(
+                    "--as",
+                    "write the tools for another reader: lagent, openai, anthropic, python, typescript or markdown",
+                    "DIALECT",
+                    one_of("lagent", "openai", "anthropic", "python", "typescript", "markdown"),
+                ),
+                Option("--strict", "with --as openai: make functions strict where they can be"),
                 _JSON,
                 Option("--timeout", "give up after so long", "SECONDS", seconds),
             ),
@@ -427,6 +454,7 @@ COMMANDS = {
                 "toolwire list tools.py",
                 "toolwire list --json -- npx -y some-mcp-server",
                 "toolwire list --lint -- npx -y some-mcp-server",
+                "toolwire list tools.py --as openai --strict",
             ),
             _list,
         ),

@@ -105,8 +105,8 @@ class _Writer:
         return {**made, "$defs": self._definitions} if self._definitions else made
 
     def schema(self, schema: Any, where: str) -> Schema:
-        if not isinstance(schema, dict) or not schema:
-            raise NotStrict(where, "any value is allowed, and strict mode wants a type")
+        if not isinstance(schema, dict):
+            return self._of_kind(None, {}, where)
         if "$ref" in schema:
             return self._reference(schema, where)
         if "const" in schema:
@@ -134,7 +134,7 @@ class _Writer:
                 return {"type": "array", "items": self._items(schema, where), **_kept(schema, kind)}
             case "string" | "integer" | "number" | "boolean" | "null":
                 return {"type": kind, **_kept(schema, kind)}
-        raise NotStrict(where, "it has no type that strict mode knows")
+        raise NotStrict(where, "it may be any value, and strict mode wants a type")
 
     def _object(self, schema: Schema, where: str, *, may_be_empty: bool = False) -> Schema:
         more = schema.get("additionalProperties", False)

@@ -32,7 +32,7 @@ NAMES = st.sampled_from(["a", "b", "class", "None", "1st", "a b", "größe", "-"
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
-    max_leaves=5,
+    max_leaves=3,
 )
 
 
@@ -78,13 +78,13 @@ _SMALL = with_words(
     pattern=TEXTS,
     format=st.sampled_from(["date-time", "uri"]),
 )
-SCHEMAS = st.recursive(_SMALL, lambda inner: with_words(_larger(inner), description=TEXTS), max_leaves=6)
+SCHEMAS = st.recursive(_SMALL, lambda inner: with_words(_larger(inner), description=TEXTS), max_leaves=4)
 
 
 @st.composite
 def roots(draw: st.DrawFn) -> dict[str, Any]:
     """Schemas of arguments: objects, which may refer to two definitions, `A` and `B`."""
-    members = draw(st.dictionaries(NAMES, SCHEMAS, max_size=4))
+    members = draw(st.dictionaries(NAMES, SCHEMAS, max_size=3))
     required = draw(st.lists(st.sampled_from(sorted(members)), unique=True)) if members else []
     schema = {"type": "object", "properties": members, "required": required}
     if draw(st.booleans()):

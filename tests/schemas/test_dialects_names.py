@@ -14,6 +14,7 @@ from toolwire_schemas.dialects.names import RULES, Names
 TAKES = {
     "openai": lambda name: bool(re.fullmatch("[a-zA-Z0-9_-]{1,64}", name)),
     "anthropic": lambda name: bool(re.fullmatch("[a-zA-Z0-9_-]{1,128}", name)),
+    "anthropic parameters": lambda name: bool(re.fullmatch("[a-zA-Z0-9_.-]{1,64}", name)),
     "bedrock": lambda name: bool(re.fullmatch("[a-zA-Z0-9_-]{1,64}", name)),
     "gemini": lambda name: bool(re.fullmatch("[a-zA-Z_][a-zA-Z0-9_-]{0,63}", name)),
     "python": lambda name: _is_taken_by_python(name),

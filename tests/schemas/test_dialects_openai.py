@@ -56,8 +56,24 @@ def test_any_tool_comes_back(entry: dict[str, Any]) -> None:
     assert openai.to_entry(openai.from_entry(entry)) == expected
     assert openai.to_entry(openai.from_entry(entry, flat=True)) == expected
     assert openai.to_entry(openai.from_entry(entry)["function"]) == expected
-    assert anthropic.to_entry(anthropic.from_entry(entry)) == expected
+    tool = anthropic.from_entry(entry)
+    assert anthropic.to_entry(tool)["name"] == entry["name"]
+    assert len(tool["input_schema"]["properties"]) == len(entry["inputSchema"]["properties"])
+    called = dict.fromkeys(tool["input_schema"]["properties"], 1)
+    assert list(anthropic.arguments(called, entry)) == list(entry["inputSchema"]["properties"])
     assert entry == given_as
+
+
+def test_anthropic_gets_names_of_parameters_that_it_takes_and_they_lead_back() -> None:
+    schema = {"type": "object", "properties": {"filter[id]": {}, "a.b": {}}, "required": ["filter[id]"]}
+    entry = {"name": "find", "inputSchema": schema}
+    assert anthropic.from_entry(entry)["input_schema"] == {
+        "type": "object",
+        "properties": {"filter_id_": {}, "a.b": {}},
+        "required": ["filter_id_"],
+    }
+    assert anthropic.arguments({"filter_id_": 1, "a.b": 2, "c": 3}, entry) == {"filter[id]": 1, "a.b": 2, "c": 3}
+    assert schema["required"] == ["filter[id]"]
 
 
 @pytest.mark.parametrize(

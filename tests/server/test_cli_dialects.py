@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from toolwire.dialects import written
 
 TOOLS = '''
 from typing import Any, Literal
@@ -88,7 +89,7 @@ def test_functions_are_strict_where_they_can_be_and_the_reader_hears_where_not(f
     paint, add = (tool["function"] for tool in tools)
     assert (paint["strict"], paint["parameters"]["required"]) == (True, ["colour", "coats"])
     assert "strict" not in add
-    assert "'Notes.add' cannot be strict: properties.more.anyOf[0]: " in told
+    assert "toolwire: Notes.add: it cannot be strict: properties.more.anyOf[0]: " in told
 
 
 @pytest.mark.parametrize("form", [TARGET, COMMAND])
@@ -128,3 +129,10 @@ def test_people_get_a_page(folder: Path, form: str) -> None:
 def test_what_does_not_go_together_is_refused(folder: Path, words: list[str], complaint: str) -> None:
     done = listed(folder, *words)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"toolwire: {complaint}\n")
+
+
+def test_parameters_that_an_api_refuses_are_renamed_and_the_reader_hears_of_it() -> None:
+    entry = {"name": "find", "inputSchema": {"type": "object", "properties": {"filter[id]": {"type": "integer"}}}}
+    (tool,), notes = written([entry], "anthropic")
+    assert list(tool["input_schema"]["properties"]) == ["filter_id_"]
+    assert notes == ["find: 'filter[id]' is called 'filter_id_' there"]

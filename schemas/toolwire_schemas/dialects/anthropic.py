@@ -1,14 +1,15 @@
 """Tools as Anthropic's API wants them: `name`, `description` and `input_schema`.
 
 A name has at most 128 letters, digits, underscores and hyphens: `Names(names, "anthropic")` makes such names, and leads
-back.
+back. The API also refuses parameters called `filter[id]`. They are renamed here, and `arguments` leads back.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .entries import Entry, Malformed, made_of, schema_of, text
+from .entries import Entry, Malformed, Schema, made_of, required, schema_of, text
+from .names import Names
 
 
 def from_entry(entry: Entry) -> dict[str, Any]:
@@ -16,8 +17,22 @@ def from_entry(entry: Entry) -> dict[str, Any]:
     tool: dict[str, Any] = {"name": text(entry.get("name"))}
     if description := text(entry.get("description")):
         tool["description"] = description
-    tool["input_schema"] = {"type": "object", **schema_of(entry.get("inputSchema"))}
-    return tool
+    schema = {"type": "object", **schema_of(entry.get("inputSchema"))}
+    theirs = _parameters(schema).theirs
+    if any(name != theirs[name] for name in theirs):
+        schema["properties"] = {theirs[name]: inner for name, inner in schema["properties"].items()}
+        schema["required"] = [theirs.get(name, name) for name in required(schema)]
+    return {**tool, "input_schema": schema}
+
+
+def arguments(given: dict[str, Any], entry: Entry) -> dict[str, Any]:
+    """Return the arguments of a call of the tool made of *entry* as the tool itself calls them."""
+    ours = _parameters(schema_of(entry.get("inputSchema"))).ours
+    return {ours.get(name, name): value for name, value in given.items()}
+
+
+def _parameters(schema: Schema) -> Names:
+    return Names(schema_of(schema.get("properties")), "anthropic parameters")
 
 
 def to_entry(tool: dict[str, Any]) -> Entry:

@@ -59,6 +59,7 @@ _WORDS_OF_TYPESCRIPT = (
 RULES = {
     "openai": Rule(_OF_APIS, 64),
     "anthropic": Rule(_OF_APIS, 128),
+    "anthropic parameters": Rule((_ASCII | {"-", "."}).__contains__, 64),
     "bedrock": Rule(_OF_APIS, 64),
     "gemini": Rule(_OF_APIS, 64, may_begin=lambda letter: letter.isalpha() or letter == "_"),
     "python": Rule(

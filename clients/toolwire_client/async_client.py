@@ -143,7 +143,7 @@ class AsyncClient:
         """
         limit = Limit(timeout_seconds)
         call = await self._begin_call(name, arguments, on_progress, limit)
-        return await call.result(limit.left())
+        return await call.finish(limit)
 
     async def start(
         self,

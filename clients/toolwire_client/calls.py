@@ -54,7 +54,10 @@ class AsyncPendingCall:
             ServerGone: if the server ended.
             BrokenRules: if the answer is none, or asks for what was not offered.
         """
-        limit = Limit(timeout_seconds)
+        return await self.finish(Limit(timeout_seconds))
+
+    async def finish(self, limit: Limit) -> CallResult:
+        """As `result`, within a limit that is running already."""
         for _ in range(_MAX_ROUNDS):
             result = await self._exchange.result(limit)
             if not isinstance(result, dict) or result.get("resultType") != "input_required":

@@ -171,9 +171,9 @@ class Connection:
                 self._withdraw(event)
             case Reply(message=message):
                 self.send(message)
-            case Failure() if self.session.version is None and len(self._inboxes) == 1:
-                # Without an id, but nothing else has been said yet: it can only be about the handshake.
-                self._settle(next(iter(self._inboxes)), event)
+            case Failure() if (probe := self.session.probe) in self._inboxes:
+                # Without an id, but nothing else has been said yet: it can only be about that.
+                self._settle(probe, event)
             case Unreadable(reason=reason):
                 self.fail(BrokenRules(reason))
             case Noise(text=text):

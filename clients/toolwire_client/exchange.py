@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from .errors import BrokenRules, CallCancelled, ClientError, RequestFailed, TimedOut
@@ -75,12 +75,19 @@ class Exchange:
                         raise BrokenRules(reason)
                     case ClientError():
                         raise arrival
-                    case Progress(id=self.id) if self._on_progress is not None:
-                        await self._waiting.settled(self._on_progress(arrival.done, arrival.total, arrival.message))
+                    case Progress(id=self.id):
+                        self._report(arrival)
         except BaseException as error:
             # Without effect if the server has answered, or is gone.
             self.connection.cancel(self.id, "timed out" if isinstance(error, TimedOut) else "no longer waited for")
             raise
+
+    def _report(self, progress: Progress) -> None:
+        if self._on_progress is not None:
+            outcome = self._on_progress(progress.done, progress.total, progress.message)
+            if isinstance(outcome, Coroutine):
+                outcome.close()
+                raise TypeError("on_progress must be a plain function, not an async one")
 
     async def _next(self, limit: Limit) -> Any:
         if self._asker is not None and self.connection.has_questions:

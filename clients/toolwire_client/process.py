@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 2.0
 """How long a server may take to end by itself, and then by SIGTERM. The official clients wait as long."""
 
+LAST_SECONDS = 1.0
+"""How long the end of a process may take after that of its output, before it counts as still running."""
+
 _LOOK_SECONDS = 1.0
 """Where the end of a process cannot be waited for together with its output: how often to look for it."""
 
@@ -131,7 +134,7 @@ class ServerProcess:
                 self._on_data(data)
         finally:
             # A dying server's stderr often comes last, and it is what its death will be explained with.
-            status = self._exit.status(_LOOK_SECONDS)
+            status = self._exit.status(LAST_SECONDS)
             if status is not None:
                 self._threads[0].join(_LAST_WORDS_SECONDS)
             self._on_end(ServerGone(status, self.stderr_tail()))

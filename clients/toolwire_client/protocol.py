@@ -43,12 +43,13 @@ _ID_LAST = re.compile(rb',\s*"id"\s*:\s*"?(\d{1,18})"?\s*(?:,\s*"jsonrpc"\s*:\s*
 class Session:
     """One conversation with one server, from this side.
 
-    `version` is the MCP revision spoken, `None` until it is settled. With *can_ask* the server may ask the user, with
-    *wants_log* it is asked to tell what it logs.
+    `version` is the MCP revision spoken, `None` until it is settled; `probe` is the id of `discover`. With *can_ask*
+    the server may ask the user, with *wants_log* it is asked to tell what it logs.
     """
 
     def __init__(self, name: str, client_version: str, *, can_ask: bool = False, wants_log: bool = False) -> None:
         self.version: str | None = None
+        self.probe = 0
         self._info = {"name": name, "version": client_version}
         self._can_ask = can_ask
         self._capabilities: dict[str, Any] = {"elicitation": {"form": {}}} if can_ask else {}
@@ -82,7 +83,7 @@ class Session:
 
     def discover(self) -> tuple[int, bytes]:
         """Return the question whether the server speaks a modern revision."""
-        number = next(self._ids)
+        self.probe = number = next(self._ids)
         return number, messages.request(number, "server/discover", {"_meta": self._modern_meta})
 
     def initialize(self) -> tuple[int, bytes]:

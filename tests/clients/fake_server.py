@@ -93,21 +93,35 @@ class DiesAtTheHandshake(Server):
         sys.exit("no licence found")
 
 
-class Dies(Server):
+class Fatal(Server):
+    """Never answers a call; one of `fatal` is its end."""
+
     def call(self, request: dict[str, Any]) -> None:
+        if request["params"]["name"] == "fatal":
+            self.die()
+
+    def die(self) -> None: ...
+
+
+class NeverReady(Server):
+    def initialize(self, request: dict[str, Any]) -> None: ...
+
+
+class Dies(Fatal):
+    def die(self) -> None:
         sys.stderr.write("out of ideas\n")
         sys.stderr.flush()
         os._exit(7)
 
 
-class LeavesItsOutputOpen(Server):
-    def call(self, request: dict[str, Any]) -> None:
+class LeavesItsOutputOpen(Fatal):
+    def die(self) -> None:
         subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], stdin=subprocess.DEVNULL)
         os._exit(7)
 
 
-class Crashes(Server):
-    def call(self, request: dict[str, Any]) -> None:
+class Crashes(Fatal):
+    def die(self) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -212,6 +226,172 @@ class LeavesAChild(Server):
     def call(self, request: dict[str, Any]) -> None:
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
         answer(request, {"content": [], "structuredContent": {"pid": child.pid}})
+
+
+class AnswersBackwards(Server):
+    """Answers fifty calls when all of them have come, the last one first, and each of them twice."""
+
+    def __init__(self) -> None:
+        self.calls: list[dict[str, Any]] = []
+
+    def call(self, request: dict[str, Any]) -> None:
+        self.calls.append(request)
+        if len(self.calls) == 50:
+            for waiting in reversed(self.calls):
+                super().call(waiting)
+                super().call(waiting)
+            self.calls.clear()
+
+
+class AnswersLate(Server):
+    """Answers the call of `wait` only when it is cancelled."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[str, Any] = {}
+
+    def call(self, request: dict[str, Any]) -> None:
+        if request["params"]["name"] == "wait":
+            self.waiting = request
+        else:
+            super().call(request)
+
+    def other(self, message: dict[str, Any]) -> None:
+        if message["method"] == "notifications/cancelled":
+            super().call(self.waiting)
+
+
+class Changes(Server):
+    """Has one tool more whenever one is called, and tells; `count` tells how often the list was read."""
+
+    def __init__(self) -> None:
+        self.tools = 1
+        self.reads = 0
+
+    def initialize(self, request: dict[str, Any]) -> None:
+        capabilities = {"tools": {"listChanged": True}}
+        answer(request, {"protocolVersion": self.version, "capabilities": capabilities, "serverInfo": {}})
+
+    def list(self, request: dict[str, Any]) -> None:
+        self.reads += 1
+        answer(request, {"tools": [{"name": f"tool{number}"} for number in range(self.tools)]})
+
+    def call(self, request: dict[str, Any]) -> None:
+        if request["params"]["name"] != "count":
+            self.tools += 1
+            send({"method": "notifications/tools/list_changed"})
+        answer(request, {"content": [], "structuredContent": {"reads": self.reads}})
+
+
+class ChangesSilently(Changes):
+    def initialize(self, request: dict[str, Any]) -> None:
+        Server.initialize(self, request)
+
+
+class GoesRound(Server):
+    """Never stops giving cursors."""
+
+    def list(self, request: dict[str, Any]) -> None:
+        at = int(request["params"].get("cursor", 0))
+        answer(request, {"tools": [{"name": f"tool{at}"}], "nextCursor": str((at + 1) % 3)})
+
+
+class HasNoEnd(Server):
+    def list(self, request: dict[str, Any]) -> None:
+        at = int(request["params"].get("cursor", 0))
+        answer(request, {"tools": [{"name": f"tool{at}"}], "nextCursor": str(at + 1)})
+
+
+class StrangeCursor(Server):
+    def list(self, request: dict[str, Any]) -> None:
+        answer(request, {"tools": [], "nextCursor": {"page": 2}})
+
+
+QUESTION = {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {"sure": {"type": "boolean"}}}}
+
+
+class Inquires(Server):
+    """Answers a call with what came back for its question; the call's arguments say how the question differs."""
+
+    def __init__(self) -> None:
+        self.request: dict[str, Any] = {}
+
+    def call(self, request: dict[str, Any]) -> None:
+        if request["params"]["name"] == "wait":
+            return
+        self.request = request
+        send({"id": "q", "method": "elicitation/create", "params": {**QUESTION, **request["params"]["arguments"]}})
+
+    def other(self, message: dict[str, Any]) -> None:
+        if "method" not in message:
+            answer(self.request, {"content": [], "structuredContent": message})
+
+
+class ChangesItsMind(Inquires):
+    """Withdraws its question at once, and answers the call."""
+
+    def call(self, request: dict[str, Any]) -> None:
+        super().call(request)
+        send({"method": "notifications/progress", "params": {"progressToken": request["id"], "progress": 1}})
+        send({"method": "notifications/cancelled", "params": {"requestId": "q"}})
+        answer(request, {"content": [], "structuredContent": {"answered": "anyway"}})
+
+
+class ModernInquires(Modern):
+    """Asks as often as `rounds` says, then answers with the last parameters; the other arguments change the result."""
+
+    def call(self, request: dict[str, Any]) -> None:
+        params = request["params"]
+        arguments, done = params["arguments"], int(params.get("requestState", "0"))
+        if done == arguments["rounds"]:
+            answer(request, {"resultType": "complete", "content": [], "structuredContent": params})
+            return
+        wanted = {"first": {"method": "elicitation/create", "params": QUESTION}}
+        result = {"resultType": "input_required", "inputRequests": wanted, "requestState": str(done + 1)}
+        answer(request, {**result, **arguments.get("result", {})})
+
+
+class ModernAsksNothing(ModernInquires):
+    """Only wants to be called again."""
+
+    def call(self, request: dict[str, Any]) -> None:
+        if "requestState" in request["params"]:
+            answer(request, {"resultType": "complete", "content": [], "structuredContent": request["params"]})
+        else:
+            answer(request, {"resultType": "input_required", "requestState": "again"})
+
+
+class Diary(Server):
+    """Writes every method that it is asked for into the file `$DIARY`; a call of `fatal` is its end."""
+
+    def serve(self) -> None:
+        self.write("started")
+        super().serve()
+
+    def write(self, line: str) -> None:
+        with open(os.environ["DIARY"], "a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+    def discover(self, request: dict[str, Any]) -> None:
+        self.write("probed")
+        super().discover(request)
+
+    def call(self, request: dict[str, Any]) -> None:
+        self.write(request["params"]["name"])
+        if request["params"]["name"] == "fatal":
+            os._exit(7)
+        super().call(request)
+
+
+class Logs(Modern):
+    """Logs a call in many ways."""
+
+    def call(self, request: dict[str, Any]) -> None:
+        send({"method": "notifications/message", "params": {"level": "error", "data": {"a": 1}}})
+        send({"method": "notifications/message", "params": {"data": "hello"}})
+        send({"method": "notifications/unknown", "params": [1]})
+        send({"id": 10**9, "result": {}})
+        print("no message", flush=True)
+        super().call(request)
 
 
 class Environment(Server):

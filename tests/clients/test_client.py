@@ -129,7 +129,7 @@ def test_progress_is_reported_before_the_result() -> None:
 )
 def test_a_server_that_dies_wakes_everyone_who_waits(behaviour: str, status: int, stderr: str) -> None:
     with nothing_leaks(), fake(behaviour) as client:
-        calls = [client.start("x") for _ in range(3)]
+        calls = [client.start("wait"), client.start("wait"), client.start("fatal")]
         for call in calls:
             with pytest.raises(ServerGone) as caught:
                 call.result(WAIT)

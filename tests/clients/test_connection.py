@@ -1,0 +1,276 @@
+"""Who gets what of all that a server sends, in any order and cut anywhere. No processes, no threads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toolwire_client import Closed, ServerGone
+from toolwire_client.connection import Connection
+from toolwire_client.events import Answer, Asked, Event, Failure, Noise, Notice, Progress, Unreadable
+from toolwire_client.protocol import Session
+from toolwire_schemas.codec import decode
+
+
+class Pipe:
+    """A wire whose other end is the test."""
+
+    pid = None
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+        self.closed = False
+
+    def start(self, on_data: Any, on_end: Any) -> None:
+        self.say_bytes, self.end = on_data, on_end
+
+    def send(self, data: bytes) -> None:
+        self.sent.append(decode(data))
+
+    def close(self) -> None:
+        self.closed = True
+
+    def stderr_tail(self) -> str:
+        return ""
+
+    def say(self, *messages: Any) -> None:
+        for message in messages:
+            self.say_bytes(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+
+class Inbox(list[Any]):
+    put = list.append
+
+
+class Client:
+    """A connection, and what came of it."""
+
+    def __init__(
+        self, *, can_ask: bool = False, version: str | None = "2025-11-25", max_message_bytes: int = 1000
+    ) -> None:
+        self.pipe, self.heard = Pipe(), list[Event]()
+        session = Session("t", "1", can_ask=can_ask)
+        session.version = version
+        self.connection = Connection(self.pipe, session, max_message_bytes=max_message_bytes, hear=self.heard.append)
+
+    def begin(self, method: str = "x") -> tuple[int, Inbox]:
+        request, inbox = self.connection.session.request(method, None), Inbox()
+        self.connection.begin(request, inbox)
+        return request[0], inbox
+
+
+def answer(number: Any, result: Any = None) -> dict[str, Any]:
+    return {"id": number, "result": result}
+
+
+def progress(number: int, done: int) -> dict[str, Any]:
+    return {"method": "notifications/progress", "params": {"progressToken": number, "progress": done}}
+
+
+@given(st.data())
+def test_everybody_gets_their_own_answer_once_however_the_stream_is_mixed_and_cut(data: st.DataObject) -> None:
+    client = Client()
+    inboxes = dict(client.begin() for _ in range(data.draw(st.integers(1, 6))))
+    numbers = st.sampled_from([*inboxes, 99])
+    lines = data.draw(
+        st.lists(
+            numbers.map(lambda number: (number, answer(number, f"for {number}")))
+            | st.tuples(numbers, st.integers(0, 9)).map(lambda drawn: (drawn[0], progress(*drawn)))
+            | st.sampled_from([(None, "no message"), (None, ""), (None, [1])])
+        )
+    )
+    stream = b"".join((line if isinstance(line, str) else json.dumps(line)).encode() + b"\n" for _, line in lines)
+    while stream:
+        size = data.draw(st.integers(1, len(stream)))
+        client.pipe.say_bytes(stream[:size])
+        stream = stream[size:]
+
+    for number, inbox in inboxes.items():
+        expected: list[Any] = []
+        for to, line in lines:
+            if to == number and not any(isinstance(event, Answer) for event in expected):
+                is_answer = "result" in line
+                expected.append(
+                    Answer(number, f"for {number}") if is_answer else Progress(number, line["params"]["progress"])
+                )
+        assert inbox == expected
+
+
+@given(st.lists(st.sampled_from(["begin", "answer", "fail", "cancel", "answer late", "die", "close"]), max_size=30))
+def test_every_request_comes_to_one_end_whatever_happens(steps: list[str]) -> None:
+    client, inboxes = Client(), dict[int, Inbox]()
+    open_now: list[int] = []
+    cancelled: list[int] = []
+    for step in steps:
+        match step:
+            case "begin":
+                try:
+                    number, inbox = client.begin()
+                except (ServerGone, Closed):
+                    assert client.connection.end is not None
+                else:
+                    inboxes[number] = inbox
+                    open_now.append(number)
+            case "answer" | "fail" if open_now:
+                number = open_now.pop()
+                error = {"id": number, "error": {"code": 1, "message": "no"}}
+                client.pipe.say(answer(number) if step == "answer" else error)
+            case "cancel" if open_now:
+                cancelled.append(open_now.pop(0))
+                client.connection.cancel(cancelled[-1], "enough")
+            case "answer late" if cancelled:
+                client.pipe.say(answer(cancelled[0]))
+            case "die":
+                client.pipe.end(ServerGone(7, "out of ideas"))
+                open_now.clear()
+            case "close":
+                client.connection.close()
+                open_now.clear()
+    for number, inbox in inboxes.items():
+        ends = 0 if number in open_now or number in cancelled else 1
+        assert len(inbox) == ends
+    told = [
+        message["params"]["requestId"] for message in client.pipe.sent if message["method"] == "notifications/cancelled"
+    ]
+    assert told == cancelled
+
+
+def test_ids_are_never_used_twice() -> None:
+    client = Client()
+    for _ in range(3):
+        number, _ = client.begin()
+        client.pipe.say(answer(number))
+        number, _ = client.begin()
+        client.connection.cancel(number, "enough")
+    numbers = [message["id"] for message in client.pipe.sent if "id" in message]
+    assert numbers == sorted(set(numbers))
+
+
+def test_an_answer_that_nobody_waits_for_is_noted() -> None:
+    client = Client()
+    client.pipe.say(answer(5))
+    assert client.heard == [Notice("an answer that nobody waits for", 5)]
+
+
+def test_lines_that_are_no_messages_are_counted_and_the_last_of_them_kept() -> None:
+    client = Client()
+    client.pipe.say_bytes(b"".join(b"%d\n" % number for number in range(30)))
+    assert client.connection.noise == 30
+    assert client.connection.noise_tail == [str(number) for number in range(20, 30)]
+    assert client.heard[0] == Noise("0")
+
+
+def test_a_server_s_end_is_told_with_what_it_wrote_in_the_wrong_place() -> None:
+    client = Client()
+    _, inbox = client.begin()
+    client.pipe.say_bytes(b"usage: server [options]")  # without the end of the line
+    client.pipe.end(ServerGone(2, ""))
+    assert str(inbox[0]) == (
+        "the server ended with exit status 2, and wrote nothing to its stderr; "
+        "its output ended with what is no message:\nusage: server [options]"
+    )
+
+
+def test_an_answer_beyond_the_limit_is_an_error_of_that_request_alone() -> None:
+    client = Client(max_message_bytes=100)
+    (first, inbox), (_, other) = client.begin(), client.begin()
+    client.pipe.say(answer(first, "x" * 200))
+    assert isinstance(inbox[0], Unreadable)
+    assert other == []
+    assert client.connection.end is None
+
+
+def test_a_long_line_that_cannot_be_an_answer_is_noise() -> None:
+    client = Client(max_message_bytes=100)
+    _, inbox = client.begin()
+    client.pipe.say_bytes(b"A" * 10_000 + b"\n")
+    assert (client.connection.noise, inbox, client.connection.end) == (1, [], None)
+
+
+def test_a_long_message_that_may_be_anybody_s_answer_ends_it_all() -> None:
+    client = Client(max_message_bytes=100)
+    _, inbox = client.begin()
+    client.pipe.say_bytes(b'{"result":"' + b"x" * 10_000 + b'"}\n')
+    assert str(inbox[0]).startswith("the server sent a message of")
+    assert client.connection.end is not None
+
+
+def test_only_so_much_progress_waits_for_somebody_who_does_not_look() -> None:
+    client = Client()
+    number, inbox = client.begin()
+    for done in range(10_100):
+        client.pipe.say(progress(number, done))
+    client.pipe.say(answer(number))
+    assert len(inbox) == 10_001
+    assert inbox[-1] == Answer(number, None)
+
+
+def test_an_error_without_an_id_is_the_answer_to_the_probe_and_to_nothing_else() -> None:
+    client = Client(version=None)
+    inbox = Inbox()
+    client.connection.begin(client.connection.session.discover(), inbox)
+    stray = {"id": None, "error": {"code": -32700, "message": "?"}}
+    client.pipe.say(stray)
+    assert inbox == [Failure(None, -32700, "?")]
+    client.connection.begin(client.connection.session.initialize(), inbox)
+    client.pipe.say(stray)
+    assert len(inbox) == 1
+
+
+def asks(id: Any = "q") -> dict[str, Any]:
+    return {"id": id, "method": "elicitation/create", "params": {}}
+
+
+def test_a_question_is_taken_once_by_one_of_those_who_wait() -> None:
+    client = Client(can_ask=True)
+    (_, one), (_, other) = client.begin(), client.begin()
+    client.pipe.say(asks())
+    assert one == other == [Asked("q", {})]
+    question = client.connection.take_question()
+    assert question is not None
+    assert client.connection.take_question() is None
+    client.connection.answer(question, b'{"jsonrpc":"2.0","id":"q","result":{}}')
+    assert client.pipe.sent[-1] == {"jsonrpc": "2.0", "id": "q", "result": {}}
+
+
+def test_a_question_that_was_put_back_is_for_the_others() -> None:
+    client = Client(can_ask=True)
+    client.pipe.say(asks())
+    question = client.connection.take_question()
+    assert question is not None
+    _, inbox = client.begin()
+    client.connection.put_back(question)
+    assert len(inbox) == 1
+    assert client.connection.take_question() is question
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_question_that_was_withdrawn_is_not_answered(taken: bool) -> None:
+    client = Client(can_ask=True)
+    client.pipe.say(asks())
+    question = client.connection.take_question() if taken else None
+    client.pipe.say({"method": "notifications/cancelled", "params": {"requestId": "q"}})
+    assert not client.connection.has_questions
+    if question is not None:
+        assert not question.is_open
+        client.connection.answer(question, b"{}")
+        client.connection.put_back(question)
+    assert client.pipe.sent == []
+    assert client.connection.take_question() is None
+
+
+@pytest.mark.parametrize("id", [None, 1.5, [], "unknown"])
+def test_withdrawing_what_was_never_asked_changes_nothing(id: Any) -> None:
+    client = Client(can_ask=True)
+    client.pipe.say(asks(), {"method": "notifications/cancelled", "params": {"requestId": id}})
+    assert client.connection.has_questions
+
+
+def test_nobody_can_ask_without_end() -> None:
+    client = Client(can_ask=True)
+    client.pipe.say(*(asks(number) for number in range(150)), asks(0))
+    refused = [message["id"] for message in client.pipe.sent if "error" in message]
+    assert refused == [*range(100, 150), 0]

@@ -168,6 +168,14 @@ def test_objects_that_are_said_in_parts_are_put_together() -> None:
     ]
 
 
+def test_arguments_that_are_said_in_parts_are_put_together() -> None:
+    one = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]}
+    other = {"properties": {"b": {"type": "integer"}, "c": {}}, "required": ["b"]}
+    for word, expected in (("anyOf", "b: int, a: int = ..., c: Any = ..."), ("allOf", "a: int, b: int, c: Any = ...")):
+        schema = {"type": "object", word: [{"$ref": "#/$defs/One"}, other], "$defs": {"One": one}}
+        assert python.from_entry({"name": "f", "inputSchema": schema}) == f"def f({expected}): ..."
+
+
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 

@@ -81,7 +81,7 @@ def _function(entry: Entry, name: str, types: Definitions) -> str:
     if answer.root:
         result = result_of(answer)
         shape = result.shape if result else answer.shape(answer.root)
-        returned = f" -> {_Writer(answer, types).type_of(shape, f'{name} result')}"
+        returned = f" -> {_Writer(answer, types).type_said_elsewhere(shape, f'{name} result')}"
     given_name = text(entry.get("name"))
     head = [f"# tool {as_json(given_name)}"] if name != given_name else []
     body = _docstring(text(entry.get("description")), members, called, _about_result(answer))
@@ -89,7 +89,7 @@ def _function(entry: Entry, name: str, types: Definitions) -> str:
 
 
 def _parameter(member: Member, name: str, writer: _Writer) -> str:
-    written = f"{name}: {writer.type_of_member(member)}"
+    written = f"{name}: {writer.type_said_elsewhere(member.shape, member.name)}"
     if member.is_required:
         return written
     return f"{written} = {_value(member.schema['default']) if 'default' in member.schema else '...'}"
@@ -170,11 +170,11 @@ class _Writer:
         self._reader = reader
         self._types = types
 
-    def type_of_member(self, member: Member) -> str:
-        shape = member.shape
-        if isinstance(shape, Object) and shape.description == text(member.schema.get("description")):
-            shape = msgspec.structs.replace(shape, description="")  # it is said where the member is
-        return self.type_of(shape, member.name)
+    def type_said_elsewhere(self, shape: Shape, hint: str) -> str:
+        """The annotation for *shape*, whose description is not to be said again."""
+        return self.type_of(
+            msgspec.structs.replace(shape, description="") if isinstance(shape, Object) else shape, hint
+        )
 
     def type_of(self, shape: Shape, hint: str) -> str:
         """The annotation for *shape*; *hint* is what an object is called that has no name."""
@@ -199,8 +199,7 @@ class _Writer:
             case Reference(pointer=pointer):
                 return self._definition(pointer)
             case Intersection(members=members):
-                merged = self._merged(members)
-                return self.type_of(merged if merged else members[0], hint)
+                return self.type_of(self._reader.together(shape) or members[0], hint)
             case Object():
                 return self._object(shape, shape.title or hint)
 
@@ -208,7 +207,7 @@ class _Writer:
         if not shape.members:
             return f"dict[str, {self.type_of(shape.rest or NOTHING, hint + ' value')}]"
         said, body = _cleaned(shape.description), self._fields(shape, hint)
-        meaning = "\n".join([said, *body])  # the types of its members are in it, by names of their own
+        meaning = "\n".join(body)  # the types of its members are in it, by names of their own
         if known := self._types.known(meaning):
             return known
         name = self._types.name(meaning, hint)
@@ -222,7 +221,7 @@ class _Writer:
         name = self._types.name(meaning, pointer.rpartition("/")[2].strip("#") or "arguments")
         shape = self._reader.definition(pointer)
         if isinstance(shape, Intersection):
-            shape = self._merged(shape.members) or shape
+            shape = self._reader.together(shape) or shape
         if isinstance(shape, Object) and shape.members:
             said = _cleaned(shape.description)
             self._types.add(_typed_dict(name, said, self._fields(shape, name), shape.members))
@@ -244,20 +243,8 @@ class _Writer:
         return lines
 
     def _type_of_field(self, member: Member) -> str:
-        kind = self.type_of_member(member)
+        kind = self.type_said_elsewhere(member.shape, member.name)
         return kind if member.is_required else f"NotRequired[{kind}]"
-
-    def _merged(self, parts: list[Shape]) -> Object | None:
-        """One object that is all of *parts*, if these are objects."""
-        objects = [self._reader.followed(part) for part in parts]
-        members: dict[str, Member] = {}
-        for shape in objects:
-            if not isinstance(shape, Object):
-                return None
-            for member in shape.members:
-                known = members.get(member.name)
-                members[member.name] = member if known is None or member.is_required else known
-        return Object(list(members.values()), None)
 
 
 def _is_class(members: list[Member]) -> bool:

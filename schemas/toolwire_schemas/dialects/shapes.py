@@ -108,8 +108,27 @@ class Reader:
         self._depth = 0
 
     def arguments(self) -> Object:
-        """The root itself, which is an object whatever it says."""
-        return self._object(self.root)
+        """The root itself, which is an object whatever it says; one that is said in parts is put together."""
+        shape = self.followed(self.shape(self.root))
+        if isinstance(shape, Intersection | Union):
+            shape = self.together(shape) or shape
+        return shape if isinstance(shape, Object) else self._object(self.root)
+
+    def together(self, shape: Intersection | Union) -> Object | None:
+        """One object with the members of all parts of *shape*, if these are objects.
+
+        A member has to be given if one part of an intersection, or all of a union, want it.
+        """
+        parts = [self.followed(part) for part in shape.members]
+        objects = [part for part in parts if isinstance(part, Object)]
+        if len(objects) < len(parts):
+            return None
+        members = {member.name: member for part in objects for member in part.members}
+        wanted = [{member.name for member in part.members if member.is_required} for part in objects]
+        needed = set.union(*wanted) if isinstance(shape, Intersection) else set.intersection(*wanted)
+        return Object(
+            [msgspec.structs.replace(member, is_required=name in needed) for name, member in members.items()], None
+        )
 
     def shape(self, schema: Any, defining: str | None = None) -> Shape:
         """Return the shape of *schema*.

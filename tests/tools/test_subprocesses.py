@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,7 @@ def test_a_folder_that_is_gone_is_named() -> None:
 
 def is_running(file: Path) -> bool:
     """Whether the process whose number is in *file* still runs; one that was killed may be waited for by nobody."""
-    with open(f"/proc/{file.read_text()}/stat") as stat:
+    with open(f"/proc/{file.read_text().strip()}/stat") as stat:
         return stat.read().rpartition(")")[2].split()[0] not in "ZX"
 
 
@@ -119,6 +120,30 @@ def test_a_cancelled_command_ends_with_its_children(tmp_path: Path, trap: str) -
     anyio.run(cancel_when_it_runs)
 
     wait_until(lambda: is_gone(own) and is_gone(child))
+
+
+@needs_proc
+def test_a_command_that_is_cancelled_while_it_starts_leaves_nothing() -> None:
+    mark = f"mark-{os.getpid()}"
+
+    def marked() -> list[str]:
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with suppress(OSError), open(f"/proc/{pid}/environ", "rb") as environ:
+                found += [pid] if f"MARK={mark}".encode() in environ.read() else []
+        return found
+
+    async def cancel_after(steps: int) -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run, invocation("sh", "-c", "sleep 1000 & wait", MARK=mark))
+            for _ in range(steps):
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+
+    for steps in range(30):
+        anyio.run(cancel_after, steps)
+
+    wait_until(lambda: not marked())
 
 
 def test_a_cancelled_command_may_clean_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

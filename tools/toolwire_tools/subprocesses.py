@@ -131,7 +131,8 @@ async def _start(invocation: Invocation) -> _Group:
         options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     try:
         env = {**os.environ, **invocation.env}
-        process = await open_process(invocation.argv, cwd=invocation.cwd, env=env, **options)
+        with CancelScope(shield=True):  # else there may be a process, and nobody who could end its group
+            process = await open_process(invocation.argv, cwd=invocation.cwd, env=env, **options)
         _tie(theirs, process.pid)
     except BaseException as error:
         os.close(ours)

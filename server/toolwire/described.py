@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from toolwire_tools.config import ExecutorName, ToolConfig, canonical, load_file, tool_files
+from toolwire_tools.config import ExecutorName, ToolConfig, canonical
+from toolwire_tools.config_files import load_file, tool_files
 from toolwire_tools.config_tools import tool_of
 from toolwire_tools.step_tools import StepCall
 from toolwire_tools.suggestions import unknown

@@ -8,13 +8,8 @@ from typing import Any
 
 import pytest
 from toolwire_tools.commands import Command
-from toolwire_tools.config import (
-    ExecutorName,
-    Function,
-    ToolConfig,
-    load_tool_config,
-    load_tool_configs,
-)
+from toolwire_tools.config import ExecutorName, Function, ToolConfig
+from toolwire_tools.config_files import load_tool_config, load_tool_configs
 from toolwire_tools.templates import parse
 from toolwire_tools.yaml_text import MAX_VALUES, ConfigError, documents
 

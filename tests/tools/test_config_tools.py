@@ -99,6 +99,8 @@ def test_parameters_in_yaml_take_the_place_of_the_hints(folder: Path) -> None:
     assert told(made, a=2) == {"result": 3}
     with pytest.raises(ArgumentsError, match="less than 0"):
         told(made, a=-1)
+    with_default = tool(folder, "function: things:add\nparameters: {a: int, b: {type: integer, default: 5}}")
+    assert told(with_default, a=2) == {"result": 7}
     assert told(tool(folder, "function: things:anything\nparameters: {x: string}"), x="y") == {"x": "y"}
 
 
@@ -110,7 +112,7 @@ def test_parameters_in_yaml_take_the_place_of_the_hints(folder: Path) -> None:
         ("function: things:Kit", "function: Kit is a class, and no function"),
         ("function: things:kit", "function: kit is of type Kit, and no function"),
         ("function: things:Kit.method", "function: Kit.method is a method and needs an object"),
-        ("function: things:add\nparameters: {a: int, c: int}", "parameters.c: the function has no parameter 'c'"),
+        ("function: things:add\nparameters: {a: int, c: int}", "parameters.c: the function takes no argument 'c'"),
         ("function: things:add\nparameters: {b: int}", "parameters: the function needs a, and calls may come without"),
         ("function: things:add\noutput_schema: {type: 5}", "the output schema"),
         ("executor: things:Ecko", "executor: things registers no executor 'Ecko', did you mean 'Echo'?"),
@@ -170,9 +172,9 @@ def test_a_call_answers_with_the_result_of_the_step_or_what_the_output_says(fold
 
 
 def test_parameters_reach_an_executor_as_its_instruction(folder: Path) -> None:
-    made = tool(folder, "executor: things:Echo\nparameters: {query: string}")
+    made = tool(folder, "executor: things:Echo\nparameters: {query: string, most: {type: integer, default: 3}}")
 
-    assert told(made, query="tea") == {"said": {"query": "tea"}, "text": '{"query":"tea"}'}
+    assert told(made, query="tea")["said"] == {"query": "tea", "most": 3}
 
 
 def test_a_coroutine_function_is_an_asynchronous_tool(folder: Path) -> None:

@@ -95,7 +95,8 @@ if TYPE_CHECKING:
     from .action_return import ActionReturn, ActionStatusCode, ActionValidCode
     from .actions import AsyncActionMixin, BaseAction
     from .builtin_actions import FinishAction, InvalidAction, NoAction
-    from .config import ToolConfig, load_tool_config, load_tool_configs
+    from .config import ToolConfig
+    from .config_files import load_tool_config, load_tool_configs
     from .env import Env
     from .executor import ActionExecutor, AsyncActionExecutor
     from .hooks import Hook
@@ -137,8 +138,8 @@ _LATER: dict[str, str] = {
     "get_tool_cls": "action_registry",
     "instruction_prompt": "instructions",
     "list_tools": "action_registry",
-    "load_tool_config": "config",
-    "load_tool_configs": "config",
+    "load_tool_config": "config_files",
+    "load_tool_configs": "config_files",
     "parse_instruction": "instructions",
 }
 """Names imported at first use, each with its module: a server that needs none of them starts without them."""

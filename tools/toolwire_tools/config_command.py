@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.faults import shown
 
 from .commands import DEFAULT_MAX_OUTPUT_BYTES, Command
+from .config_parameters import defaults
 from .sizes import size
 from .suggestions import unknown
 from .templates import EVERYTHING, Template, parse
@@ -42,11 +43,7 @@ class _Reading:
         self._folder = folder
         properties, required = schema.get("properties"), schema.get("required")
         self._properties: dict[str, Any] = properties if isinstance(properties, dict) else {}
-        self._defaults = {
-            name: said["default"]
-            for name, said in self._properties.items()
-            if isinstance(said, dict) and said.get("default") is not None
-        }
+        self._defaults = defaults(schema)
         self._certain = {*self._defaults, EVERYTHING, *(map(str, required) if isinstance(required, list) else ())}
         self._used: set[str] = set()
 

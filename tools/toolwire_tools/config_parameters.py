@@ -68,6 +68,14 @@ def input_schema(document: Document) -> dict[str, Any] | None:
     return _Reading(document).schema()
 
 
+def defaults(schema: dict[str, Any] | None) -> dict[str, Any]:
+    """What stands for arguments that a call leaves out."""
+    properties = (schema or {}).get("properties")
+    said = properties.items() if isinstance(properties, dict) else ()
+    given = {name: prop["default"] for name, prop in said if isinstance(prop, dict) and "default" in prop}
+    return {name: value for name, value in given.items() if value is not None}
+
+
 def _refuse_required(document: Document, where: str) -> None:
     if "required" in document.value:
         document.add(("required",), f"it belongs to a list of parameters; say it in {where}")

@@ -6,11 +6,13 @@ import importlib
 import inspect
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from .config import ExecutorName, Function, ToolConfig, canonical
+from .config_parameters import defaults
 from .errors import RegistrationError
 from .options import Options, options_for
 from .step_tools import step_call, takes_instruction
@@ -36,9 +38,9 @@ def import_beside(folder: str, name: str) -> ModuleType:
     if folder not in sys.path:
         sys.path.append(folder)
     module = importlib.import_module(name)
-    file = os.path.join(folder, f"{name}.py")
-    if os.path.isfile(file) and not os.path.samefile(file, module.__file__ or os.devnull):
-        raise ImportError(f"{file} is hidden by {module.__file__}, which has the same name; rename the file")
+    file, found = os.path.join(folder, f"{name}.py"), getattr(module, "__file__", None)
+    if os.path.isfile(file) and not (found and os.path.samefile(file, found)):
+        raise ImportError(f"{file} is hidden by {found or module}, which has the same name; rename the file")
     return module
 
 
@@ -63,18 +65,15 @@ def tool_of(config: ToolConfig, import_module: Importer = import_beside) -> Tool
 
 
 def _tool(config: ToolConfig, call: Callable[..., Any], said: Options | None = None) -> Tool:
-    options = {name: value for name, value in _said(config.options).items() if value is not None}
+    options = _said(msgspec.structs.replace(config.options, input_schema=config.input_schema))
     options |= {"name": config.name, "description": config.description}
-    if config.input_schema is not None:
-        options["input_schema"] = config.input_schema
     return Tool(call, name=config.name, options=msgspec.structs.replace(said or Options(), **options))
 
 
 def _said(options: Options) -> dict[str, Any]:
     """The options that differ from what is meant if nobody says anything."""
     silent = Options()
-    given = msgspec.structs.asdict(options)
-    return {name: value for name, value in given.items() if value != getattr(silent, name)}
+    return {name: value for name, value in msgspec.structs.asdict(options).items() if value != getattr(silent, name)}
 
 
 class CommandCall:
@@ -92,7 +91,8 @@ class CommandCall:
 
 
 def _function_tool(config: ToolConfig, function: Callable[..., Any]) -> Tool:
-    tool = _tool(config, function, options_for(function))
+    said = defaults(config.input_schema)
+    tool = _tool(config, partial(function, **said) if said else function, options_for(function))
     if config.input_schema is not None:
         _compare(config, function, tool)
     return tool
@@ -116,18 +116,15 @@ def _function(config: ToolConfig, binding: Function, import_module: Importer) ->
 
 def _compare(config: ToolConfig, function: Callable[..., Any], tool: Tool) -> None:
     """Refuse parameters that the function does not take, or lacks."""
-    taken = {
-        name: parameter for name, parameter in inspect.signature(function).parameters.items() if name != tool._context
-    }
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values()):
-        return
     schema = config.input_schema or {}
-    properties = schema.get("properties", {})
-    for name in properties:
-        if name not in taken:
-            raise config.error(f"the function has {unknown('parameter', name, taken)}", f"parameters.{name}")
-    needed = [name for name, parameter in taken.items() if parameter.default is parameter.empty]
-    missing = [name for name in needed if name not in schema.get("required", ())]
+    parameters = [p for p in inspect.signature(function).parameters.values() if p.name != tool._context]
+    taken = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+        for name in schema.get("properties", {}):
+            if name not in (known := [p.name for p in taken]):
+                raise config.error(f"the function takes {unknown('argument', name, known)}", f"parameters.{name}")
+    certain = {*schema.get("required", ()), *defaults(schema)}
+    missing = [p.name for p in taken if p.default is p.empty and p.name not in certain]
     if missing:
         raise config.error(f"the function needs {', '.join(missing)}, and calls may come without", "parameters")
 
@@ -165,7 +162,7 @@ def _executors_in(module: ModuleType) -> dict[str, type[Executor]]:
 
 
 def _imported(config: ToolConfig, name: str, key: str, import_module: Importer) -> ModuleType:
-    folder = os.path.dirname(os.path.abspath(config.file))
+    folder = os.path.abspath(os.path.dirname(config.file))
     try:
         return import_module(folder, name)
     except ModuleNotFoundError as error:

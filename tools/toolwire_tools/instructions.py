@@ -98,7 +98,8 @@ class _Blocks:
     def __init__(self, answer: str, name: str) -> None:
         self.contents: list[str] = []
         self.opened = self.closed = False
-        tag = re.compile(rf"<(/?){re.escape(name)}>", re.IGNORECASE)
+        spellings = "|".join(map(re.escape, (name, name.upper())))  # that of `straße` in capitals has two more letters
+        tag = re.compile(rf"<(/?)(?:{spellings})>", re.IGNORECASE)
         at = 0
         while (mark := tag.search(answer, at)) is not None:
             at = mark.end()

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from toolwire_schemas.codec import encode
 
 from . import docstrings
+from .config_parameters import defaults
 from .context import Context
 from .errors import NotOffered, ToolError
 from .instructions import InstructionError, parse_instruction
 from .options import Options
-from .step_executor import SYNC, Executor, Frame, name_of, override_of
+from .step_executor import Executor, name_of, override_of
+from .step_frame import SYNC, Frame
 from .steps import AgentStep, StepState
 from .tool import Tool
 from .toolkit import constructed
@@ -83,7 +85,7 @@ class StepCall:
 
     def __call__(self, /, *, toolwire_context: Context, **arguments: Any) -> Any:
         step, state = self._begin(arguments, toolwire_context)
-        with Frame(self.executor, step.step_id, state) as frame:
+        with Frame(step.executor, step.step_id, state) as frame:
             frame.returned = _override(self.executor)(self.executor, step.step_id, state)
         return _answer(step, frame)
 
@@ -94,7 +96,8 @@ class StepCall:
 
     def _contents(self, arguments: dict[str, Any], name: str) -> dict[str, Any]:
         if self.config is not None and self.config.input_schema is not None:
-            return {"text_content": encode(arguments).decode(), "instruction_content": arguments}
+            instruction = {**defaults(self.config.input_schema), **arguments}
+            return {"text_content": encode(instruction).decode(), "instruction_content": instruction}
         text: str = arguments["instruction"]
         return {"text_content": text, "instruction_content": _instruction(text, name)}
 
@@ -104,7 +107,7 @@ class AsyncStepCall(StepCall):
 
     async def __call__(self, /, *, toolwire_context: Context, **arguments: Any) -> Any:
         step, state = self._begin(arguments, toolwire_context)
-        with Frame(self.executor, step.step_id, state) as frame:
+        with Frame(step.executor, step.step_id, state) as frame:
             frame.returned = await _override(self.executor)(self.executor, step.step_id, state)
         return _answer(step, frame)
 

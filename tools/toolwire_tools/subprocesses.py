@@ -39,7 +39,6 @@ _DRAIN_SECONDS = 1.0
 _TERMINATE_SECONDS = 0.1
 """What a command gets to clean up after SIGTERM: half of what cancelled tools get when the server ends."""
 
-
 _AT_ONCE = 64
 """How many commands run side by side. Each takes four descriptors, and many systems grant a process 256 or 1,024."""
 

@@ -255,6 +255,25 @@ def test_the_step_objects_of_other_systems_will_do(steps: Any) -> None:
     assert Tool().execute("1", state_of(steps)) == completed("finished", "Tool")
 
 
+def test_a_step_that_is_off_the_list_as_soon_as_it_begins_ends_as_well() -> None:
+    class Queue:
+        def __init__(self) -> None:
+            self.told: list[str] = []
+            self.todo_list = [STEP]
+
+        def update_step_status(self, step_id: str, status: str) -> None:
+            self.told.append(status)
+            self.todo_list = []
+
+    class Tool(Executor):
+        def execute(self, step_id: str, agent_state: dict[str, Any]) -> None: ...
+
+    steps = Queue()
+
+    assert Tool().execute("1", state_of(steps)) == completed("finished", "Tool")
+    assert steps.told == ["running", "finished"]
+
+
 @pytest.mark.parametrize(
     ("state", "told"),
     [

@@ -55,6 +55,11 @@ def test_an_impossible_status_is_refused_and_the_way_told(status: str, following
     assert one.execution_state == status
 
 
+def test_no_step_begins_with_a_status_that_there_is_not() -> None:
+    with pytest.raises(StepError, match="no status 'begun'"):
+        step(execution_state="begun")
+
+
 def test_steps_are_found_by_their_ids_and_the_closest_is_proposed() -> None:
     agent = AgentStep("agent", [step(step_id="look-up")])
     added = agent.add_step(step())

@@ -140,7 +140,7 @@ def _is_reloaded(known: type[Executor], subclass: type) -> bool:
 
 def override_of(kind: type[Executor]) -> Callable[..., Any]:
     """What the author wrote as `execute`, without the frame around it."""
-    override: Callable[..., Any] = getattr(kind.execute, FRAMED)
+    override: Callable[..., Any] = getattr(kind.execute, FRAMED, kind.execute)
     return override
 
 

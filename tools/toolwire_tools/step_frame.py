@@ -33,7 +33,7 @@ class Frame:
         self._name = name
         self._state = agent_state
         self._step_id = step_id
-        step = self._step()
+        step = step_of(agent_state["agent_step"], step_id)
         self._task_id, self._stage_id = _needed(step, "task_id"), _needed(step, "stage_id")
 
     def __enter__(self) -> Frame:
@@ -46,7 +46,7 @@ class Frame:
         elif error is None and not isinstance(self.returned, dict | None):
             self.error = TypeError(f"execute returned a {type(self.returned).__name__}; it must be a dict, or None")
         self.status = self._ending() if error is None and self.error is None else "failed"
-        if _status(self._step()) != self.status:
+        if self._noted() != self.status:
             self._state["agent_step"].update_step_status(self._step_id, self.status)
         return error is self.error  # anything graver than an Exception, a cancellation for one, goes on
 
@@ -67,12 +67,16 @@ class Frame:
             logging.getLogger("toolwire_tools").error("%s has failed", self._name, exc_info=self.error)
         return self.output()
 
-    def _step(self) -> Any:
-        return step_of(self._state["agent_step"], self._step_id)
+    def _noted(self) -> str | None:
+        """How far the step is by the system's own account, if that can be told."""
+        try:
+            return _status(step_of(self._state["agent_step"], self._step_id))
+        except StepError:  # what has begun is no longer to do, and may be on no list any more
+            return None
 
     def _ending(self) -> str:
         """How the step has ended: as the override says, or well."""
-        said = _status(self._step())
+        said = self._noted()
         if said is not None and not FOLLOWING[said]:
             return said
         update = (self.returned or {}).get(SYNC[0])

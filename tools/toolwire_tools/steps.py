@@ -61,6 +61,10 @@ class StepState(msgspec.Struct):
     execute_result: Any = None
     step_id: str = msgspec.field(default_factory=_new_id)
 
+    def __post_init__(self) -> None:
+        if self.execution_state not in FOLLOWING:
+            raise StepError(unknown("status", self.execution_state, FOLLOWING))
+
     def __getitem__(self, index: int) -> StepState:
         if index not in (0, -1):
             raise IndexError(f"there is one step, and none with the index {index}")

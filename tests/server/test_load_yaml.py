@@ -239,9 +239,10 @@ def test_without_pyyaml_the_way_to_get_it_is_told(folder: Path) -> None:
 
 
 @needs_proc
-def test_a_cancelled_command_ends_and_the_server_goes_on(folder: Path) -> None:
+@pytest.mark.parametrize("options", [[], ["--isolate"]])
+def test_a_cancelled_command_ends_and_the_server_goes_on(folder: Path, options: list[str]) -> None:
     write(folder, wait_yaml=WAIT.format(more=""), grep_yaml=GREP)
-    with serving(folder, ".") as process:
+    with serving(folder, ".", *options) as process:
         process.send(call("wait", id="long"))
         wait_until((folder / "child").exists)
         assert called(process, "grep", pattern="coffee") == "coffee"  # meanwhile

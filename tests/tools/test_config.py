@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from toolwire_tools.commands import Command
 from toolwire_tools.config import ExecutorName, Function, ToolConfig
+from toolwire_tools.config_document import _KEYS, config_of
 from toolwire_tools.config_files import load_tool_config, load_tool_configs
+from toolwire_tools.config_tools import tool_of
 from toolwire_tools.templates import parse
 from toolwire_tools.yaml_text import MAX_VALUES, ConfigError, documents
 
+PARTS = ["type", "default", "enum", "required", "name", "properties", "items", "description", "minimum", "tool_name"]
 GUIDE = "use_guide: {tool_name: tool, description: It does something.}\n"
 
 
@@ -360,6 +367,28 @@ def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
     (tmp_path / "tool.yaml").write_bytes(b"\xef\xbb\xbf" + GUIDE.encode())
 
     assert load_tool_config(tmp_path / "tool.yaml").name == "tool"
+
+
+words = st.sampled_from(["tool", "a", "{a}", "{a?}", "{*}", "{", "", "-x", "string", "object", "json", "m:f", "1 MiB"])
+anything = st.recursive(
+    words | st.none() | st.booleans() | st.integers(-2, 9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words | st.sampled_from(PARTS), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*_KEYS, "unknown"]), anything, max_size=5), st.booleans())
+def test_whatever_a_file_says_is_a_tool_or_a_list_of_faults(said: dict[str, Any], with_guide: bool) -> None:
+    if with_guide:
+        said["use_guide"] = {"tool_name": "tool", "description": "d"}
+    (document,) = documents(json.dumps(said), "tool.yaml")
+
+    config = config_of(document)
+
+    assert document.faults or (isinstance(config, ToolConfig) and config.name == "tool")
+    if not document.faults and isinstance(config, ToolConfig) and isinstance(config.binding, Command):
+        with suppress(ConfigError):
+            assert tool_of(config).describe()["name"] == "tool"
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

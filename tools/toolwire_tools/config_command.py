@@ -141,7 +141,7 @@ class _Reading:
             self._add(("allow_leading_dash",), f"{shown(given)} is no list of names of parameters")
             return frozenset()
         for index, name in enumerate(given):
-            if name not in self._properties:
+            if name not in [*self._properties]:  # it may be anything, a list too
                 self._add(("allow_leading_dash", index), unknown("parameter", name, self._properties))
         return frozenset(map(str, given))
 

@@ -175,6 +175,6 @@ class _Reading:
             self._document.add(("required",), f"{shown(names)} is no list of names of parameters")
             return []
         for index, name in enumerate(names):
-            if name not in self._properties:
+            if name not in [*self._properties]:  # it may be anything, a list too
                 self._document.add(("required", index), unknown("parameter", name, self._properties))
         return [str(name) for name in names]

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
-from anyio import CancelScope, CapacityLimiter, Event, from_thread, to_thread
+from anyio import CancelScope, CapacityLimiter, Event, WouldBlock, from_thread, to_thread
 from anyio.lowlevel import checkpoint
 
 from .waiting import TooLate
@@ -122,6 +122,9 @@ class _LoopLock:
         self._lock = anyio.Lock()
 
     async def take(self, seconds: float | None) -> bool:
+        with suppress(WouldBlock):
+            self._lock.acquire_nowait()
+            return True
         with anyio.move_on_after(seconds):
             await self._lock.acquire()
             return True

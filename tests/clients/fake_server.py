@@ -107,6 +107,39 @@ class NeverReady(Server):
     def initialize(self, request: dict[str, Any]) -> None: ...
 
 
+class NeverReadyButTalks(NeverReady):
+    def serve(self) -> None:
+        print("warming up", file=sys.stderr, flush=True)
+        print("Loading...", flush=True)
+        super().serve()
+
+
+class DiscoversNothing(Server):
+    def discover(self, request: dict[str, Any]) -> None:
+        answer(request, "what?")
+
+
+class DiscoversTheFuture(Server):
+    def discover(self, request: dict[str, Any]) -> None:
+        answer(request, {"resultType": "complete", "supportedVersions": ["2999-01-01"], "capabilities": {}})
+
+
+class SettlesOnTheFirst(Server):
+    """Refuses `initialize` once it has seen anything else."""
+
+    seen = False
+
+    def discover(self, request: dict[str, Any]) -> None:
+        self.seen = True
+        answer(request, {"resultType": "complete", "supportedVersions": [], "capabilities": {}})
+
+    def initialize(self, request: dict[str, Any]) -> None:
+        if self.seen:
+            refuse(request, -32600, "too late for that")
+        else:
+            super().initialize(request)
+
+
 class Dies(Fatal):
     def die(self) -> None:
         sys.stderr.write("out of ideas\n")
@@ -292,7 +325,7 @@ class GoesRound(Server):
 
     def list(self, request: dict[str, Any]) -> None:
         at = int(request["params"].get("cursor", 0))
-        answer(request, {"tools": [{"name": f"tool{at}"}], "nextCursor": str((at + 1) % 3)})
+        answer(request, {"tools": [{"name": f"tool{at}"}], "nextCursor": "2" if at == 1 else "1"})
 
 
 class HasNoEnd(Server):
@@ -324,6 +357,8 @@ class Inquires(Server):
     def other(self, message: dict[str, Any]) -> None:
         if "method" not in message:
             answer(self.request, {"content": [], "structuredContent": message})
+        else:
+            super().other(message)
 
 
 class ChangesItsMind(Inquires):

@@ -1,0 +1,285 @@
+"""The exchange with a model, as a state machine: whose turn it is, what was said, and what a reply leads to.
+
+Strategy. No I/O and no clock. Whoever runs the exchange sends `messages` to a model, gives what it says to `reply`,
+does what the decision wants, and reports back. Everything that can happen is a value:
+
+    question ──> [reply] ──> Ask ──────────> user_response ──> [reply]
+                    │ ├────> Action ───────> action_result ──> [reply]
+                    │ ├────> Retry ──────────────────────────> [reply]     invalid, unknown tool, bad parameters
+                    │ ├────> FinalAnswer ──> question
+                    │ └────> Stop ─────────> force_final, question         too much of it
+
+All that is remembered is one frozen `State`, which can be written down and taken up again by another process.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from .history import in_role, in_turn
+from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, whole
+from .protocol import Invalid, Message, Protocol
+from .remarks import Remark, remark
+from .replies import ModelReply
+from .results import shown
+from .state import Decision, Limits, OutOfTurn, Retry, State, Stop, StopReason, Turn, restored
+from .structured import StructuredProtocol
+from .tools import Tools
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from toolwire_schemas.faults import Fault
+
+    from .prompts import Language
+    from .tools import Entry, Params, Schema
+
+
+class Conversation:
+    """One exchange with one model, over any number of questions.
+
+    *tools* are entries of `tools/list`. *protocol* is the structured one in English unless you give another. *roles*
+    says what a provider calls the roles `system`, `assistant`, `user` and `tool`, where it differs. Results that belong
+    to no native call have the role `user` unless it says otherwise: most providers refuse `tool` without a call.
+
+    Raises:
+        ValueError: if two tools have one name.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Entry],
+        protocol: Protocol | None = None,
+        *,
+        limits: Limits | None = None,
+        roles: Mapping[str, str] | None = None,
+    ) -> None:
+        self.tools = Tools(tools)
+        self.protocol = protocol or StructuredProtocol()
+        self.limits = limits or Limits()
+        self.roles = {"tool": "user", **(roles or {})}
+        self.warnings: list[str] = []
+        self._state = State()
+
+    @property
+    def _language(self) -> Language:
+        return self.protocol.language
+
+    @property
+    def turn(self) -> Turn:
+        """What the exchange waits for."""
+        return self._state.turn
+
+    @property
+    def pending(self) -> Ask | Action | None:
+        """What the model waits for: the action that is to be done, or the question that is to be answered."""
+        return self._state.pending
+
+    @property
+    def messages(self) -> list[Message]:
+        """What to send to the model next: `role`, `content`, and what calling tools natively adds to them.
+
+        Messages that follow one another in one role are one, since many models' templates want the roles in turn.
+        """
+        system = {"role": "system", "content": whole(self.protocol.system_prompt(self.tools))}
+        return in_turn([in_role(message, self.roles) for message in (system, *self._state.history)])
+
+    @property
+    def offered(self) -> list[Entry]:
+        """The tools to send along, for models that call them natively; none with any other protocol."""
+        return self.protocol.offered(self.tools, final=self._state.is_final)
+
+    def reply_schema(self, *, strict: bool = False) -> Schema | None:
+        """Return the JSON Schema that the next reply can be held to; None if the protocol has none.
+
+        *strict* is the form for OpenAI's strict mode.
+        """
+        return self.protocol.reply_schema(self.tools, strict=strict, final=self._state.is_final)
+
+    # --- what goes to the model ---
+
+    def question(self, text: str) -> None:
+        """Pass on a question of the user. It is the model's turn then.
+
+        Raises:
+            ValueError: if it is empty.
+            OutOfTurn: if an action is to be done, or a question to be answered, before.
+        """
+        self._expect("question", "reply", "stopped")
+        if not text.strip():
+            raise ValueError("an empty question cannot be answered")
+        self._tell(Question(text), errors=0, actions={}, is_final=False)
+
+    def action_result(self, result: Any, *, success: bool = True, note: str = "") -> ActionResult:
+        """Report what came of the action, and return the message.
+
+        *result* is anything; what JSON cannot carry becomes text, and what is too long is cut. *note* is told beside
+        it, as the assistant's own words.
+        """
+        self._expect("action_result")
+        value, remarks = shown(result, self.limits.max_result_chars)
+        message = ActionResult(success, value, self._language.together(note, self._say(*remarks), self._state.note))
+        self._tell(message)
+        return message
+
+    def edit_action(self, params: Params) -> Action:
+        """Change the parameters of the action that is to be done, and return it; the model is told with its result.
+
+        Raises:
+            ValueError: if they do not fit the tool.
+        """
+        self._expect("action_result")
+        assert isinstance(self.pending, Action)
+        fitted, faults = self.tools.fitted(self.pending.tool, params)
+        if faults:
+            raise ValueError(_listed(faults))
+        action = msgspec.structs.replace(self.pending, params=fitted)
+        edited = self._say(remark("edited", params=json.dumps(fitted, ensure_ascii=False)))
+        self._change(pending=action, note=self._language.together(edited, self._state.note))
+        return action
+
+    def refuse_action(self, reason: str = "") -> ActionResult:
+        """Report that the user did not allow the action, and why, and return the message."""
+        refusal = remark("refused_because", reason=reason) if reason else remark("refused")
+        return self.action_result(self._say(refusal), success=False)
+
+    def user_response(self, text: str | None) -> UserResponse:
+        """Report what the user answered, None if there is no user, and return the message."""
+        self._expect("user_response")
+        message = UserResponse(self._say(remark("nobody")) if text is None else text)
+        self._tell(message)
+        return message
+
+    def force_final(self, reason: str) -> Error:
+        """Tell the model that its next reply is the last one and must be the final answer; return the message."""
+        self._expect("reply", "stopped")
+        message = Error(self._say(remark("final", reason=reason)))
+        self._tell(message, is_final=True)
+        return message
+
+    # --- what comes from it ---
+
+    def reply(self, reply: str | ModelReply, finish_reason: str | None = None) -> Decision:
+        """Take what the model replied, and return what is to be done. `warnings` are about this reply.
+
+        Never raises for anything that a model may write. *finish_reason* is for a reply that is text; see `ModelReply`.
+        """
+        self._expect("reply")
+        if isinstance(reply, str):
+            reply = ModelReply(text=reply, finish_reason=finish_reason)
+        reply = msgspec.structs.replace(reply, text=whole(reply.text))
+        reading = self.protocol.read(reply, self.tools)
+        said = self.protocol.said(reply, reading)
+        if isinstance(reading, Invalid):
+            content, _ = shown(said["content"], self.limits.max_result_chars)  # a model that ran away may run far
+            self._hear({**said, "content": content})
+            self.warnings = []
+            return self._invalid(reading)
+        self._hear(said)
+        self.warnings = [self._say(warning) for warning in reading.warnings]
+        self._change(errors=0)
+        match reading.message:
+            case FinalAnswer() as answer:
+                self._change(turn="question", is_final=False)
+                return answer
+            case Ask() | Action() if self._state.is_final:
+                return self._stop("no_final_answer", Error(self._say(remark("not_final"))))
+            case Ask() as ask:
+                self._change(turn="user_response", pending=ask)
+                return ask
+            case Action() as action:
+                return self._act(action)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return all that the conversation remembers, as JSON values."""
+        plain: dict[str, Any] = msgspec.to_builtins(self._state)
+        return plain
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on where another conversation was when its `snapshot` was taken. Tools and protocol are this one's.
+
+        Raises:
+            ValueError: if it is no snapshot.
+        """
+        self._state = restored(snapshot)
+
+    # --- how ---
+
+    def _invalid(self, reading: Invalid) -> Retry | Stop:
+        message = Error(self._language.together(self._say(*reading.remarks), self.protocol.how_to_reply()))
+        errors = self._state.errors + 1
+        self._change(errors=errors)
+        if self._state.is_final:
+            return self._stop("no_final_answer", message)
+        if errors > self.limits.max_errors:
+            return self._stop("invalid_replies", message)
+        self._tell(message)
+        return Retry(message)
+
+    def _act(self, action: Action) -> Action | Retry | Stop:
+        key = json.dumps([action.tool, action.params], sort_keys=True)
+        count = self._state.actions.get(key, 0) + 1
+        limits = self.limits
+        if count >= limits.stop_at:
+            refusal = self._say(remark("repeated_too_often", count=count))
+            return self._stop("repeated_action", ActionResult(False, refusal))
+        note = self._say(remark("repeated", count=count, limit=limits.stop_at)) if count >= limits.warn_at else ""
+        self._change(actions={**self._state.actions, key: count}, note=note)
+        if action.tool not in self.tools.names:
+            return self._refuse(action, _unknown(action.tool, self.tools))
+        params, faults = self.tools.fitted(action.tool, action.params)
+        if faults:
+            return self._refuse(action, remark("bad_params", tool=action.tool, faults=_listed(faults)))
+        action = msgspec.structs.replace(action, params=params)
+        self._change(turn="action_result", pending=action)
+        return action
+
+    def _refuse(self, action: Action, refusal: Remark) -> Retry:
+        message = ActionResult(False, self._say(refusal), self._state.note)
+        self._tell(message)
+        return Retry(message, action)
+
+    def _stop(self, reason: StopReason, message: Error | ActionResult) -> Stop:
+        self._tell(message, turn="stopped", is_final=False)
+        return Stop(reason, message.msg if isinstance(message, Error) else str(message.result))
+
+    def _tell(self, message: ToModel, **changes: Any) -> None:
+        """Add *message* to the history; unless *changes* says otherwise, it is the model's turn then."""
+        last = self._state.history[-1] if self._state.history else {}
+        call_ids = [call["id"] for call in last.get("tool_calls", ())]
+        told = [{**one, "content": whole(one["content"])} for one in self.protocol.told(message, call_ids)]
+        after = {"turn": "reply", "pending": None, "note": "", **changes}
+        self._change(history=[*self._state.history, *told], **after)
+
+    def _hear(self, said: Message) -> None:
+        # Providers refuse a message that is empty.
+        content = said["content"] if said["content"].strip() or "tool_calls" in said else "…"
+        self._change(history=[*self._state.history, {**said, "content": content}])
+
+    def _change(self, **changes: Any) -> None:
+        self._state = msgspec.structs.replace(self._state, **changes)
+
+    def _expect(self, *turns: Turn) -> None:
+        if self._state.turn not in turns:
+            raise OutOfTurn(f"this is the turn of {self._state.turn!r}, not of {' or '.join(map(repr, turns))}")
+
+    def _say(self, *remarks: Remark) -> str:
+        return self._language.tell(*remarks)
+
+
+def _listed(faults: list[Fault]) -> str:
+    return "; ".join(f"{place}: {sentence}" for place, sentence in faults)
+
+
+_MOST_NAMES = 50
+
+
+def _unknown(tool: str, tools: Tools) -> Remark:
+    names = tools.closest(tool)
+    if not names:
+        return remark("no_tools", tool=repr(tool))
+    more = ", …" if len(names) > _MOST_NAMES else ""
+    return remark("unknown_tool", tool=repr(tool), names=", ".join(names[:_MOST_NAMES]) + more)

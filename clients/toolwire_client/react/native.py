@@ -1,0 +1,126 @@
+"""Tools as a vendor's own interface has them: the model's calls come beside its text, as `ModelReply.tool_calls`.
+
+Strategy. Messages are written as OpenAI's chat completions has them, which nearly every server takes and adapters for
+others translate. Calls go back into the history in a form that every server reads again, whatever the model wrote.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.dialects.names import Names
+
+from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, to_json
+from .protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
+from .reading import only_object, sendable
+from .remarks import Unreadable
+
+if TYPE_CHECKING:
+    from .replies import ModelReply, ToolCall
+    from .tools import Entry, Tools
+
+_ASK = "ask_user"
+
+
+class NativeProtocol(Protocol):
+    """Calls by the model's own means; a reply without one is the final answer.
+
+    With *can_ask* the model is offered one more tool, with which it asks the user. The slot of a *prompt* is
+    `{{instructions}}`.
+    """
+
+    def __init__(
+        self, language_name: str = "en", *, can_ask: bool = True, prompt: str | None = None, instructions: str = ""
+    ) -> None:
+        super().__init__(language_name, prompt=prompt, instructions=instructions)
+        self.can_ask = can_ask
+
+    def default_prompt(self) -> str:
+        return self.language.native
+
+    def system_prompt(self, tools: Tools) -> str:
+        return self.template.filled(instructions=self.instructions)
+
+    def offered(self, tools: Tools, *, final: bool = False) -> list[Entry]:
+        if final:
+            return []
+        names = Names(tools.names, "openai")
+        ask = [self._ask_tool(names)] if self.can_ask else []
+        return [{**entry, "name": names.theirs[entry["name"]]} for entry in tools.entries] + ask
+
+    def read(self, reply: ModelReply, tools: Tools) -> Reading | Invalid:
+        try:
+            refuse_incomplete(reply.finish_reason)
+            return Reading(self._message(reply, tools))
+        except Unreadable as error:
+            return Invalid((error.remark,))
+
+    def said(self, reply: ModelReply, reading: Reading | Invalid) -> Message:
+        echo = {"echo": reply.echo} if reply.echo else {}
+        if not reply.tool_calls:
+            return {"role": "assistant", "content": reply.text, **echo}
+        calls = [_written(call, place) for place, call in enumerate(reply.tool_calls)]
+        return {"role": "assistant", "content": reply.text, "tool_calls": calls, **echo}
+
+    def told(self, message: ToModel, call_ids: list[str]) -> list[Message]:
+        match message:
+            case ActionResult():
+                content = to_json(message)
+            case Question(content=content) | UserResponse(content=content) | Error(msg=content):
+                pass
+        if call_ids and not isinstance(message, Question):
+            return [{"role": "tool", "tool_call_id": call_id, "content": content} for call_id in call_ids]
+        return [{"role": "user", "content": content}]
+
+    def how_to_reply(self) -> str:
+        return self.language.say("format_native")
+
+    def _message(self, reply: ModelReply, tools: Tools) -> Ask | Action | FinalAnswer:
+        if not reply.tool_calls:
+            if not reply.text.strip():
+                raise Unreadable("empty")
+            return FinalAnswer(reply.reasoning, True, reply.text)
+        if len(reply.tool_calls) > 1:
+            raise Unreadable("several_calls", count=len(reply.tool_calls))
+        (call,) = reply.tool_calls
+        thought, params = reply.text or reply.reasoning, _arguments(call)
+        names = Names(tools.names, "openai")
+        if self.can_ask and call.name == self._ask_tool(names)["name"]:
+            return Ask(thought, _content(params))
+        return Action(thought, names.ours.get(call.name, call.name), params)
+
+    def _ask_tool(self, names: Names) -> Entry:
+        name = _ASK
+        while name in names.ours:
+            name += "_"
+        content = {"type": "string", "description": self.language.say("ask_content")}
+        schema = {"type": "object", "properties": {"content": content}, "required": ["content"]}
+        return {"name": name, "description": self.language.say("ask_tool"), "inputSchema": schema}
+
+
+def _content(params: dict[str, Any]) -> str:
+    content = params.get("content")
+    if not isinstance(content, str) or not content.strip():
+        raise Unreadable("missing", member="content")
+    return content
+
+
+def _arguments(call: ToolCall) -> dict[str, Any]:
+    """The arguments as an object. Nothing at all, which some servers send, stands for none."""
+    if isinstance(call.arguments, dict):
+        return sendable(call.arguments)
+    return only_object(call.arguments) if call.arguments.strip() else {}
+
+
+def _written(call: ToolCall, place: int) -> dict[str, Any]:
+    """The call as it is shown to the model again."""
+    try:
+        arguments = _arguments(call)
+    except Unreadable:
+        arguments = {"unreadable": str(call.arguments)}
+    function = {
+        "name": Names([call.name], "openai").theirs[call.name],
+        "arguments": json.dumps(arguments, ensure_ascii=False),
+    }
+    return {"id": call.id or f"call_{place}", "type": "function", "function": function}

@@ -1,0 +1,53 @@
+"""What is said to models, in each language: the prompts, and the sentences of errors and notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ..template import Template
+from . import en, zh
+
+if TYPE_CHECKING:
+    from ..remarks import Remark
+
+
+class Language(msgspec.Struct, frozen=True):
+    """One language: its prompts, as templates, its sentences by the kind of `Remark`, and what stands between them."""
+
+    name: str
+    gap: str
+    structured: str
+    tokens: str
+    native: str
+    sentences: dict[str, str]
+
+    def say(self, kind: str, **details: str | int) -> str:
+        """Return the sentence of this kind, filled with *details*."""
+        return Template(self.sentences[kind], optional=details).filled(**details)
+
+    def tell(self, *remarks: Remark) -> str:
+        """Return the sentences of several remarks, one after the other."""
+        return self.together(*(self.say(remark.kind, **remark.details) for remark in remarks))
+
+    def together(self, *sentences: str) -> str:
+        """Return *sentences* in one text; those that are empty do not count."""
+        return self.gap.join(filter(None, sentences))
+
+
+LANGUAGES = {
+    module.NAME: Language(module.NAME, module.GAP, module.STRUCTURED, module.TOKENS, module.NATIVE, module.SENTENCES)
+    for module in (en, zh)
+}
+
+
+def language(name: str) -> Language:
+    """Return the language of this name.
+
+    Raises:
+        ValueError: if nobody has written its prompts.
+    """
+    if name not in LANGUAGES:
+        raise ValueError(f"there are no prompts in {name!r}; there are some in {', '.join(LANGUAGES)}")
+    return LANGUAGES[name]

@@ -1,0 +1,61 @@
+"""What a tool gave, as a model is shown it: JSON of a limited size, and a remark on whatever was changed for that."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from .remarks import Remark, remark
+
+MAX_CHARS = 30_000
+"""What Claude Code shows of a command's output (`BASH_MAX_OUTPUT_LENGTH`), its beginning and its end as well."""
+
+
+def shown(value: Any, max_chars: int = MAX_CHARS) -> tuple[Any, list[Remark]]:
+    """Return *value* as a JSON value of at most about *max_chars* characters, and what was changed in it.
+
+    What JSON has no form for becomes text. What is too long becomes text as well: its beginning and its end.
+    """
+    value, remarks = _plain(value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if len(text) <= max_chars:
+        return value, remarks
+    begin, end = max_chars - max_chars // 2, max_chars // 2
+    lost = len(text) - max_chars
+    kind = "cut_text" if isinstance(value, str) else "cut_json"
+    return f"{text[:begin]}…{text[len(text) - end :]}", [*remarks, remark(kind, lost=lost, total=len(text))]
+
+
+def _plain(value: Any) -> tuple[Any, list[Remark]]:
+    changed: dict[str, None] = {}
+
+    def as_text(unusual: Any) -> str:
+        changed[type(unusual).__name__] = None
+        return _text(unusual)
+
+    def converted(unusual: Any) -> Any:
+        if isinstance(unusual, _NOT_JSON):
+            return as_text(unusual)
+        try:  # dates, dataclasses and such have a form in JSON that everybody expects
+            return msgspec.to_builtins(unusual, str_keys=True, enc_hook=as_text)
+        except Exception:  # whatever an object's own code raises
+            return as_text(unusual)
+
+    try:
+        plain = json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False, default=converted))
+    except (TypeError, ValueError, RecursionError):  # keys that are no text, NaN, circles
+        plain = as_text(value)
+    return plain, [remark("as_text", types=", ".join(changed))] if changed else []
+
+
+# msgspec has a form for them, but not one that says what they were.
+_NOT_JSON = (bytes, bytearray, memoryview, set, frozenset)
+
+
+def _text(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:  # an object's own code may raise anything
+        return f"<{type(value).__name__}>"

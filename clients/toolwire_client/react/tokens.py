@@ -1,0 +1,176 @@
+"""Groot's protocols: prose, and behind it an action between two special tokens.
+
+`parse(text)` gives what Groot's gave, `(text, action)`, and is right where that went wrong: tokens that are empty never
+mean an action, an end token within a JSON string ends nothing, two actions are none, and what is malformed is an error
+that the model can be told.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
+from toolwire_schemas.faults import shown
+
+from .messages import Action, FinalAnswer
+from .protocol import Invalid, Protocol, Reading, refuse_incomplete
+from .reading import after_thoughts, object_at
+from .remarks import Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .replies import ModelReply
+    from .tools import Entry, Tools
+
+_FENCE = re.compile(r"\s*(?P<marks>`{2,})(?:(?P<language>[\w+.-]*)[ \t]*\n)?")
+_CLOSING_FENCE = re.compile(r"\s*`{2,}")
+_OBJECT = re.compile(r"\s*(?P<bracket>\[\s*)?(?=\{)")
+_CLOSING_BRACKET = re.compile(r"\s*\]")
+_PYTHON = ("python", "py", "python3", "ipython", "")
+
+
+class BaseProtocol(Protocol):
+    """Text, and in it at most one action: `{"name": …, "parameters": {…}}`, or a block of code, between two tokens.
+
+    Code goes to *code_tool*, which is the name of a tool and of its parameter. With *several_actions* `"first"` the
+    first of several actions is taken; else a reply with several is refused. The slots of a *prompt* are `{{tools}}`,
+    which it must have, `{{start}}`, `{{end}}` and `{{instructions}}`.
+    """
+
+    required_slots = ("tools",)
+    optional_slots = ("start", "end", "instructions")
+
+    def __init__(
+        self,
+        special_tokens: Mapping[str, str] | None = None,
+        *,
+        code_tool: tuple[str, str] | None = ("PythonInterpreter", "code"),
+        several_actions: Literal["refuse", "first"] = "refuse",
+        language_name: str = "en",
+        prompt: str | None = None,
+        instructions: str = "",
+    ) -> None:
+        super().__init__(language_name, prompt=prompt, instructions=instructions)
+        self.special_tokens = {"action_start_token": "", "action_end_token": "", **(special_tokens or {})}
+        self.code_tool = code_tool
+        self.several_actions = several_actions
+
+    def parse(self, text: str, finish_reason: str | None = None) -> tuple[str, dict[str, Any] | None]:
+        """Return what stands before the action, and the action: its `name` and `parameters`, None if there is none.
+
+        Raises:
+            Unreadable: if the model was stopped before its end, or its action is malformed or one of several.
+        """
+        refuse_incomplete(finish_reason)
+        start = self.special_tokens["action_start_token"]
+        at = text.find(start, after_thoughts(text)) if start else -1
+        if at < 0:
+            return text, None
+        action, end = self._action(text, at + len(start))
+        if self.several_actions == "refuse":
+            self._refuse_more(text[end:])
+        return text[:at], action
+
+    def default_prompt(self) -> str:
+        return self.language.tokens
+
+    def system_prompt(self, tools: Tools) -> str:
+        tokens = self.special_tokens
+        if not tokens["action_start_token"]:
+            raise ValueError("without an action_start_token no reply can have an action; give special_tokens")
+        return self.template.filled(
+            tools="\n".join(map(_described, tools.entries)) or self.language.say("nothing"),
+            start=tokens["action_start_token"],
+            end=tokens["action_end_token"],
+            instructions=self.instructions,
+        )
+
+    def read(self, reply: ModelReply, tools: Tools) -> Reading | Invalid:
+        try:
+            text, action = self.parse(reply.text, reply.finish_reason)
+            text = text[after_thoughts(text) :].strip()
+            if action is not None:
+                name = action["name"]
+                return Reading(Action(text, tools.find(name) or name, action["parameters"]))
+            if not text:
+                raise Unreadable("empty")
+        except Unreadable as error:
+            return Invalid((error.remark,))
+        return Reading(FinalAnswer("", True, text))
+
+    def how_to_reply(self) -> str:
+        tokens = self.special_tokens
+        return self.language.say("format_tokens", start=tokens["action_start_token"], end=tokens["action_end_token"])
+
+    def _action(self, text: str, at: int) -> tuple[dict[str, Any], int]:
+        """The action that begins at *at*, and where it ends."""
+        fence = _FENCE.match(text, at)
+        if fence is None:
+            return self._object(text, at)
+        language = (fence["language"] or "").lower()
+        if language == "json":
+            action, end = self._object(text, fence.end())
+            closing = _CLOSING_FENCE.match(text, end)
+            return action, closing.end() if closing else end
+        if language not in _PYTHON or self.code_tool is None:
+            raise Unreadable("code_language", language=shown(language)) if self.code_tool else Unreadable("no_object")
+        code, end = self._code(text, fence)
+        tool, parameter = self.code_tool
+        return {"name": tool, "parameters": {parameter: code}}, end
+
+    def _object(self, text: str, at: int) -> tuple[dict[str, Any], int]:
+        found = _OBJECT.match(text, at)
+        if found is None:
+            raise Unreadable("no_object")
+        members, end = object_at(text, found.end())
+        if found["bracket"]:  # Doubao writes a list of one
+            closing = _CLOSING_BRACKET.match(text, end)
+            if closing is None and self.several_actions == "refuse":
+                raise Unreadable("several", count=2)
+            end = closing.end() if closing else end
+        return _checked(members), end
+
+    def _code(self, text: str, fence: re.Match[str]) -> tuple[str, int]:
+        end_token = self.special_tokens["action_end_token"]
+        behind = rf"\n|\Z|{re.escape(end_token)}" if end_token else r"\n|\Z"
+        closing = re.compile(rf"\n?[ \t]*{fence['marks']}`*[ \t]*(?={behind})").search(text, fence.end())
+        end = text.find(end_token, fence.end()) if end_token else -1
+        if closing:
+            return text[fence.end() : closing.start()], closing.end()
+        if end >= 0:
+            return text[fence.end() : end].rstrip("\n"), end
+        raise Unreadable("unfinished_code")
+
+    def _refuse_more(self, rest: str) -> None:
+        """Do nothing, unless what follows the action may be a part of it, or another one."""
+        start, end = self.special_tokens["action_start_token"], self.special_tokens["action_end_token"]
+        if start in rest:
+            raise Unreadable("several", count=rest.count(start) + 1)
+        before, found, _ = rest.partition(end) if end else ("", "", "")
+        if found and before.strip():
+            raise Unreadable("between", end=end, found=shown(before.strip()))
+
+
+class DoubaoProtocol(BaseProtocol):
+    """The tokens of Doubao, ByteDance's models."""
+
+    def __init__(self, special_tokens: Mapping[str, str] | None = None, **settings: Any) -> None:
+        tokens = {"action_start_token": "<|FunctionCallBegin|>", "action_end_token": "<|FunctionCallEnd|>"}
+        super().__init__(special_tokens or tokens, **settings)
+
+
+def _checked(members: dict[str, Any]) -> dict[str, Any]:
+    name, parameters = members.get("name"), members.get("parameters")
+    for member, value, kind, wanted in (("name", name, str, "string"), ("parameters", parameters, dict, "object")):
+        if member not in members:
+            raise Unreadable("missing", member=member)
+        if not isinstance(value, kind):
+            raise Unreadable("wrong_type", member=member, wanted=wanted, given=shown(value))
+    return {"name": name, "parameters": parameters}
+
+
+def _described(entry: Entry) -> str:
+    about = {"description": entry.get("description", ""), "parameters": entry.get("inputSchema", {})}
+    return json.dumps({"name": entry["name"], **about}, ensure_ascii=False)

@@ -1,0 +1,108 @@
+"""The tools that a model may use: found by name, and their parameters checked before anybody calls them."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.dialects.names import Names
+from toolwire_schemas.faults import Fault, worded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Entry = dict[str, Any]
+Schema = dict[str, Any]
+Params = dict[str, Any]
+
+
+class Tools:
+    """Tools as `tools/list` describes them: anybody's, so what their entries say is not trusted to be in order.
+
+    Raises:
+        ValueError: if two have one name, or one has none.
+    """
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.entries = tuple(entries)
+        self.names = tuple(_name(entry) for entry in self.entries)
+        self._entries = dict(zip(self.names, self.entries, strict=True))
+        self._validators: dict[str, Any] = {}
+        if len(self._entries) < len(self.names):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise ValueError(f"there are two tools called {twice!r}; give one of them another name")
+
+    def find(self, name: str) -> str | None:
+        """Return the name of the tool that *name* means: its own, or that of its stub in a prompt."""
+        return name if name in self._entries else self._stubs.ours.get(name)
+
+    def closest(self, name: str) -> list[str]:
+        """Return the names of all tools, those first that *name* may have been meant to be."""
+        import difflib  # only a mistake needs it
+
+        close = difflib.get_close_matches(name, self.names, n=3)
+        return [*close, *(other for other in self.names if other not in close)]
+
+    def needs_params(self, name: str) -> bool:
+        """Whether the tool cannot be called without parameters."""
+        return bool(self.schema(name).get("required"))
+
+    def schema(self, name: str) -> Schema:
+        """Return the tool's input schema; an empty one if what it has is none."""
+        schema = self._entries[name].get("inputSchema")
+        return schema if isinstance(schema, dict) else {}
+
+    def fitted(self, name: str, params: Params) -> tuple[Params, list[Fault]]:
+        """Return *params* as the tool takes them, and what its schema has against them.
+
+        A null for what may be left out is left out, if that makes them fit: OpenAI's strict mode has no other way to
+        say it.
+        """
+        faults = self._faults(name, params)
+        if faults:
+            from toolwire_schemas.dialects.strict import restored
+
+            without_nulls = restored(params, self.schema(name))
+            if without_nulls != params and not self._faults(name, without_nulls):
+                return without_nulls, []
+        return params, faults
+
+    @cached_property
+    def _stubs(self) -> Names:
+        return Names(self.names, "python")
+
+    def _faults(self, name: str, params: Params) -> list[Fault]:
+        if name not in self._validators:
+            self._validators[name] = _validator(self.schema(name))
+        validator = self._validators[name]
+        if validator is None:
+            return []
+        from referencing.exceptions import Unresolvable
+
+        try:
+            return worded(validator.iter_errors(params), "params")
+        except (Unresolvable, RecursionError, re.error, ArithmeticError):
+            return []  # the schema is at fault, and its server will judge
+
+
+def _name(entry: Entry) -> str:
+    name = entry.get("name")
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"a tool has no name: {str(entry)[:200]}")
+    return name
+
+
+def _validator(schema: Schema) -> Any:
+    """What checks parameters by *schema*; None if it is no valid JSON Schema. References never leave the schema."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+    from jsonschema.validators import validator_for
+    from referencing import Registry
+
+    dialect = validator_for(schema, default=Draft202012Validator)
+    try:
+        dialect.check_schema(schema)
+    except (SchemaError, RecursionError, re.error):
+        return None
+    return dialect(schema, registry=Registry())

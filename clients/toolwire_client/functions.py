@@ -35,7 +35,10 @@ class FunctionTool:
             self._parameters = inspect.signature(function, eval_str=True).parameters.values()
             self._described = self._describe(docstring_parser.parse(inspect.getdoc(function) or ""), description)
         except (TypeError, ValueError, NameError) as error:
-            raise TypeError(f"the function {self.name} cannot be described: {error}; try toolwire.tool_api") from error
+            problem = " ".join(str(error).split())
+            raise TypeError(
+                f"the function {self.name} cannot be described: {problem}; try toolwire.tool_api"
+            ) from error
 
     def describe(self) -> dict[str, Any]:
         """As `ToolLike.describe`."""
@@ -82,7 +85,7 @@ def _field(parameter: inspect.Parameter, text: str | None) -> tuple[str, Any] | 
     if parameter.kind in _OPEN:
         raise TypeError(f"{parameter} can be anything")
     hint = Any if parameter.annotation is parameter.empty else parameter.annotation
-    if parameter.default is None:
+    if parameter.default is None and hint is not Any:
         hint = hint | None
     if text:
         hint = Annotated[hint, msgspec.Meta(description=text)]

@@ -100,6 +100,14 @@ def is_gone(pid: Path) -> bool:
         return True
 
 
+def is_tied(pid: Path) -> bool:
+    """Whether the process has a descriptor that signals: with O_ASYNC among its flags, which are octal."""
+    flags = []
+    for info in Path(f"/proc/{pid.read_text().strip()}/fdinfo").iterdir():
+        flags += [int(line.split()[1], 8) for line in info.read_text().splitlines() if line.startswith("flags:")]
+    return any(flag & os.O_ASYNC for flag in flags)
+
+
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes in /proc")
 
 
@@ -288,6 +296,7 @@ def test_a_command_ends_with_a_server_that_is_killed(folder: Path, options: list
     with serving(folder, "wait.yaml", *options) as process:
         process.send(call("wait"))
         wait_until((folder / "child").exists)
+        wait_until(lambda: is_tied(folder / "child"))
 
         process.popen.send_signal(signal.SIGKILL)
 

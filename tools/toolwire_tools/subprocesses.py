@@ -3,7 +3,8 @@
 Strategy. A command leads a process group of its own, and that is what is ended: when it is done (for what it left in
 the background), when the call is cancelled, when the server exits. Should the server be killed, it cannot do that any
 more. So the command also inherits a pipe on which nothing is ever written: as soon as its other end is closed, by
-whatever, the system kills the group (where it can: Linux).
+whatever, the system kills the group (where it can: Linux). That is arranged in the milliseconds after the start, since
+nothing but code between fork and exec could do it earlier, and in a process with threads that may hang.
 """
 
 from __future__ import annotations

@@ -1,0 +1,201 @@
+"""What happens in a run, as values: what an agent yields, and what a transcript holds.
+
+Strategy. A run is what its events say. Those that tell what came from outside (a question, a reply, a result, what a
+person answered) are all that is needed to bring an exchange to where it was; the others tell what followed, for whoever
+reads. So one list of events serves to watch a run, to take it up again, and to repeat it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import msgspec
+
+from ..react.messages import Action  # noqa: TC001 - read by msgspec
+from ..react.replies import ModelReply, Usage
+
+Params = dict[str, Any]
+
+Status = Literal["answered", "unsolvable", "needs_input", "turn_limit", "budget", "model_error", "cancelled"]
+"""How a run ended.
+
+`answered` and `unsolvable` are the model's own words. `needs_input` waits for a person, and can be taken up again. With
+`turn_limit` and `budget` there were no turns, or not enough tokens or time, to come to an answer. With `model_error`
+the model gave no reply, or none that can be used. `cancelled` was ended from outside.
+"""
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Something that happened. `at` counts seconds since the first event of its transcript."""
+
+    at: float = 0.0
+
+
+class Started(Event, frozen=True, kw_only=True):
+    """An exchange begins. `tools` are the entries of `tools/list` that the model is told of."""
+
+    version: Literal[1] = 1
+    date: str = ""
+    model: str = ""
+    protocol: str = ""
+    tools: list[dict[str, Any]] = []
+
+
+class Resumed(Event, frozen=True, kw_only=True):
+    """An exchange is taken up again, perhaps by another process."""
+
+    date: str = ""
+
+
+class QuestionAsked(Event, frozen=True, kw_only=True):
+    """The user wants something."""
+
+    content: str
+
+
+class ModelAsked(Event, frozen=True, kw_only=True):
+    """The model is asked for a reply: to the first `kept` messages of the last time, and then to `messages`."""
+
+    kept: int
+    messages: list[dict[str, Any]]
+
+
+class ModelReplied(Event, frozen=True, kw_only=True):
+    """The model replied. What that leads to is the next event."""
+
+    reply: ModelReply
+
+
+class ModelFailed(Event, frozen=True, kw_only=True):
+    """The model gave no reply; `out_of_time` if nobody waited any longer."""
+
+    reason: str
+    out_of_time: bool = False
+
+
+class ReplyRefused(Event, frozen=True, kw_only=True):
+    """The reply cannot be used, and the model is told why. With an `action`, it is that which cannot be done."""
+
+    reason: str
+    action: Action | None = None
+
+
+class ActionChosen(Event, frozen=True, kw_only=True):
+    """The model wants a tool to be called. `warnings` tell what was odd about the reply."""
+
+    thought: str
+    tool: str
+    params: Params
+    warnings: list[str] = []
+
+
+class ApprovalAsked(Event, frozen=True, kw_only=True):
+    """A person has to allow the call. `reason` says why; `interrupted` that it was begun before, and may be done."""
+
+    tool: str
+    params: Params
+    reason: str
+    interrupted: bool = False
+
+
+class Approved(Event, frozen=True, kw_only=True):
+    """The call was allowed; with `params`, if the person has changed them."""
+
+    params: Params | None = None
+
+
+class Refused(Event, frozen=True, kw_only=True):
+    """The call was not allowed; the model is told the reason."""
+
+    reason: str
+
+
+class CallStarted(Event, frozen=True, kw_only=True):
+    """A tool is called. From here on its effect may have happened."""
+
+    tool: str
+    params: Params
+
+
+class CallFinished(Event, frozen=True, kw_only=True):
+    """What the call came to, as the model is told: `result` is cut if it is long, which `note` says."""
+
+    success: bool
+    result: Any
+    note: str = ""
+
+
+class UserAsked(Event, frozen=True, kw_only=True):
+    """The model wants to know something from the user."""
+
+    thought: str
+    content: str
+    warnings: list[str] = []
+
+
+class UserAnswered(Event, frozen=True, kw_only=True):
+    """What the user answered; `None` if nobody was there to ask."""
+
+    content: str | None
+
+
+class FinalForced(Event, frozen=True, kw_only=True):
+    """The model is told that its next reply is the last one, and why. Without an answer the run ends with `status`."""
+
+    reason: str
+    status: Literal["turn_limit", "budget"]
+
+
+class Ended(Event, frozen=True, kw_only=True):
+    """The run is over. `result` is the model's answer, or what it says there is none; `reason` why it ended so."""
+
+    status: Status
+    result: str | None = None
+    reason: str = ""
+    thought: str = ""
+    turns: int = 0
+    usage: Usage = Usage()
+
+
+Recorded = (
+    Started
+    | Resumed
+    | QuestionAsked
+    | ModelAsked
+    | ModelReplied
+    | ModelFailed
+    | ReplyRefused
+    | ActionChosen
+    | ApprovalAsked
+    | Approved
+    | Refused
+    | CallStarted
+    | CallFinished
+    | UserAsked
+    | UserAnswered
+    | FinalForced
+    | Ended
+)
+"""Every event that a run yields and a transcript holds."""
+
+
+class TextArrived(msgspec.Struct, frozen=True):
+    """A piece of the reply that is being written. It may turn out to be no valid reply."""
+
+    text: str
+
+
+class ToolProgress(msgspec.Struct, frozen=True):
+    """How far a call is: `done` of `total`, which may not be known."""
+
+    tool: str
+    done: float
+    total: float | None = None
+    message: str | None = None
+
+
+Live = TextArrived | ToolProgress
+"""What goes on between two events. Nobody records it: a `ModelReplied` or a `CallFinished` says the same."""
+
+OnLive = Callable[[Live], object]

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_tools.docstrings import DocParameter, Docstring, read
+from toolwire_tools.docstrings import DocParameter, Docstring, of, read
 from toolwire_tools.entries import Entry, bulleted
 
 GOOGLE = """Search the web.
@@ -148,3 +151,18 @@ def test_no_text_is_too_odd_to_read(text: str, before: str) -> None:
     assert isinstance(found, Docstring)
     for entry in found.returns:
         bulleted(entry.text)
+
+
+def test_a_wrapper_does_not_speak_for_what_says_nothing() -> None:
+    class Counted:
+        """Counts calls."""
+
+        def __init__(self, function: Callable[[], None]) -> None:
+            functools.update_wrapper(self, function)
+
+        def __call__(self) -> None: ...
+
+    @Counted
+    def silent() -> None: ...
+
+    assert of(silent) == Docstring()

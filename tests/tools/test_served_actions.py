@@ -139,6 +139,15 @@ def test_what_a_class_says_describes_a_run_that_says_nothing() -> None:
     assert tools_of(Quiet)[0].describe()["description"] == "Says nothing."
 
 
+def test_an_api_that_says_nothing_has_no_description() -> None:
+    class Pages(BaseAction):
+        @tool_api
+        def open_url(self, url: str) -> dict:  # type: ignore[type-arg]
+            return {"url": url}
+
+    assert "description" not in tools_of(Pages())[0].describe()
+
+
 def test_the_members_of_a_returned_dict_are_promised_without_what_a_docstring_cannot_know() -> None:
     described = by_name(Maps())["Maps.describe"].describe()
     assert described["outputSchema"] == {

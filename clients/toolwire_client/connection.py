@@ -188,7 +188,7 @@ class Connection:
             inbox = self._inboxes.pop(number, None)
         if inbox is not None:
             inbox.put(event)
-        else:  # it was cancelled while its answer was on the way, or is answered twice, or was never asked
+        elif self.end is None:  # it was cancelled while its answer was on the way, or answered twice, or never asked
             self._hear(Notice("an answer that nobody waits for", number))
 
     def _report(self, progress: Progress) -> None:

@@ -78,22 +78,24 @@ async def shake_hands(
 
     if era == "modern":
         return await ready(_discover)
-    if era == "auto" and command not in _LEGACY_COMMANDS:
+    if era == "legacy":
+        return await ready(_initialize)
+    if command in _LEGACY_COMMANDS:
         try:
-            connection, welcome = await ready(_discover_or_initialize)
-        except (RequestFailed, ServerGone, TimedOut):
-            if limit.left() == 0:
-                raise
-        else:
-            _remember(command, welcome)
-            return connection, welcome
+            return await ready(_initialize)
+        except ClientError:
+            _LEGACY_COMMANDS.discard(command)
+            raise
+    found = None
     try:
-        connection, welcome = await ready(_initialize)
-    except ClientError:
-        _LEGACY_COMMANDS.discard(command)
-        raise
-    _remember(command, welcome)
-    return connection, welcome
+        found = await ready(_discover_or_initialize)
+    except (RequestFailed, ServerGone, TimedOut):
+        if limit.left() == 0:
+            raise
+    found = found or await ready(_initialize)
+    if command is not None and found[1].version in codes.LEGACY_VERSIONS:
+        _LEGACY_COMMANDS.add(command)
+    return found
 
 
 async def _discover_or_initialize(connection: Connection, waiting: Waiting, limit: Limit) -> Welcome:
@@ -138,11 +140,6 @@ def _welcome(connection: Connection, version: str, answer: dict[str, Any], info:
         capabilities=capabilities if isinstance(capabilities, dict) else {},
         instructions=instructions if isinstance(instructions, str) else None,
     )
-
-
-def _remember(command: object, welcome: Welcome) -> None:
-    if command is not None and welcome.version in codes.LEGACY_VERSIONS:
-        _LEGACY_COMMANDS.add(command)
 
 
 def _not_ready(connection: Connection, limit: Limit) -> str:

@@ -55,6 +55,11 @@ def test_an_era_that_is_asked_for_is_the_only_one_tried(face: str, tmp_path: Pat
     assert diary.read_text().split() == ["started", "started", "probed"]
 
 
+def test_what_was_asked_for_is_not_what_was_found_out(face: str) -> None:
+    ask(face, fake("ModernToo", era="legacy"), version)
+    assert ask(face, fake("ModernToo"), version) == "2026-07-28"
+
+
 @pytest.mark.parametrize("behaviour", ["DiscoversNothing", "DiscoversTheFuture"])
 def test_an_answer_to_the_probe_that_is_of_no_use_leads_to_the_old_handshake(face: str, behaviour: str) -> None:
     assert ask(face, fake(behaviour), version) == "2025-06-18"

@@ -72,7 +72,7 @@ def test_within_strings_nothing_is_changed() -> None:
         "4": "no_object",
         '"{}"': "no_object",
         "[]": "no_object",
-        "[1, 2]": "several",
+        "[1, 2]": "no_object",
         '["a"]': "no_object",
         "The interval [1, 2] it is.": "no_object",
         "Use {} here.": "no_object",
@@ -133,7 +133,7 @@ def test_the_place_of_a_fault_is_told() -> None:
     with pytest.raises(Unreadable) as caught:
         only_object('Here you are:\n{"a": 1,\n "b" 2}')
     assert caught.value.remark.details["fault"] == "line 3, column 6: Expecting ':' delimiter"
-    assert caught.value.remark.details["near"] == json.dumps('e:\n{"a": 1,\n "b" 2}'[-20 - 3 :])
+    assert caught.value.remark.details["near"] == json.dumps(' are:\n{"a": 1,\n "b" 2}')
     with pytest.raises(Unreadable) as caught:
         only_object('Here you are:\n  {"a": 1,\n "b": 2')
     assert (caught.value.remark.details["line"], caught.value.remark.details["column"]) == (2, 3)
@@ -148,6 +148,7 @@ WAYS = {
 
 @given(OBJECTS.filter(bool), st.sampled_from(sorted(WAYS)), TEXTS, TEXTS)
 @example({"a": "it's"}, "Python", "", "")
+@example({"a": 1}, "JSON", "Infinity", "")
 def test_whatever_is_read_is_what_was_written(members: dict[str, Any], way: str, before: str, after: str) -> None:
     """In prose that has no brackets, quotes or tags of its own the object is found, or refused: never another one."""
     plain = str.maketrans("", "", "{}[]｛｝［］<>◁▷\"'“”＂")

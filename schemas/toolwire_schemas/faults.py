@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Fault = tuple[str, str]
 """A place, such as `arguments.items[2].count`, and what is wrong there."""
 
 MAX_FAULTS = 10
+_MAX_COUNTED = 100
 _MAX_VALUE = 80
 _MAX_LIST = 30
 
 
 def worded(errors: Iterable[Any], root: str) -> list[Fault]:
     """Return jsonschema's errors as faults, without repetitions, at most ten and a line that says how many more."""
-    faults: list[Fault] = []
-    for error in errors:
-        for fault in _faults(error, root):
-            if fault not in faults:
-                faults.append(fault)
-        if len(faults) > 100:  # a long list of bad items: counting them all helps nobody
+    found: dict[Fault, None] = {}
+    for fault in (fault for error in errors for fault in _faults(error, root)):
+        found[fault] = None
+        if len(found) > _MAX_COUNTED:  # a long list of bad items: counting them all helps nobody
             break
+    faults = list(found)
     if len(faults) > MAX_FAULTS:
-        more = len(faults) - MAX_FAULTS
-        faults = [*faults[:MAX_FAULTS], (root, f"{more} more faults of this kind" if more < 91 else "many more faults")]
+        more = f"{len(faults) - MAX_FAULTS}" if len(faults) <= _MAX_COUNTED else "many"
+        faults = [*faults[:MAX_FAULTS], (root, f"{more} more faults of this kind")]
     return faults
 
 
@@ -38,7 +39,7 @@ def place(root: str, path: Iterable[str | int]) -> str:
         if isinstance(step, int):
             written += f"[{step}]"
         else:
-            written += f".{step}" if step.isidentifier() else f"[{json.dumps(step, ensure_ascii=False)}]"
+            written += f".{_cut(step)}" if step.isidentifier() else f"[{json.dumps(_cut(step), ensure_ascii=False)}]"
     return written
 
 
@@ -46,13 +47,18 @@ def shown(value: Any) -> str:
     """Return *value* as JSON, cut to a readable length."""
     if isinstance(value, str) and len(value) > 2 * _MAX_VALUE:
         value = value[: 2 * _MAX_VALUE]
-    if isinstance(value, dict | list) and len(value) > _MAX_LIST:
-        value = list(value)[:_MAX_LIST]
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, list):
+        value = value[:_MAX_LIST]
+    if isinstance(value, dict):
+        value = dict(islice(value.items(), _MAX_LIST))
+    return _cut(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _MAX_VALUE else text[: _MAX_VALUE - 1] + "…"
 
 
-def _faults(error: Any, root: str) -> list[Fault]:
+def _faults(error: Any, root: str) -> Iterable[Fault]:
     if error.validator in ("anyOf", "oneOf") and error.context:
         return _alternatives(error, root)
     where = place(root, error.absolute_path)
@@ -65,13 +71,14 @@ def _faults(error: Any, root: str) -> list[Fault]:
     return [(where, say(error) if say else error.message[:300])]
 
 
-def _unknown(error: Any, root: str) -> list[Fault]:
-    known = list(error.schema.get("properties", {}))
+def _unknown(error: Any, root: str) -> Iterator[Fault]:
+    known = error.schema.get("properties", {})
     patterns = error.schema.get("patternProperties", {})
     import re
 
-    extra = [n for n in error.instance if n not in known and not any(re.search(p, n) for p in patterns)]
-    return [(place(root, (*error.absolute_path, name)), f"is unknown; {_known(name, known)}") for name in extra]
+    for name in error.instance:
+        if name not in known and not any(re.search(pattern, name) for pattern in patterns):
+            yield place(root, (*error.absolute_path, name)), f"is unknown; {_known(name, list(known))}"
 
 
 def _known(name: str, known: Sequence[str]) -> str:
@@ -79,13 +86,13 @@ def _known(name: str, known: Sequence[str]) -> str:
         return "nothing is taken here"
     import difflib
 
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+    close = difflib.get_close_matches(_cut(name), known, n=3, cutoff=0.6)
     ordered = [*close, *(other for other in known if other not in close)]
     listed = ", ".join(ordered[:_MAX_LIST]) + (", …" if len(ordered) > _MAX_LIST else "")
     return (f"did you mean {close[0]}? " if close else "") + f"Known here: {listed}"
 
 
-def _alternatives(error: Any, root: str) -> list[Fault]:
+def _alternatives(error: Any, root: str) -> Iterable[Fault]:
     """The faults of the alternative that the value was probably meant for, or all types that would do."""
     branches: dict[int, list[Any]] = {}
     for inner in error.context:

@@ -80,6 +80,21 @@ def test_many_faults_are_counted_and_long_values_are_cut() -> None:
     assert len(sentence) < 200
 
 
+def test_any_number_of_unknown_names_of_any_length_is_told_in_a_few_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+    monkeypatch.setattr("difflib.get_close_matches", lambda name, *_, **__: compared.append(name) or [])
+    found = faults({"items": [], "x" * 1_000_000: 1, **{f"n{number}": 1 for number in range(5000)}})
+    assert found[-1] == ("arguments", "many more faults of this kind")
+    assert len(str(found)) < 2000
+    assert len(compared) <= 101
+    assert max(map(len, compared)) < 100
+
+
+def test_a_value_that_is_cut_keeps_its_kind() -> None:
+    ((_, sentence),) = faults({"items": {f"n{number}": 1 for number in range(1000)}})
+    assert sentence.startswith('{"n0": 1, ')
+
+
 def test_defaults_are_left_to_python() -> None:
     assert arguments().bind({"items": []}) == ((), {"items": []})
 

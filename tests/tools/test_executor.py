@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -118,6 +119,16 @@ def test_a_name_that_leads_nowhere_is_answered_too(name: str) -> None:
     returned = executor()(name, {"a": 1})
     assert str(returned.errmsg).endswith(f"Known: {', '.join(NAMES)}")
     assert not executor().is_valid(name)
+
+
+@pytest.mark.parametrize("name", ["." * 10_000, "Echo." * 10_000, "x" * 1_000_000])
+def test_a_name_of_any_length_is_answered_in_a_few_words(name: str) -> None:
+    tracemalloc.start()
+    returned = executor()(name, HI)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(str(returned.errmsg)) < 500
+    assert peak < 20_000_000
 
 
 def test_ones_own_action_answers_to_invalid_names() -> None:

@@ -84,11 +84,11 @@ class ActionSet:
 
     def _found(self, name: str) -> tuple[BaseAction, str] | None:
         """The enabled action, and the name of the API, that *name* means. Either name may have dots in it."""
-        dots = [place for place, letter in enumerate(name) if letter == "."]
-        for head, rest in [(name, RUN), *((name[:dot], name[dot + 1 :]) for dot in dots)]:
-            action = self.actions.get(head)
-            if action is not None and action.enable and rest in action._bound:
-                return action, rest
+        for known, action in self.actions.items():
+            if name == known or name.startswith(f"{known}."):
+                api = RUN if name == known else name[len(known) + 1 :]
+                if action.enable and api in action._bound:
+                    return action, api
         return None
 
     def _made(self, action: Any) -> BaseAction:

@@ -63,11 +63,9 @@ def _written(function: Any) -> str | None:
         text = getattr(candidate, "__doc__", None) if candidate is not None else None
         if isinstance(text, str) and text != getattr(type(candidate), "__doc__", None):
             return text
-    # What stands in the place of something else says nothing by its own class (functools.cache, say).
-    stands_for_itself = not (
-        inspect.isroutine(function) or hasattr(function, "func") or hasattr(function, "__wrapped__")
-    )
-    return type(function).__doc__ if stands_for_itself else None
+    # What stands in the place of something else says nothing by its own class.
+    is_stand_in = inspect.isroutine(function) or any(hasattr(function, link) for link in ("func", "__wrapped__"))
+    return None if is_stand_in else type(function).__doc__
 
 
 @functools.lru_cache(maxsize=4096)

@@ -8,6 +8,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+_MAX_NAME = 200
+"""Characters of a name that are repeated: what a model writes may be of any length."""
+
+
 def unknown(what: str, name: object, known: Iterable[str]) -> str:
     """A clause that says *name* is unknown, proposes the closest known one, and lists them all.
 
@@ -16,6 +20,8 @@ def unknown(what: str, name: object, known: Iterable[str]) -> str:
     import difflib  # only a mistake needs it
 
     names = list(known)
-    close = difflib.get_close_matches(str(name), names, n=1)
+    if len(said := str(name)) > _MAX_NAME:
+        name = said = said[: _MAX_NAME - 1] + "…"
+    close = difflib.get_close_matches(said, names, n=1)
     question = f", did you mean {close[0]!r}?" if close else "."
     return f"no {what} {name!r}{question} Known: {', '.join(names)}"

@@ -10,7 +10,7 @@ import msgspec
 
 from .asking import Asker
 from .calls import AsyncPendingCall
-from .connection import Connection
+from .connection import Connection, Nowhere
 from .errors import Closed, TimedOut
 from .events import Event, Listening, ToolsChanged
 from .exchange import Exchange, OnProgress
@@ -18,7 +18,7 @@ from .handshake import Welcome, shake_hands
 from .limit import Limit
 from .listing import Listing
 from .logs import log
-from .protocol import Session
+from .protocol import LOG_LEVEL, Session
 from .restarts import Restarts
 from .results import CallResult, ToolDescription, describe
 
@@ -242,7 +242,10 @@ class AsyncClient:
         connection, welcome = await shake_hands(
             launch, self._waiting, limit, era=settings.era, command=settings.command
         )
-        listing.promise(to_tell=welcome.tells_of_changes and not connection.session.is_modern)
+        if not connection.session.is_modern:
+            listing.promise(to_tell=welcome.tells_of_changes)
+            if settings.on_log is not None and "logging" in welcome.capabilities:
+                connection.begin(connection.session.request("logging/setLevel", {"level": LOG_LEVEL}), Nowhere())
         return Running(connection, welcome, listing)
 
     def _launch(self, listing: Listing) -> Connection:

@@ -39,6 +39,16 @@ class Inbox(Protocol):
     def __len__(self) -> int: ...
 
 
+class Nowhere:
+    """The inbox of answers that nobody waits for."""
+
+    def put(self, arrival: Arrival) -> None:
+        """Forget it."""
+
+    def __len__(self) -> int:
+        return 0
+
+
 class Question:
     """A question of the server's that has not been answered."""
 

@@ -32,6 +32,9 @@ from .events import (
 
 _META_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 
+LOG_LEVEL = "debug"
+"""What is asked for where a log is read: everything. Whoever reads it can leave out what they do not want."""
+
 _NOISE_BYTES = 2000
 """How much of a line that is no message is worth showing."""
 
@@ -57,7 +60,7 @@ class Session:
             codes.META_VERSION: codes.MODERN_VERSIONS[-1],
             codes.META_CLIENT_INFO: self._info,
             codes.META_CLIENT_CAPABILITIES: self._capabilities,
-            **({_META_LOG_LEVEL: "debug"} if wants_log else {}),
+            **({_META_LOG_LEVEL: LOG_LEVEL} if wants_log else {}),
         }
         self._ids = itertools.count(1)  # `next` on it is atomic, so threads may share a session
 

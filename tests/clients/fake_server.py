@@ -436,6 +436,17 @@ class Logs(Modern):
         super().call(request)
 
 
+class LogsIfAsked(Server):
+    def initialize(self, request: dict[str, Any]) -> None:
+        capabilities = {"tools": {}, "logging": {}}
+        answer(request, {"protocolVersion": self.version, "capabilities": capabilities, "serverInfo": {}})
+
+    def other(self, message: dict[str, Any]) -> None:
+        if message["method"] == "logging/setLevel":
+            send({"method": "notifications/message", "params": {"level": "notice", "data": message["params"]}})
+        super().other(message)
+
+
 class Environment(Server):
     def call(self, request: dict[str, Any]) -> None:
         answer(request, {"content": [], "structuredContent": dict(os.environ)})

@@ -272,6 +272,16 @@ def test_what_a_server_logs_and_what_it_should_not_write_is_told(face: str) -> N
     ]
 
 
+def test_a_legacy_server_is_asked_for_its_log_only_if_somebody_reads_it(face: str) -> None:
+    entries: list[LogEntry] = []
+
+    async def scenario(client: AsyncClient) -> None:
+        assert (await client.call_tool("echo", {"a": 1})).text == '{"a": 1}'
+
+    ask(face, fake("LogsIfAsked", on_log=entries.append), scenario)
+    assert entries == [LogEntry("notice", "server", '{"level":"debug"}', {"level": "debug"})]
+
+
 def test_a_log_that_fails_disturbs_nobody(face: str, capsys: pytest.CaptureFixture[str]) -> None:
     def fail(entry: LogEntry) -> None:
         raise ZeroDivisionError

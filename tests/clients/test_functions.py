@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import anyio
 import pytest
-from toolwire_client.functions import FunctionTool
+from toolwire_client.toolbox.functions import FunctionTool
 
 
 def described(function: Any) -> Any:

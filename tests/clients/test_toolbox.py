@@ -25,7 +25,7 @@ from toolwire_client import (
     Toolbox,
     connect,
 )
-from toolwire_client.naming import offered
+from toolwire_client.toolbox.naming import offered
 from toolwire_client.waiting import Blocking, run
 from toolwire_tools import BaseAction, Env, Tool, ToolError
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from .asking import NoAnswer, Question, reply
-from .errors import TimedOut
-from .results import CallResult, outcome
-from .waiting import TooLate
+from ..asking import NoAnswer, Question, reply
+from ..errors import TimedOut
+from ..results import CallResult, outcome
+from ..waiting import TooLate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .asking import OnAsk
-    from .exchange import OnProgress
-    from .waiting import Waiting
+    from ..asking import OnAsk
+    from ..exchange import OnProgress
+    from ..waiting import Waiting
 
 _TELLER = "__toolwire_tools__"
 

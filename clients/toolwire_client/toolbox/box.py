@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas import codes
 
-from .errors import ClientError, RequestFailed
-from .limit import Limit
+from ..errors import ClientError, RequestFailed
+from ..limit import Limit
+from ..waiting import Blocking, run
 from .naming import offered
 from .sources import sources_of
-from .waiting import Blocking, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .asking import OnAsk
-    from .exchange import OnProgress
-    from .results import CallResult, ToolDescription
+    from ..asking import OnAsk
+    from ..exchange import OnProgress
+    from ..results import CallResult, ToolDescription
+    from ..waiting import Waiting
     from .sources import Source
-    from .waiting import Waiting
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -53,7 +53,7 @@ class AsyncToolbox:
         waiting: Waiting | None = None,
     ) -> None:
         if waiting is None:
-            from .loop import OnLoop
+            from ..loop import OnLoop
 
             waiting = OnLoop()
         self.errors: dict[str, ClientError] = {}

@@ -6,14 +6,14 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from ..results import CallResult, ToolDescription, describe
 from .local import call, tools_of
-from .results import CallResult, ToolDescription, describe
 
 if TYPE_CHECKING:
-    from .asking import OnAsk
-    from .exchange import OnProgress
-    from .limit import Limit
-    from .waiting import Waiting
+    from ..asking import OnAsk
+    from ..exchange import OnProgress
+    from ..limit import Limit
+    from ..waiting import Waiting
 
 
 @runtime_checkable

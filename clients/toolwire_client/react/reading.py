@@ -41,15 +41,16 @@ def only_object(text: str) -> dict[str, Any]:
         raise Unreadable("empty")
     try:
         value = _DECODER.decode(text.strip())
-    except (json.JSONDecodeError, RecursionError):
-        found = _objects(text)
+    except (ValueError, RecursionError):
+        found = _objects(text)  # which finds the fault again, if it is in an object
     else:
         found = value if isinstance(value, list) else [value]
-    if len(found) > 1:
-        raise Unreadable("several", count=len(found))
-    if not found or not isinstance(found[0], dict):
-        raise Unreadable("no_object")
-    return sendable(found[0])
+    match found:
+        case [dict()]:
+            return sendable(found[0])
+        case [dict(), *_]:
+            raise Unreadable("several", count=len(found))
+    raise Unreadable("no_object")
 
 
 def object_at(text: str, start: int) -> tuple[dict[str, Any], int]:

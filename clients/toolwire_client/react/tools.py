@@ -82,7 +82,7 @@ class Tools:
 
         try:
             return worded(validator.iter_errors(params), "params")
-        except (Unresolvable, RecursionError, re.error, ArithmeticError):
+        except (Unresolvable, RecursionError, re.error, ArithmeticError, ValueError):
             return []  # the schema is at fault, and its server will judge
 
 
@@ -100,9 +100,10 @@ def _validator(schema: Schema) -> Any:
     from jsonschema.validators import validator_for
     from referencing import Registry
 
-    dialect = validator_for(schema, default=Draft202012Validator)
+    named = {"$schema": schema["$schema"]} if isinstance(schema.get("$schema"), str) else {}
     try:
+        dialect = validator_for(named, default=Draft202012Validator)
         dialect.check_schema(schema)
-    except (SchemaError, RecursionError, re.error):
+    except (SchemaError, RecursionError, re.error, ValueError):
         return None
     return dialect(schema, registry=Registry())

@@ -437,7 +437,7 @@ def test_what_is_done_out_of_turn_is_a_fault_of_the_program() -> None:
 
 
 def test_a_long_result_is_cut_and_the_model_is_told() -> None:
-    conversation = asked(limits=Limits(max_result_chars=10))
+    conversation = asked(limits=Limits(max_result_chars=11))
     conversation.reply(SUM)
     result = conversation.action_result("a" * 50 + "b" * 50)
     assert result.result == "aaaaa…bbbbb"
@@ -448,7 +448,7 @@ def test_a_long_result_is_cut_and_the_model_is_told() -> None:
 def test_a_reply_that_ran_away_is_not_sent_again_in_full() -> None:
     conversation = asked(limits=Limits(max_result_chars=100))
     conversation.reply("the " * 10_000, "length")
-    assert len(said(conversation)[1][1]) == 101
+    assert len(said(conversation)[1][1]) == 100
 
 
 def test_hostile_output_stays_within_the_result() -> None:

@@ -92,15 +92,16 @@ def test_text_that_is_too_long_keeps_its_beginning_and_its_end(text: str, limit:
     if len(text) <= limit:
         assert (result, remarks) == (text, [])
     else:
-        assert len(result) == limit + 1
-        begin, _, end = result.partition("…") if "…" not in text else (result[: (limit + 1) // 2], "", "")
+        begin, end = result[: limit // 2], result[limit // 2 + 1 :]
+        assert (len(result), result[limit // 2]) == (max(limit, 1), "…")
         assert text.startswith(begin)
         assert text.endswith(end)
-        assert [remark.details for remark in remarks] == [{"lost": len(text) - limit, "total": len(text)}]
+        lost = len(text) - len(begin) - len(end)
+        assert [remark.details for remark in remarks] == [{"lost": lost, "total": len(text)}]
 
 
 def test_json_that_is_too_long_becomes_text_and_that_is_said() -> None:
     value = list(range(1000))
-    result, (remark,) = shown(value, 20)
+    result, (remark,) = shown(value, 21)
     assert result == "[0, 1, 2, … 998, 999]"
     assert (remark.kind, remark.details["total"]) == ("cut_json", len(json.dumps(value)))

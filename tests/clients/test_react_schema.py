@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 from entries import SAMPLES, Sample
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from llguidance import LLMatcher, LLTokenizer
 from react_samples import ADD, FIND, FROM_MODEL, PING, TOOLS, tool
 from toolwire_client.react import (
     Action,
+    Ask,
     Conversation,
     FinalAnswer,
     Invalid,
@@ -121,10 +122,12 @@ def test_it_is_so_for_any_tool(sample: Sample, chance: random.Random, strict: bo
 
 
 @given(FROM_MODEL)
+@example(Ask("", "\x7f"))
 def test_what_has_the_right_order_and_a_known_tool_is_let_through(message: Any) -> None:
     schema = reply_schema(Tools([*TOOLS, FREE]))
     is_known = not isinstance(message, Action)
-    assert allows(schema, to_json(message)) == is_known
+    text = to_json(message).replace("\x7f", "\\u007f")  # which this decoder wants escaped, unlike JSON
+    assert allows(schema, text) == is_known
     assert allows(schema, to_json(Action("t", "free", {"x": 1})))
 
 

@@ -15,6 +15,7 @@ All that is remembered is one frozen `State`, which can be written down and take
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -63,10 +64,7 @@ class Conversation:
         self.roles = {"tool": "user", **(roles or {})}
         self.warnings: list[str] = []
         self._state = State()
-
-    @property
-    def _language(self) -> Language:
-        return self.protocol.language
+        self._schemas: dict[tuple[bool, bool], Schema | None] = {}
 
     @property
     def turn(self) -> Turn:
@@ -84,8 +82,7 @@ class Conversation:
 
         Messages that follow one another in one role are one, since many models' templates want the roles in turn.
         """
-        system = {"role": "system", "content": whole(self.protocol.system_prompt(self.tools))}
-        return in_turn([in_role(message, self.roles) for message in (system, *self._state.history)])
+        return in_turn([in_role(message, self.roles) for message in (self._system, *self._state.history)])
 
     @property
     def offered(self) -> list[Entry]:
@@ -97,7 +94,10 @@ class Conversation:
 
         *strict* is the form for OpenAI's strict mode.
         """
-        return self.protocol.reply_schema(self.tools, strict=strict, final=self._state.is_final)
+        key = (strict, self._state.is_final)
+        if key not in self._schemas:
+            self._schemas[key] = self.protocol.reply_schema(self.tools, strict=strict, final=self._state.is_final)
+        return self._schemas[key]
 
     # --- what goes to the model ---
 
@@ -207,6 +207,14 @@ class Conversation:
         self._state = restored(snapshot)
 
     # --- how ---
+
+    @cached_property
+    def _system(self) -> Message:
+        return {"role": "system", "content": whole(self.protocol.system_prompt(self.tools))}
+
+    @property
+    def _language(self) -> Language:
+        return self.protocol.language
 
     def _invalid(self, reading: Invalid) -> Retry | Stop:
         message = Error(self._language.together(self._say(*reading.remarks), self.protocol.how_to_reply()))

@@ -14,7 +14,7 @@ MAX_CHARS = 30_000
 
 
 def shown(value: Any, max_chars: int = MAX_CHARS) -> tuple[Any, list[Remark]]:
-    """Return *value* as a JSON value of at most about *max_chars* characters, and what was changed in it.
+    """Return *value* as a JSON value of at most *max_chars* characters, and what was changed in it.
 
     What JSON has no form for becomes text. What is too long becomes text as well: its beginning and its end.
     """
@@ -22,10 +22,10 @@ def shown(value: Any, max_chars: int = MAX_CHARS) -> tuple[Any, list[Remark]]:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if len(text) <= max_chars:
         return value, remarks
-    begin, end = max_chars - max_chars // 2, max_chars // 2
-    lost = len(text) - max_chars
+    kept = max(max_chars - 1, 0)
+    begin, end = kept - kept // 2, len(text) - kept // 2
     kind = "cut_text" if isinstance(value, str) else "cut_json"
-    return f"{text[:begin]}…{text[len(text) - end :]}", [*remarks, remark(kind, lost=lost, total=len(text))]
+    return f"{text[:begin]}…{text[end:]}", [*remarks, remark(kind, lost=end - begin, total=len(text))]
 
 
 def _plain(value: Any) -> tuple[Any, list[Remark]]:

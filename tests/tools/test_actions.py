@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 from toolwire_tools import (
+    ActionExecutor,
     ActionReturn,
     ActionStatusCode,
     ActionValidCode,
+    AsyncActionExecutor,
     AsyncActionMixin,
     BaseAction,
     BaseParser,
@@ -309,6 +311,59 @@ def test_what_is_only_described_cannot_be_called_and_says_why() -> None:
     assert "subclass BaseAction" in returned.errmsg
 
 
+def test_a_description_by_hand_may_name_methods_that_are_not_decorated() -> None:
+    class Plain(BaseAction):
+        def find(self, **arguments: Any) -> str:
+            return str(arguments)
+
+    described = {"name": "find", "parameters": [TEXT], "required": ["text"]}
+    helper = {"name": "_hidden", "parameters": []}
+    action = Plain({"name": "Plain", "api_list": [described, {**described, "name": "lost"}, helper]})
+
+    assert outcome(action('{"text": "a"}', "find")) == said("{'text': 'a'}")
+    assert action("{}", "find").errmsg == "arguments.text: is missing"
+    assert str(action("{}", "lost").errmsg).startswith("invalid API: lost; Plain is only described")
+    assert str(action("{}", "_hidden").errmsg).startswith("invalid API: _hidden; Plain is only described")
+    assert [tool.name for tool in tools_of(action)] == ["Plain.find"]
+
+
+def test_an_action_is_described_as_it_says_by_now() -> None:
+    class Renamed(Shout):
+        def __init__(self, how: str) -> None:
+            super().__init__()
+            self._name = f"{how}Shout"
+            self._description = {**self._description, "name": self._name, "description": f"{how} shouting."}
+
+    quiet = Renamed("Quiet")
+    ((name, text),) = [(info["name"], info["description"]) for info in ActionExecutor([quiet]).get_actions_info()]
+    assert (name, text) == ("QuietShout", "Quiet shouting.")
+    assert (tools_of(quiet)[0].name, tools_of(quiet)[0].describe()["description"]) == (name, text)
+    assert outcome(ActionExecutor([quiet])("QuietShout", {"text": "a"})) == said("A")
+
+
+def test_an_action_may_use_names_of_its_own() -> None:
+    class Busy(BaseAction):
+        """Has helpers and attributes called as ours might be."""
+
+        def __init__(self) -> None:
+            self._apis = self._bound = self._api = 1
+            super().__init__()
+            self._returned = self._failed = self._check = self._tool = self._method = self.is_async = 2
+
+        def _call(self, text: str) -> str:
+            return text
+
+        def run(self, text: str) -> str:
+            return self._call(text) + str(self._apis + self._check)
+
+    assert outcome(Busy()({"text": "a"})) == said("a3")
+    lagents = {"_name", "_description", "_parser", "_enable", "_is_toolkit"}
+    ours = {name for name in (*vars(BaseAction), *vars(Busy())) if name.startswith("_") and not name.startswith("__")}
+    assert (
+        ours - {"_abc_impl", "_apis", "_bound", "_api", "_returned", "_failed", "_check", "_tool", "_method"} <= lagents
+    )
+
+
 @pytest.mark.parametrize("twin", [copy.deepcopy, lambda action: pickle.loads(pickle.dumps(action))])
 def test_an_action_is_copied_and_pickled(twin: Any) -> None:
     action = Shout()
@@ -522,8 +577,18 @@ async def _awaited(action: BaseAction, *given: Any) -> ActionReturn:
     ],
 )
 def test_an_asynchronous_action_is_awaited_whatever_comes_of_it(action: BaseAction, given: Any, result: Any) -> None:
-    assert action.is_async
     assert outcome(asyncio.run(_awaited(action, *given))) == result
+
+
+def test_a_call_of_ones_own_may_be_asynchronous() -> None:
+    class Checked(Phrases):
+        async def __call__(self, inputs: Any = None, name: str = "run") -> Any:
+            await asyncio.sleep(0)
+            return super().__call__(inputs, name)
+
+    executor = AsyncActionExecutor([Checked()])
+    returned = asyncio.run(executor.forward("Checked.bold", {"text": "a"}))
+    assert outcome(returned) == said("**a**")
 
 
 def test_a_name_that_is_no_api_of_an_asynchronous_action_is_told_when_awaited() -> None:

@@ -10,10 +10,13 @@ from abc import ABCMeta
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from toolwire_schemas.dialects.lagent import to_entries
+
 from . import docstrings
 from .action_registry import action_name, register
 from .errors import RegistrationError
 from .lagent import description_of
+from .suggestions import unknown
 from .toolkit import decorated
 
 if TYPE_CHECKING:
@@ -34,17 +37,17 @@ class ActionMeta(ABCMeta):
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> None:
         super().__init__(name, bases, namespace, **kwargs)
-        cls._apis: dict[str, str] = apis_of(cls)
+        # Names of the usual kind, with one underscore or none, belong to those who write actions.
+        cls.__toolwire_methods__: dict[str, str] = methods_of(cls)
+        cls.__tool_description__: Any = _Described()
         register(cls)  # type: ignore[arg-type]
 
 
-class Described:
-    """`__tool_description__`: the description of the class it is asked of, made once for each."""
+class _Described:
+    """In the place of a class's description until it is asked for."""
 
     def __get__(self, _: object, owner: type[BaseAction]) -> dict[str, Any]:
-        made: dict[str, Any] | None = vars(owner).get("_described")
-        if made is None:
-            made = owner._described = described(owner)
+        made = owner.__tool_description__ = described(owner)
         return made
 
 
@@ -57,7 +60,7 @@ class NotSetUp:
         return self
 
 
-def apis_of(cls: type) -> dict[str, str]:
+def methods_of(cls: type) -> dict[str, str]:
     """The method of each API, by the API's name: `run` alone, or those that are decorated; inherited ones as well.
 
     Raises:
@@ -85,17 +88,46 @@ def apis_of(cls: type) -> dict[str, str]:
     return {RUN: RUN}
 
 
+def method_of(cls: type[BaseAction], api: str, *, by_hand: bool) -> str | None:
+    """The method of *api*, if there is one. A description *by_hand* may name methods that are not decorated."""
+    known = cls.__toolwire_methods__
+    may_be_plain = by_hand and not known and not api.startswith("_") and not hasattr(_root(cls), api)
+    return api if may_be_plain and callable(getattr(cls, api, None)) else known.get(api)
+
+
+def complete(description: dict[str, Any], cls: type[BaseAction]) -> None:
+    """Add to a *description* by hand what it leaves out.
+
+    Raises:
+        ValueError: if it is none, or has APIs that *cls* has not.
+    """
+    to_entries(description)
+    for api in description.get("api_list", [description]):
+        api.setdefault("parameters", [])
+        api.setdefault("required", [])
+    known = cls.__toolwire_methods__
+    if known and ("api_list" in description) == (RUN in known):
+        problem = "no toolkit: its description has no api_list" if RUN in known else "a toolkit, and needs an api_list"
+        raise ValueError(f"{cls.__name__} is {problem}")
+    for api in description.get("api_list", []):
+        if known and api["name"] not in known:
+            raise ValueError(f"{cls.__name__} has {unknown('API', api['name'], known)}")
+
+
 def described(cls: type[BaseAction]) -> dict[str, Any]:
     """Lagent's description of *cls*: that of `run`, or the `api_list` of a toolkit."""
     about = docstrings.read(_first(vars(base).get("__doc__") for base in _actions(cls))).description
-    if RUN in cls._apis:
+    if RUN in cls.__toolwire_methods__:
         options = decorated(cls).get(RUN)
         run = _described_api(cls, (options and options.name) or action_name(cls), RUN)
         return {**run, "description": run["description"] or about}
     made = {"name": action_name(cls), "description": about}
-    if not cls._apis:
+    if not cls.__toolwire_methods__:
         return {**made, "parameters": [], "required": []}
-    return {**made, "api_list": [_described_api(cls, name, method) for name, method in cls._apis.items()]}
+    return {
+        **made,
+        "api_list": [_described_api(cls, name, method) for name, method in cls.__toolwire_methods__.items()],
+    }
 
 
 def _described_api(cls: type, name: str, method: str) -> dict[str, Any]:

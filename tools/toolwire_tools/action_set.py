@@ -80,14 +80,14 @@ class ActionSet:
     def _apis(self) -> Iterator[Api]:
         for action in self.actions.values():
             if action.enable:
-                yield from action._bound.values()
+                yield from action.__toolwire_apis__.values()
 
     def _found(self, name: str) -> tuple[BaseAction, str] | None:
         """The enabled action, and the name of the API, that *name* means. Either name may have dots in it."""
         for known, action in self.actions.items():
             if name == known or name.startswith(f"{known}."):
                 api = RUN if name == known else name[len(known) + 1 :]
-                if action.enable and api in action._bound:
+                if action.enable and api in action.__toolwire_apis__:
                     return action, api
         return None
 

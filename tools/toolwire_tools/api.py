@@ -1,4 +1,4 @@
-"""One API of an action: what runs it."""
+"""The APIs of an action: what runs each."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.dialects.lagent import to_entry
 
-from .errors import RegistrationError
+from .action_classes import RUN, method_of
+from .errors import RegistrationError, ToolError
 from .options import Options, options_of
+from .suggestions import unknown
 from .tool import Tool
 from .toolkit import decorated
 from .unattended import UNATTENDED
@@ -24,19 +26,24 @@ if TYPE_CHECKING:
 class Api:
     """The API called *name* of *action*.
 
-    What a call takes is told by the signature of the method that runs it; of a *description* that was written
+    What a call takes is told by the signature of the method that runs it; if the action's description was written
     *by_hand*, by that, with the types of the method's hints where it has the same parameters.
     """
 
-    def __init__(self, action: BaseAction, name: str, description: dict[str, Any], *, by_hand: bool) -> None:
+    def __init__(self, action: BaseAction, name: str, *, by_hand: bool) -> None:
         self.action = action
         self.name = name
-        self.description = description
         self.by_hand = by_hand
-        self._method = type(action)._apis.get(name)
+        self._method = method_of(type(action), name, by_hand=by_hand)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "tool"}  # made anew where it is wanted
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What the model is told of it: a part of its action's description, and as free to be changed."""
+        said = self.action.description
+        return {api["name"]: api for api in said["api_list"]}[self.name] if self.action.is_toolkit else said
 
     @property
     def is_callable(self) -> bool:
@@ -101,6 +108,27 @@ class Api:
                 text = {"description": described["description"]} if "description" in described else {}
                 schema["properties"][name] = {**known, **text}
         return {**schema, "$defs": hinted["$defs"]} if "$defs" in hinted else schema
+
+
+def apis_of(action: BaseAction, *, by_hand: bool) -> dict[str, Api]:
+    """The APIs of *action* by their names; that of a simple one is called `run`."""
+    names = [api["name"] for api in action.description["api_list"]] if action.is_toolkit else [RUN]
+    return {name: Api(action, name, by_hand=by_hand) for name in names}
+
+
+def api_of(action: BaseAction, name: str) -> Api:
+    """The API of *action* called *name*.
+
+    Raises:
+        ToolError: if there is none, or nothing that runs it.
+    """
+    api = action.__toolwire_apis__.get(name)
+    if api is None:
+        raise ToolError(f"invalid API: {name}; {action.name} has {unknown('API', name, action.__toolwire_apis__)}")
+    if not api.is_callable:
+        remedy = "subclass BaseAction and write the method that does it"
+        raise ToolError(f"invalid API: {name}; {action.name} is only described, nothing runs it: {remedy}")
+    return api
 
 
 def _by_keyword(method: Callable[..., Any]) -> Callable[..., Any]:

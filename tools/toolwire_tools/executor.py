@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from .action_calls import is_async
 from .action_set import ActionSet, no_such_action
 from .builtin_actions import FinishAction, InvalidAction, NoAction
 from .hooks import HookHandle, methods_of
@@ -104,7 +105,7 @@ class ActionExecutor(_Executor):
 
     def _made(self, action: Any) -> BaseAction:
         made = super()._made(action)
-        if made.is_async:
+        if is_async(made):
             raise TypeError(f"the action {made.name!r} is asynchronous; use AsyncActionExecutor")
         return made
 
@@ -121,7 +122,7 @@ class AsyncActionExecutor(_Executor):
     async def forward(self, name: str, parameters: Any) -> ActionReturn:
         """Call an action without hooks."""
         action, inputs, api = self._target(name, parameters)
-        if action.is_async:
+        if is_async(action):
             result: ActionReturn = await action(inputs, api)
             return result
         from anyio import to_thread

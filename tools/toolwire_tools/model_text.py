@@ -13,7 +13,7 @@ import re
 from itertools import chain
 from typing import Any
 
-from toolwire_schemas.codec import DecodingError, decode
+from toolwire_schemas.codec import decode
 
 MAX_LITERAL = 100_000
 """Characters of a Python literal: its syntax tree takes some 500 bytes for each."""
@@ -37,14 +37,12 @@ def json_value(text: str) -> Any:
         return decode(text)
     except RecursionError:
         raise Unreadable("nested too deeply") from None
-    except DecodingError as error:
-        raise Unreadable(str(error)) from None
     except ValueError as error:
         raise Unreadable(str(error)) from None
 
 
 def literal_value(text: str) -> Any:
-    """The value of a Python literal: numbers, strings, None, True, False, and tuples, lists and dicts of these.
+    """The value of a Python literal, as `ast.literal_eval` knows them: no names, calls or arithmetic.
 
     Raises:
         Unreadable: for anything else, and for more than `MAX_LITERAL` characters.
@@ -54,13 +52,12 @@ def literal_value(text: str) -> Any:
         raise Unreadable(f"{len(text):,} characters are more than the {MAX_LITERAL:,} that are read")
     try:
         # Python itself reads no more than 200 nested brackets.
-        value = ast.literal_eval(text)
+        return ast.literal_eval(text)
     except SyntaxError as error:
         place = f": line {error.lineno} column {error.offset}" if error.lineno else ""
         raise Unreadable(f"{error.msg}{place}") from None
     except (ValueError, TypeError, MemoryError, RecursionError):
         raise Unreadable("not a literal: no names, calls or arithmetic") from None
-    return value
 
 
 def unfenced(text: str) -> str:

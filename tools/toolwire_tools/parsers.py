@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from .action_content import item_of
+from .api import api_of
 from .content import Content
 from .errors import ArgumentsError
 from .model_text import Unreadable, json_value, literal_value, refuse_unsayable
@@ -91,7 +92,7 @@ class BaseParser:
     def _checked(self, arguments: dict[str, Any], name: str) -> dict[str, Any]:
         try:
             refuse_unsayable(arguments)
-            self.action._api(name).check(arguments)
+            api_of(self.action, name).check(arguments)
         except (ArgumentsError, Unreadable) as error:
             raise ParseError(str(error)) from None
         except RecursionError:

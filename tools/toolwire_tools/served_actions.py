@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .action_return import ActionReturn
-from .errors import NotOffered
+from .errors import NotOffered, RegistrationError
 from .executor import AsyncActionExecutor
 from .tool import Tool
 from .toolkit import constructed
@@ -32,18 +32,38 @@ def tools_of_action(action: BaseAction | type[BaseAction]) -> list[Tool]:
     """A tool for each API of an action, or of one made from a class without arguments.
 
     Raises:
-        NotOffered: if it is not enabled, abstract, or only described.
-        RegistrationError: if the class needs arguments, or an API cannot be a tool.
+        NotOffered: if it is not enabled, abstract, or only described, or if the class cannot be made without more.
+        RegistrationError: if an API cannot be a tool.
     """
     cls = action if isinstance(action, type) else type(action)
     if inspect.isabstract(cls):
         raise NotOffered("the class is abstract", tool=cls.__name__, remedy="make a subclass that implements it")
-    if not cls._apis:
-        raise NotOffered("nothing runs it", tool=cls.__name__, remedy="write a method `run`, or decorate others")
-    made: BaseAction = constructed(cls) if isinstance(action, type) else action
+    if isinstance(action, type) and not cls.__toolwire_methods__:
+        raise _nothing_runs(cls.__name__)
+    made = _made(action) if isinstance(action, type) else action
     if not made.enable:
         raise NotOffered("it is not enabled", tool=made.name, remedy="make it with enable=True")
-    return [_tool(api) for api in made._bound.values()]
+    callable_ = [api for api in made.__toolwire_apis__.values() if api.is_callable]
+    if not callable_:
+        raise _nothing_runs(made.name)
+    return [_tool(api) for api in callable_]
+
+
+def _nothing_runs(name: str) -> NotOffered:
+    return NotOffered("nothing runs it", tool=name, remedy="write a method `run`, or decorate others")
+
+
+def _made(cls: type[BaseAction]) -> BaseAction:
+    """An object of *cls*. That there is none (for want of a key, say) is no mistake of whoever serves many."""
+    try:
+        made: BaseAction = constructed(cls)
+    except RegistrationError as error:
+        raise NotOffered(error.problem, tool=cls.__name__, remedy=error.remedy) from error
+    except Exception as error:
+        problem = f"it cannot be made: {type(error).__name__}: {error}"
+        remedy = f"make the object yourself and list it: __tools__ = [{cls.__name__}(...)]"
+        raise NotOffered(problem, tool=cls.__name__, remedy=remedy) from error
+    return made
 
 
 def tools_of_executor(executor: ActionExecutor | AsyncActionExecutor) -> list[Tool]:

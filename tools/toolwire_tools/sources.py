@@ -71,7 +71,7 @@ class _Action:
         self._action = action
 
     def entries(self) -> list[Entry]:
-        apis = [api for api in self._action._bound.values() if api.is_callable and self._action.enable]
+        apis = [api for api in self._action.__toolwire_apis__.values() if api.is_callable and self._action.enable]
         return [Entry(api.full_name, {**api.description, "name": api.full_name}, partial(_act, api)) for api in apis]
 
     def tools(self) -> list[Tool]:

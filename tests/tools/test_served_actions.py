@@ -23,7 +23,6 @@ from toolwire_tools import (
     NotOffered,
     Offer,
     OutputError,
-    RegistrationError,
     Tool,
     ToolError,
     tool_api,
@@ -254,8 +253,22 @@ def test_a_class_that_needs_arguments_is_refused_with_what_to_write() -> None:
         def __init__(self, key: str) -> None:
             super().__init__()
 
-    with pytest.raises(RegistrationError, match=r"__tools__ = \[Keyed\(key=...\)\]"):
+    with pytest.raises(NotOffered, match=r"cannot be made without key; .*__tools__ = \[Keyed\(key=...\)\]"):
         tools_of(Keyed)
+
+
+def test_an_action_that_cannot_be_made_is_left_out_and_the_others_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "from toolwire_tools import BaseAction\n"
+    source += "class Loud(BaseAction):\n    def run(self) -> int: return 1\n"
+    source += "class Atlas(Loud):\n    def __init__(self): raise ValueError('set ATLAS_KEY')\n"
+    source += "class Keyed(Loud):\n    def __init__(self, key): super().__init__()\n"
+    found = offer(source, monkeypatch)
+
+    assert [tool.name for tool in found.tools] == ["Loud"]
+    assert [(skipped.name, skipped.reason.partition(";")[0]) for skipped in found.skipped] == [
+        ("Atlas", "it cannot be made: ValueError: set ATLAS_KEY"),
+        ("Keyed", "it cannot be made without key"),
+    ]
 
 
 # --- executors --------------------------------------------------------------------------------------------------------

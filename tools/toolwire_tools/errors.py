@@ -46,7 +46,7 @@ class RegistrationError(TypeError):
 
 
 class NotOffered(RegistrationError):
-    """Something that is no tool as it is: an action that is not enabled, abstract, or only described."""
+    """Something that is no tool as it is: an action that is not enabled, abstract, only described, or cannot be made."""
 
 
 class ToolError(Exception):

@@ -20,7 +20,7 @@ def tools_of(thing: Any) -> list[Tool]:
     actions, or a list or tuple of these.
 
     Raises:
-        NotOffered: for an action that is not enabled, abstract, or only described.
+        NotOffered: for an action that is not enabled, abstract, only described, or cannot be made.
         RegistrationError: if it is none of these, cannot be described, or if two tools have one name.
     """
     if isinstance(thing, Tool):

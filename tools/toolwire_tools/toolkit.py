@@ -80,7 +80,7 @@ def constructed(kind: type) -> Any:
     if needed := _required(kind):
         example = f"{kind.__name__}({', '.join(f'{name}=...' for name in needed)})"
         raise RegistrationError(
-            f"the toolkit cannot be made without {', '.join(needed)}",
+            f"it cannot be made without {', '.join(needed)}",
             tool=kind.__name__,
             remedy=f"make the object yourself and list it: __tools__ = [{example}]",
         )

@@ -127,7 +127,8 @@ class AsyncClient:
         running = await self._ready(limit)
         if running.welcome.tells_of_changes and running.connection.session.is_modern:
             running.listing.subscribe(running.connection)
-        return await running.listing.read(self._exchange(running), limit)
+        with self._exchange(running) as exchange:
+            return await running.listing.read(exchange, limit)
 
     async def call_tool(
         self,
@@ -142,8 +143,8 @@ class AsyncClient:
         Raises what `AsyncPendingCall.result` raises.
         """
         limit = Limit(timeout_seconds)
-        call = await self._begin_call(name, arguments, on_progress, limit)
-        return await call.finish(limit)
+        with self._exchange(await self._ready(limit), on_progress) as exchange:
+            return await self._call(exchange, name, arguments).finish(limit)
 
     async def start(
         self,
@@ -153,7 +154,8 @@ class AsyncClient:
         on_progress: OnProgress | None = None,
     ) -> AsyncPendingCall:
         """Call a tool and return as soon as the request is on its way."""
-        return await self._begin_call(name, arguments, on_progress, Limit(None))
+        with self._exchange(await self._ready(Limit(None)), on_progress) as exchange:
+            return self._call(exchange, name, arguments)
 
     async def ping(self, *, timeout_seconds: float | None = None) -> float:
         """Return how many seconds the server takes to answer anything at all.
@@ -163,9 +165,9 @@ class AsyncClient:
         limit = Limit(timeout_seconds)
         running = await self._ready(limit)
         start = time.perf_counter()
-        exchange = self._exchange(running)
-        exchange.begin("server/discover" if running.connection.session.is_modern else "ping")
-        await exchange.result(limit)
+        with self._exchange(running) as exchange:
+            exchange.begin("server/discover" if running.connection.session.is_modern else "ping")
+            await exchange.result(limit)
         return time.perf_counter() - start
 
     async def request(
@@ -185,9 +187,9 @@ class AsyncClient:
             BrokenRules: if the answer cannot be read.
         """
         limit = Limit(timeout_seconds)
-        exchange = self._exchange(await self._ready(limit), on_progress)
-        exchange.begin(method, params)
-        return await exchange.result(limit)
+        with self._exchange(await self._ready(limit), on_progress) as exchange:
+            exchange.begin(method, params)
+            return await exchange.result(limit)
 
     async def close(self) -> None:
         """End the server. Whoever still waits is told; a second time does nothing."""
@@ -195,10 +197,7 @@ class AsyncClient:
         if self._connection is not None:
             await self._waiting.apart(self._connection.close)
 
-    async def _begin_call(
-        self, name: str, arguments: Mapping[str, Any] | None, on_progress: OnProgress | None, limit: Limit
-    ) -> AsyncPendingCall:
-        exchange = self._exchange(await self._ready(limit), on_progress)
+    def _call(self, exchange: Exchange, name: str, arguments: Mapping[str, Any] | None) -> AsyncPendingCall:
         return AsyncPendingCall(exchange, self._asker, self._waiting, name, dict(arguments or {}))
 
     def _exchange(self, running: Running, on_progress: OnProgress | None = None) -> Exchange:

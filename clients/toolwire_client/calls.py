@@ -58,13 +58,13 @@ class AsyncPendingCall:
 
     async def finish(self, limit: Limit) -> CallResult:
         """As `result`, within a limit that is running already."""
-        for _ in range(_MAX_ROUNDS):
-            result = await self._exchange.result(limit)
-            if not isinstance(result, dict) or result.get("resultType") != "input_required":
-                return outcome(result)
-            self._exchange.begin("tools/call", {**self._params, **await self._wanted(result, limit)})
-        self.cancel()
-        raise BrokenRules(f"the tool still asks after {_MAX_ROUNDS} rounds of questions")
+        with self._exchange as exchange:
+            for _ in range(_MAX_ROUNDS):
+                result = await exchange.result(limit)
+                if not isinstance(result, dict) or result.get("resultType") != "input_required":
+                    return outcome(result)
+                exchange.begin("tools/call", {**self._params, **await self._wanted(result, limit)})
+            raise BrokenRules(f"the tool still asks after {_MAX_ROUNDS} rounds of questions")
 
     async def _wanted(self, result: dict[str, Any], limit: Limit) -> dict[str, Any]:
         """What the next request has to carry."""

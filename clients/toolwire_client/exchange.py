@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from .errors import BrokenRules, CallCancelled, ClientError, RequestFailed, TimedOut
 from .events import Answer, Failure, Progress, Unreadable
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from .asking import Asker
     from .connection import Connection
     from .limit import Limit
@@ -19,7 +21,10 @@ OnProgress = Callable[[float, float | None, str | None], object]
 
 
 class Exchange:
-    """Requests on *connection*, one at a time. `id` is that of the last, 0 before the first."""
+    """Requests on *connection*, one at a time. `id` is that of the last, 0 before the first.
+
+    An exception that leaves its `with` block cancels the request that is under way.
+    """
 
     def __init__(
         self,
@@ -35,6 +40,15 @@ class Exchange:
         self._on_progress = on_progress
         self._inbox = waiting.inbox()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is not None:  # without effect if the server has answered, or is gone
+            self.connection.cancel(self.id, "timed out" if isinstance(error, TimedOut) else "no longer waited for")
+
     def begin(self, method: str, params: dict[str, Any] | None = None) -> None:
         """Send a request.
 
@@ -46,8 +60,8 @@ class Exchange:
 
     def send(self, request: tuple[int, bytes]) -> None:
         """As `begin`, with a request that has its id and is written already."""
-        self.connection.begin(request, self._inbox)
         self.id = request[0]
+        self.connection.begin(request, self._inbox)
 
     def cancel(self, reason: str) -> None:
         """Tell the server that the answer is no longer wanted, and wake whoever waits for it. From any thread."""
@@ -59,28 +73,23 @@ class Exchange:
 
         Raises:
             RequestFailed: if the answer is an error.
-            TimedOut: if it takes too long; the request is cancelled then, as by any exception while waiting.
+            TimedOut: if it takes too long.
             CallCancelled, ServerGone, Closed: if there will be no answer.
             BrokenRules: if the answer cannot be read.
         """
-        try:
-            while True:
-                arrival = await self._next(limit)
-                match arrival:
-                    case Answer(result=result):
-                        return result
-                    case Failure(code=code, message=message, data=data):
-                        raise RequestFailed(code, message, data)
-                    case Unreadable(reason=reason):
-                        raise BrokenRules(reason)
-                    case ClientError():
-                        raise arrival
-                    case Progress(id=self.id):
-                        self._report(arrival)
-        except BaseException as error:
-            # Without effect if the server has answered, or is gone.
-            self.connection.cancel(self.id, "timed out" if isinstance(error, TimedOut) else "no longer waited for")
-            raise
+        while True:
+            arrival = await self._next(limit)
+            match arrival:
+                case Answer(result=result):
+                    return result
+                case Failure(code=code, message=message, data=data):
+                    raise RequestFailed(code, message, data)
+                case Unreadable(reason=reason):
+                    raise BrokenRules(reason)
+                case ClientError():
+                    raise arrival
+                case Progress(id=self.id):
+                    self._report(arrival)
 
     def _report(self, progress: Progress) -> None:
         if self._on_progress is not None:

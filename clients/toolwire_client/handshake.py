@@ -108,9 +108,9 @@ async def _discover_or_initialize(connection: Connection, waiting: Waiting, limi
 
 
 async def _discover(connection: Connection, waiting: Waiting, limit: Limit) -> Welcome:
-    exchange = Exchange(connection, waiting)
-    exchange.send(connection.session.discover())
-    answer = await exchange.result(limit)
+    with Exchange(connection, waiting) as exchange:
+        exchange.send(connection.session.discover())
+        answer = await exchange.result(limit)
     offered = answer.get("supportedVersions") if isinstance(answer, dict) else None
     version = codes.MODERN_VERSIONS[-1]
     if not isinstance(offered, list) or version not in offered:
@@ -120,9 +120,9 @@ async def _discover(connection: Connection, waiting: Waiting, limit: Limit) -> W
 
 
 async def _initialize(connection: Connection, waiting: Waiting, limit: Limit) -> Welcome:
-    exchange = Exchange(connection, waiting)
-    exchange.send(connection.session.initialize())
-    answer = await exchange.result(limit)
+    with Exchange(connection, waiting) as exchange:
+        exchange.send(connection.session.initialize())
+        answer = await exchange.result(limit)
     version = answer.get("protocolVersion") if isinstance(answer, dict) else None
     if version not in codes.LEGACY_VERSIONS:
         raise BrokenRules(f"the server speaks MCP {version!r}, which is not known here")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from toolwire import Context, Server
 from toolwire_client import (
     BrokenRules,
     CallCancelled,
@@ -182,6 +183,35 @@ def test_a_call_whose_progress_callback_raises_is_cancelled() -> None:
         with pytest.raises(KeyboardInterrupt):
             client.call_tool("wait", on_progress=stop, timeout_seconds=WAIT)
         assert len(client.call_tool("report").structured["cancelled"]) == 1
+
+
+@pytest.mark.parametrize("how", ["call_tool", "start"])
+def test_an_interrupt_as_soon_as_a_call_is_sent_cancels_it(how: str) -> None:
+    noticed = threading.Event()
+
+    def wait(context: Context) -> None:
+        """Wait until the call is cancelled."""
+        while not context.cancelled:
+            continue
+        noticed.set()
+
+    class Interrupts(Server):
+        def converse(self, write: Any) -> Any:
+            conversation = super().converse(write)
+            feed = conversation.feed
+
+            def feed_and_interrupt(data: bytes) -> None:
+                feed(data)
+                if b"tools/call" in data:
+                    raise KeyboardInterrupt
+
+            conversation.feed = feed_and_interrupt  # type: ignore[method-assign]
+            return conversation
+
+    with nothing_leaks(), connect(Interrupts([wait])) as client:
+        with pytest.raises(KeyboardInterrupt):
+            getattr(client, how)("wait")
+        assert noticed.wait(WAIT)
 
 
 @pytest.mark.parametrize(

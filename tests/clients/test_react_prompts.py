@@ -111,8 +111,8 @@ def test_without_tools_a_prompt_says_that_there_are_none(protocol: Protocol) -> 
 @pytest.mark.parametrize("protocol_type", [StructuredProtocol, DoubaoProtocol, NativeProtocol])
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_instructions_stand_before_the_tools_and_leave_no_gap_if_there_are_none(protocol_type: Any, name: str) -> None:
-    told = protocol_type(language_name=name, instructions="You work for a bakery.").system_prompt(KNOWN)
-    silent = protocol_type(language_name=name).system_prompt(KNOWN)
+    told = protocol_type(language=name, instructions="You work for a bakery.").system_prompt(KNOWN)
+    silent = protocol_type(language=name).system_prompt(KNOWN)
     assert "\n\nYou work for a bakery.\n" in told
     assert told.replace("You work for a bakery.\n", "").strip().replace("\n\n\n", "\n\n") == silent.strip()
 
@@ -193,9 +193,7 @@ def test_a_language_is_found_by_its_name() -> None:
     assert language("zh") is ZH
 
 
-@pytest.mark.parametrize(
-    "protocol", [StructuredProtocol("zh"), DoubaoProtocol(language_name="zh"), NativeProtocol("zh")]
-)
+@pytest.mark.parametrize("protocol", [StructuredProtocol("zh"), DoubaoProtocol(language="zh"), NativeProtocol("zh")])
 def test_in_a_chinese_exchange_nothing_english_is_said(protocol: Protocol) -> None:
     conversation = Conversation([], protocol)
     conversation.question("你好")

@@ -48,6 +48,11 @@ def test_the_tokens_may_be_others() -> None:
         assert protocol.special_tokens == tokens
 
 
+def test_tokens_of_other_names_are_refused_for_they_would_never_be_found() -> None:
+    with pytest.raises(ValueError, match="action_start_token"):
+        BaseProtocol({"action_start": "<a>"})
+
+
 def test_code_goes_to_the_interpreter() -> None:
     assert DOUBAO.parse(f"I count.{BEGIN}```python\nprint(1)\n```{END}") == ("I count.", code("print(1)"))
 

@@ -31,9 +31,9 @@ class NativeProtocol(Protocol):
     """
 
     def __init__(
-        self, language_name: str = "en", *, can_ask: bool = True, prompt: str | None = None, instructions: str = ""
+        self, language: str = "en", *, can_ask: bool = True, prompt: str | None = None, instructions: str = ""
     ) -> None:
-        super().__init__(language_name, prompt=prompt, instructions=instructions)
+        super().__init__(language, prompt=prompt, instructions=instructions)
         self.can_ask = can_ask
 
     def default_prompt(self) -> str:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from . import prompts
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, to_json
-from .prompts import Language, language
 from .remarks import Remark, Unreadable
 from .template import Template
 
@@ -38,7 +38,7 @@ class Invalid(msgspec.Struct, frozen=True):
 
 
 class Protocol(ABC):
-    """A way to exchange messages with a model, in one language.
+    """A way to exchange messages with a model, in one *language*: `en` or `zh`.
 
     *prompt* replaces the system prompt: a text with the slots of this protocol. *instructions* are what the model is
     told besides, for instance for whom it works.
@@ -47,8 +47,8 @@ class Protocol(ABC):
     required_slots: tuple[str, ...] = ()
     optional_slots: tuple[str, ...] = ("instructions",)
 
-    def __init__(self, language_name: str = "en", *, prompt: str | None = None, instructions: str = "") -> None:
-        self.language: Language = language(language_name)
+    def __init__(self, language: str = "en", *, prompt: str | None = None, instructions: str = "") -> None:
+        self.language = prompts.language(language)
         self.instructions = instructions
         text = prompt if prompt is not None else self.default_prompt()
         self.template = Template(text, required=self.required_slots, optional=self.optional_slots)

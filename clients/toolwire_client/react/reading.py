@@ -131,7 +131,7 @@ def _objects(text: str) -> list[dict[str, Any]]:
     if found and unclosed:  # what is around the object may have been meant to be more
         raise Unreadable("unclosed", **_place(text, unclosed[0]))
     if not found and first_brace is not None:
-        _refuse(text, first_brace)
+        _refuse_malformed(text, first_brace)
     return found
 
 
@@ -142,7 +142,7 @@ def _end_of_thoughts(text: str, opening: re.Match[str]) -> int:
     raise Unreadable("unfinished_thoughts", tag=opening[0])
 
 
-def _refuse(text: str, start: int) -> None:
+def _refuse_malformed(text: str, start: int) -> None:
     """Say what is wrong with what looks like an object but does not begin like one, as in `{type: "ASK"}`."""
     try:
         _DECODER.raw_decode(text, start)

@@ -34,14 +34,14 @@ class StructuredProtocol(Protocol):
 
     def __init__(
         self,
-        language_name: str = "en",
+        language: str = "en",
         *,
         result_key: ResultKey = "success",
         prompt: str | None = None,
         instructions: str = "",
         describe: Callable[[list[Entry]], str] = python.from_entries,
     ) -> None:
-        super().__init__(language_name, prompt=prompt, instructions=instructions)
+        super().__init__(language, prompt=prompt, instructions=instructions)
         self.result_key = result_key
         self.describe = describe
 

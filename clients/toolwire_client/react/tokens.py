@@ -37,6 +37,9 @@ class BaseProtocol(Protocol):
     Code goes to *code_tool*, which is the name of a tool and of its parameter. With *several_actions* `"first"` the
     first of several actions is taken; else a reply with several is refused. The slots of a *prompt* are `{{tools}}`,
     which it must have, `{{start}}`, `{{end}}` and `{{instructions}}`.
+
+    Raises:
+        ValueError: for special tokens of other names than `action_start_token` and `action_end_token`.
     """
 
     required_slots = ("tools",)
@@ -48,12 +51,15 @@ class BaseProtocol(Protocol):
         *,
         code_tool: tuple[str, str] | None = ("PythonInterpreter", "code"),
         several_actions: Literal["refuse", "first"] = "refuse",
-        language_name: str = "en",
+        language: str = "en",
         prompt: str | None = None,
         instructions: str = "",
     ) -> None:
-        super().__init__(language_name, prompt=prompt, instructions=instructions)
-        self.special_tokens = {"action_start_token": "", "action_end_token": "", **(special_tokens or {})}
+        super().__init__(language, prompt=prompt, instructions=instructions)
+        self.special_tokens = {"action_start_token": "", "action_end_token": ""}
+        if strange := (special_tokens or {}).keys() - self.special_tokens:
+            raise ValueError(f"unknown special tokens: {sorted(strange)}; known: {list(self.special_tokens)}")
+        self.special_tokens |= special_tokens or {}
         self.code_tool = code_tool
         self.several_actions = several_actions
 
@@ -135,13 +141,12 @@ class BaseProtocol(Protocol):
     def _code(self, text: str, fence: re.Match[str]) -> tuple[str, int]:
         end_token = self.special_tokens["action_end_token"]
         behind = rf"\n|\Z|{re.escape(end_token)}" if end_token else r"\n|\Z"
-        closing = re.compile(rf"\n?[ \t]*{fence['marks']}`*[ \t]*(?={behind})").search(text, fence.end())
+        closing = re.compile(rf"{fence['marks']}`*[ \t]*(?={behind})").search(text, fence.end())
         end = text.find(end_token, fence.end()) if end_token else -1
-        if closing:
-            return text[fence.end() : closing.start()], closing.end()
-        if end >= 0:
-            return text[fence.end() : end].rstrip("\n"), end
-        raise Unreadable("unfinished_code")
+        if closing is None and end < 0:
+            raise Unreadable("unfinished_code")
+        stop, end = closing.span() if closing else (end, end)
+        return text[fence.end() : stop].rstrip(), end
 
     def _refuse_more(self, rest: str) -> None:
         """Do nothing, unless what follows the action may be a part of it, or another one."""

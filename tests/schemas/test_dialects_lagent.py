@@ -115,6 +115,15 @@ def test_without_a_known_type_any_value_is_taken(words: dict[str, Any]) -> None:
     assert parameter(**words) == {}
 
 
+def test_a_parameter_may_have_one_of_several_types() -> None:
+    assert parameter(type=["STRING", "ARRAY"], items={"type": "STRING"}) == {
+        "type": ["string", "array"],
+        "items": {"type": "string"},
+    }
+    assert parameter(type=["Array", "list", "null"]) == {"type": ["array", "null"], "items": {}}
+    assert parameter(type=["STRING", "ANY"]) == parameter(type=[]) == {}
+
+
 def test_words_of_json_schema_in_a_parameter_are_kept_and_others_are_not() -> None:
     assert parameter(type="STRING", enum=["m", "km"], default="m", required=True, colour="red") == {
         "type": "string",

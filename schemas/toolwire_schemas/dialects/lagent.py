@@ -30,6 +30,7 @@ _FROM_LAGENT = {
     "integer": "integer",
     "object": "object",
     "dict": "object",
+    "null": "null",
 }
 _TO_LAGENT = {
     "string": "STRING",
@@ -167,15 +168,22 @@ def _required(given: Any, members: dict[str, Schema], where: str) -> list[str]:
 
 
 def _schema(parameter: dict[str, Any], where: str) -> Schema:
-    schema: Schema = _nested({"type": _text(parameter, "type", where)})
+    schema: Schema = _nested({"type": _type(parameter, where)})
     if said := _text(parameter, "description", where):
         schema["description"] = said
     schema |= _nested({word: value for word, value in parameter.items() if word in _DETAILS or word == "default"})
     if not isinstance(schema.get("required", []), list):  # people also write "required": True
         del schema["required"]
-    if schema.get("type") == "array":
+    if "array" in schema.get("type", ()):
         schema.setdefault("items", {})  # some clients refuse an array without them
     return schema
+
+
+def _type(parameter: dict[str, Any], where: str) -> str | list[str]:
+    kind = parameter.get("type")
+    if isinstance(kind, list):
+        return [_text({"type": one}, "type", where) for one in kind]
+    return _text(parameter, "type", where)
 
 
 def _nested(schema: Any) -> Any:
@@ -183,11 +191,18 @@ def _nested(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     made = children(schema, _nested)
-    if isinstance(kind := made.get("type"), str) and kind != "null":
-        del made["type"]
-        if kind.lower() in _FROM_LAGENT:
-            made = {"type": _FROM_LAGENT[kind.lower()], **made}
+    if "type" in made:
+        kind = _known(made.pop("type"))
+        made = {"type": kind, **made} if kind else made
     return made
+
+
+def _known(kind: Any) -> str | list[str] | None:
+    """JSON Schema's name for a type, or its names for a list of them; None if one is unknown."""
+    if isinstance(kind, list):
+        names = [_FROM_LAGENT.get(str(one).lower(), "") for one in kind]
+        return list(dict.fromkeys(names)) if all(names) else None
+    return _FROM_LAGENT.get(str(kind).lower())
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:

@@ -1,0 +1,132 @@
+"""The published schemas, by name: as text, as dicts, as validators, as one document. No network is asked for any.
+
+They are JSON Schema 2020-12, one to a file, and refer to each other by their `$id`s, which are names and no addresses:
+`urn:toolwire:v1:tool`. A validator in any language that is given all of them, or a bundle, resolves every reference.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from .codec import decode
+from .subschemas import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from jsonschema import Draft202012Validator
+    from referencing import Registry
+
+PREFIX = "urn:toolwire:v1:"
+"""What a schema's name has before it in its `$id`. Within `v1` no schema changes its meaning."""
+
+_FOLDER = files(__package__) / "v1"
+_SUFFIX = ".schema.json"
+
+
+class UnknownSchema(LookupError):
+    """There is no such schema, or none at that place in it. The sentence lists what there is, the closest first."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return the names of all schemas, in order."""
+    found = (path.name for path in _FOLDER.iterdir())
+    return tuple(sorted(name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX)))
+
+
+def text(name: str) -> str:
+    """Return the schema of this *name* as it stands in its file.
+
+    Raises:
+        UnknownSchema: if there is none.
+    """
+    if name not in names():
+        raise UnknownSchema(_unknown("schema", name, names()))
+    return (_FOLDER / (name + _SUFFIX)).read_text("utf-8")
+
+
+def load(name: str) -> dict[str, Any]:
+    """Return the schema of this *name*, a new dict at each call.
+
+    Raises:
+        UnknownSchema: if there is none.
+    """
+    schema: dict[str, Any] = decode(text(name))
+    return schema
+
+
+def validator(name: str) -> Draft202012Validator:
+    """Return jsonschema's validator for the schema of this *name*, or for a part of it: `jsonrpc-error#/$defs/error`.
+
+    Raises:
+        UnknownSchema: if there is none.
+    """
+    from jsonschema import Draft202012Validator
+    from referencing.exceptions import Unresolvable
+
+    try:
+        _registry().resolver().lookup(PREFIX + name)
+    except Unresolvable:
+        whole, _, place = name.partition("#")
+        parts = [f"/$defs/{part}" for part in load(whole).get("$defs", {})]
+        raise UnknownSchema(_unknown(f"place in {whole}", place, parts)) from None
+    return Draft202012Validator({"$ref": PREFIX + name}, registry=_registry())
+
+
+def bundle(*chosen: str) -> dict[str, Any]:
+    """Return one document that holds all schemas, or the *chosen* ones and whatever these refer to.
+
+    It is a bundle as JSON Schema 2020-12 (section 9.3) has it: each schema is whole and keeps its `$id`. If one is
+    chosen, the document is that schema, and can be given to a validator as it is.
+
+    Raises:
+        UnknownSchema: if one of the *chosen* is none.
+    """
+    held = _closure(chosen) if chosen else names()
+    root = {"$ref": PREFIX + chosen[0]} if len(chosen) == 1 else {}
+    return {"$schema": load(held[0])["$schema"], **root, "$defs": {name: load(name) for name in held}}
+
+
+def files_to_export() -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of every file that hosts in other languages may want: schemas and declarations."""
+    for path in sorted(_FOLDER.iterdir(), key=lambda path: path.name):
+        yield path.name, path.read_text("utf-8")
+
+
+def _closure(chosen: tuple[str, ...]) -> list[str]:
+    found = list(dict.fromkeys(chosen))
+    for name in found:  # which grows meanwhile
+        found += [other for other in references(load(name)) if other not in found]
+    return found
+
+
+def references(schema: dict[str, Any]) -> list[str]:
+    """Return the names of the other schemas that *schema* refers to, each once."""
+    targets = (str(inner.get("$ref", "")) for _, inner in walk(schema, ""))
+    return list(dict.fromkeys(_named(target) for target in targets if target.startswith(PREFIX)))
+
+
+def _unknown(what: str, name: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    listed = get_close_matches(name, known, n=len(known) or 1, cutoff=0)
+    meant = f", did you mean {listed[0]!r}?" if get_close_matches(name, known, n=1) else "."
+    return f"no {what} {name!r}{meant} Known: {', '.join(listed) or 'none'}"
+
+
+def _named(reference: str) -> str:
+    return reference.removeprefix(PREFIX).partition("#")[0]
+
+
+@cache
+def _registry() -> Registry[Any]:
+    from referencing import Registry, Resource
+
+    resources = ((PREFIX + name, Resource.from_contents(load(name))) for name in names())
+    return Registry().with_resources(resources).crawl()

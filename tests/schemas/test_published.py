@@ -1,0 +1,195 @@
+"""The published schemas, each by itself: its words, its examples, and what is refused of those when changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from mutations import REGISTRY, mutants, places, written
+from toolwire_schemas.load import PREFIX, UnknownSchema, bundle, load, names, references, text, validator
+from toolwire_schemas.subschemas import walk
+
+DIALECT = Draft202012Validator.META_SCHEMA["$id"]
+
+# Where a schema says nothing of a value, and cannot: by the schema, the place in its examples, and whose affair it is.
+ANYTHING = {
+    (r"jsonrpc-.*", r"/(params|result)/.+"): "what methods take and give is said by the schemas of each",
+    (r"tools-call-params.*|messages-.*", r"(/params)?/arguments/\w+"): "arguments are the tool's",
+    (r"tools-call-result|messages-(?!2026).*", r"(/result)?/structuredContent/\w+"): "results are the tool's",
+    (r".*2026-07-28", r"(/result)?/structuredContent(/\w+)*"): "they need not even be objects any more",
+    (r"react-reply", r"/params/\w+"): "arguments are the tool's",
+    (r"react-message", r"/result"): "results are the tool's",
+    (r".*", r"(/_meta|/meta)?/example\.com~1\w+"): "whoever chose the name knows",
+    (r"json-schema", r"/(\$schema|type|items).*"): "this schema is of another dialect",
+    (r"tool|tool-2026-07-28", r"/inputSchema/.*/default"): "values of a type that others tell",
+    (r"tool-library", r"/parameters/\d/(default|const|(enum|examples)/\d)"): "values of a type that others tell",
+    (r"tool-library", r"/parameters/1/x-unit"): "whoever chose the name knows",
+    (r"lagent-tool", r"/parameters/0/\$ref"): "behind Lagent's members stand words of JSON Schema",
+}
+
+# Changes that make one valid value another: by the schema, the place and the change.
+CHANGELINGS = {
+    ("jsonrpc-batch", "/0/id", "removed"): "a request without its id is a notification",
+    **{
+        (name, place, "removed"): "answers do not say what they answer, and one without members answers a ping"
+        for name in names()
+        if re.fullmatch(r"messages-(plain|20(24|25).*)", name)
+        for place in ("/result/tools", "/1/result/tools")
+    },
+    **{
+        (name, "/result/content", "array"): "with a list as its content the user's answer is that of a tool"
+        for name in ("messages-2025-06-18", "messages-2025-11-25")
+    },
+}
+
+
+def published() -> Iterator[tuple[str, dict[str, Any]]]:
+    for name in names():
+        yield name, load(name)
+
+
+def test_every_schema_is_valid_names_itself_and_says_what_it_is_for() -> None:
+    for name, schema in published():
+        Draft202012Validator.check_schema(schema)
+        assert list(schema)[:4] == ["$schema", "$id", "title", "description"], name
+        assert (schema["$schema"], schema["$id"]) == (DIALECT, PREFIX + name)
+        assert text(name).endswith("}\n")
+
+
+def test_no_two_parts_have_the_same_title() -> None:
+    """Titles become the names of types."""
+    titles = [
+        re.sub(r"\W", "", inner["title"]).lower()
+        for name, schema in published()
+        for _, inner in walk(schema, name)
+        if "title" in inner
+    ]
+    assert sorted(titles) == sorted(set(titles))
+
+
+def test_whatever_has_a_title_has_a_description_that_is_a_sentence() -> None:
+    for name, schema in published():
+        for where, inner in walk(schema, name):
+            if "title" in inner:
+                assert re.fullmatch(r"[A-Z`$].*[.)]", inner["description"], re.DOTALL), where
+
+
+def test_every_member_of_an_object_is_described() -> None:
+    """Those excepted whose name says it all to whoever knows JSON Schema, from which a form has its words."""
+    for name, schema in published():
+        for where, inner in walk(schema, name):
+            for member, word in inner.get("properties", {}).items():
+                told = (
+                    not isinstance(word, dict) or {"description", "$ref", "const"} & set(word) or "properties" in word
+                )
+                assert told or where.startswith("elicitation-create-params.$defs."), f"{where}: {member}"
+
+
+def test_every_reference_leads_somewhere() -> None:
+    for name, schema in published():
+        resolver = REGISTRY.resolver(base_uri=PREFIX + name)
+        for _, inner in walk(schema, name):
+            if "$ref" in inner:
+                resolver.lookup(inner["$ref"])
+
+
+def test_every_schema_has_examples_that_it_takes() -> None:
+    for name, schema in published():
+        assert schema["examples"], name
+        for example in schema["examples"]:
+            assert [error.message for error in validator(name).iter_errors(example)] == [], name
+
+
+def test_every_member_that_a_schema_knows_is_in_an_example() -> None:
+    seen = {
+        id(schema)
+        for name in names()
+        for example in REGISTRY.contents(PREFIX + name)["examples"]
+        for place in places(name, example)
+        for schema in place.schemas
+    }
+    for name in names():
+        for where, inner in walk(REGISTRY.contents(PREFIX + name), name):
+            members = inner.get("properties", {}) if not where.endswith(".if") else {}
+            for member, word in members.items():
+                assert id(word) in seen or word is False, f"{where}: {member}"
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_required_member_cannot_be_missing_and_no_value_be_of_another_type(name: str) -> None:
+    judge = validator(name)
+    taken = {
+        (name, written(mutant.path), mutant.change)
+        for example in load(name)["examples"]
+        for mutant in mutants(name, example)
+        if mutant.must_fail and judge.is_valid(mutant.value)
+    }
+    assert taken <= set(CHANGELINGS)
+
+
+def test_anything_goes_only_where_it_has_to() -> None:
+    used = set()
+    for name, schema in published():
+        for example in schema["examples"]:
+            for place in places(name, example):
+                if place.types is None:
+                    found = [rule for rule in ANYTHING if _about(rule, name, written(place.path))]
+                    assert found, f"{name}: nothing is said of {written(place.path)}"
+                    used |= set(found)
+    assert used == set(ANYTHING)
+
+
+def _about(rule: tuple[str, str], name: str, place: str) -> bool:
+    return re.fullmatch(rule[0], name) is not None and re.fullmatch(rule[1], place) is not None
+
+
+# --- finding them ---
+
+
+def test_an_unknown_name_is_told_with_the_closest_ones_first() -> None:
+    with pytest.raises(UnknownSchema) as caught:
+        load("tool-anotations")
+    assert str(caught.value).startswith(
+        "no schema 'tool-anotations', did you mean 'tool-annotations'? Known: tool-annotations, content-annotations, "
+    )
+    assert all(name in str(caught.value) for name in names())
+
+
+@pytest.mark.parametrize("name", ["", "../v1/tool", "tool.schema.json", "zzz"])
+def test_a_name_that_is_like_no_other_is_only_told_which_there_are(name: str) -> None:
+    with pytest.raises(UnknownSchema, match=f"no schema '{name}'"):
+        validator(name)
+
+
+def test_a_validator_may_be_for_a_part_of_a_schema() -> None:
+    sent = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    assert validator("messages-plain#/$defs/client-message").is_valid(sent)
+    assert not validator("messages-plain#/$defs/server-message").is_valid(sent)
+    with pytest.raises(UnknownSchema, match="no place in jsonrpc-error '/\\$defs/eror', did you mean '/\\$defs/error'"):
+        validator("jsonrpc-error#/$defs/eror")
+
+
+def test_a_loaded_schema_is_the_callers_own() -> None:
+    load("tool")["properties"].clear()
+    assert load("tool")["properties"]
+
+
+def test_a_bundle_needs_nothing_else() -> None:
+    for name in names():
+        alone = Draft202012Validator(bundle(name))
+        for example in load(name)["examples"]:
+            assert alone.is_valid(example), name
+
+
+def test_a_bundle_holds_what_is_chosen_and_what_that_refers_to() -> None:
+    assert list(bundle("jsonrpc-error")["$defs"]) == ["jsonrpc-error", "jsonrpc-id"]
+    assert set(bundle("tools-list-result")["$defs"]) == {"tools-list-result", "tool", *_beneath("tool"), "meta"}
+    assert list(bundle("icon", "meta")) == ["$schema", "$defs"]
+    assert list(bundle()["$defs"]) == list(names())
+
+
+def _beneath(name: str) -> set[str]:
+    return {found for other in references(load(name)) for found in (other, *_beneath(other))}

@@ -1,0 +1,308 @@
+"""What a real server and its host say to each other, in every revision and without any, is what the schemas say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conversations import Process, running, wait_until
+from toolwire_schemas.codes import LEGACY_VERSIONS, META_CLIENT_CAPABILITIES, META_VERSION, MODERN_VERSIONS
+from toolwire_schemas.load import load, names, validator
+
+SERVER = '''
+import threading
+from dataclasses import dataclass
+from typing import Literal
+
+import toolwire
+from toolwire_tools import Audio, Context, File, Image, ResourceLink, Text, ToolError, tool_api
+
+@dataclass
+class Order:
+    count: int
+    size: Literal["small", "large"]
+    mail: str = "me@example.com"
+    gift: bool = False
+    weight: float | None = None
+
+@tool_api(title="Add", read_only=True, idempotent=True, destructive=False, open_world=False, meta={"example.com/x": 1},
+          icons=[{"src": "https://example.com/add.png", "sizes": ["48x48"], "theme": "dark"}])
+def add(a: int, b: int = 1) -> int:
+    """Add two whole numbers."""
+    return a + b
+
+def data() -> Order:
+    return Order(1, "small")
+
+def nothing() -> None:
+    """Say nothing."""
+
+def blocks():
+    return [
+        Text("for you", audience="user", priority=0.5), Image(b"x", media_type="image/png"),
+        Audio(b"x", media_type="audio/wav"), File("text", name="a.txt"), File(b"bytes", uri="urn:x"),
+        ResourceLink("https://example.com/a", title="A", description="a", media_type="text/plain", size=0), "text",
+    ]
+
+def steps():
+    for number in range(3):
+        yield str(number)
+
+def fail() -> str:
+    raise ToolError("as told")
+
+def wait(context: Context, path: str) -> None:
+    open(path, "w").close()
+    while not context.cancelled:
+        threading.Event().wait(0.005)
+
+def order(context: Context) -> Order:
+    return context.ask("How much?", Order)
+
+def learn() -> str:
+    server.add(taught)
+    return "learnt"
+
+def taught() -> str:
+    """What was learnt."""
+
+tools = [add, data, nothing, blocks, steps, fail, wait, order, learn]
+server = toolwire.Server(tools, name="all", title="All", version="1", instructions="Mind the gap.", page_size=4)
+server.serve()
+'''
+
+# What each method takes and gives, or in 2026-07-28 what is called so and has that behind it; else it takes nothing.
+PARAMS = {
+    "initialize": "initialize-params",
+    "notifications/initialized": "no-params",
+    "ping": "no-params",
+    "server/discover": "server-discover-params",
+    "tools/list": "tools-list-params",
+    "tools/call": "tools-call-params",
+    "elicitation/create": "elicitation-create-params",
+    "subscriptions/listen": "subscriptions-listen-params",
+    "notifications/subscriptions/acknowledged": "subscriptions-acknowledged-params",
+    "notifications/tools/list_changed": "list-changed-params",
+    "notifications/progress": "progress-params",
+    "notifications/cancelled": "cancelled-params",
+    "$/cancelRequest": "cancel-request-params",
+}
+RESULTS = {
+    "initialize": "initialize-result",
+    "ping": "ping-result",
+    "server/discover": "server-discover-result",
+    "tools/list": "tools-list-result",
+    "tools/call": "tools-call-result",
+    "elicitation/create": "elicitation-create-result",
+    "subscriptions/listen": "subscriptions-listen-result",
+}
+
+INFO = {"name": "test", "version": "1"}
+CAN_ASK = {"elicitation": {}}
+MODERN_META = {META_VERSION: MODERN_VERSIONS[-1], META_CLIENT_CAPABILITIES: CAN_ASK}
+
+
+class Host:
+    """Talks to a server in one revision and holds every message, of either side, against the schemas."""
+
+    def __init__(self, process: Process, revision: str) -> None:
+        self.process = process
+        self._modern = revision in MODERN_VERSIONS
+        self._messages = f"messages-{revision}"
+        self._seen: set[str] = set()
+        self._methods: dict[Any, str] = {}
+
+    def send(self, **message: Any) -> None:
+        """Send a message, which has to be one of a client's."""
+        if self._modern and "id" in message:
+            message["params"] = {**message["params"], "_meta": {**MODERN_META, **message["params"].get("_meta", {})}}
+        sent = {"jsonrpc": "2.0", **message}
+        self._judge("client-message", sent)
+        self.process.send(sent)
+
+    def receive(self) -> Any:
+        """Return the next message, which has to be one of a server's, and give what was asked for."""
+        message = self.process.receive()
+        self._judge("server-message", message)
+        return message
+
+    def ask(self, method: str, **params: Any) -> Any:
+        """Send a request and return its answer, the first that comes."""
+        id = len(self._methods)
+        self.send(id=id, method=method, params=params)
+        answer = self.receive()
+        assert answer["id"] == id
+        return answer
+
+    def call(self, name: str, id: Any, arguments: Any = None, **more: Any) -> None:
+        """Send a call of a tool."""
+        self.send(id=id, method="tools/call", params={"name": name, "arguments": arguments or {}, **more})
+
+    def unseen(self) -> set[str]:
+        """What has not come up of all that the revision's schema knows of."""
+        sides = ("client-message", "server-message")
+        return {branch["$ref"] for side in sides for branch in self._definition(side)["anyOf"]} - self._seen
+
+    def _judge(self, side: str, message: Any) -> None:
+        if "method" in message:
+            _check(self._named(PARAMS[message["method"]]), message.get("params", {}))
+            self._methods[message.get("id")] = message["method"]
+        elif "result" in message:
+            _check(self._named(RESULTS[self._methods[message["id"]]]), message["result"])
+        _check(f"{self._messages}#/$defs/{side}", message)
+        for branch in self._definition(side)["anyOf"]:
+            where = branch["$ref"].removeprefix("urn:toolwire:v1:")
+            if validator(where if where[0] != "#" else self._messages + where).is_valid(message):
+                self._seen.add(branch["$ref"])
+
+    def _definition(self, name: str) -> Any:
+        return load(self._messages)["$defs"][name]
+
+    def _named(self, name: str) -> str:
+        newer = [f"{name}-{MODERN_VERSIONS[-1]}"] if self._modern else []
+        return next(found for found in (*newer, name, "no-params") if found in names())
+
+
+def _check(name: str, value: Any) -> None:
+    problems = [f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(value)]
+    assert not problems, f"{name} does not take {value}: {problems}"
+
+
+@contextmanager
+def hosted(folder: Path, revision: str) -> Iterator[Host]:
+    script = folder / "server.py"
+    script.write_text(SERVER, encoding="utf-8")
+    with running(str(script)) as process:
+        yield Host(process, revision)
+
+
+def use_every_tool(host: Host, folder: Path) -> None:
+    """List all pages, call whatever answers by itself, cancel what does not, and get an error."""
+    page = host.ask("tools/list")["result"]
+    while "nextCursor" in page:
+        page = host.ask("tools/list", cursor=page["nextCursor"])["result"]
+    for name in ("data", "nothing", "blocks", "steps"):
+        assert host.ask("tools/call", name=name)["result"]["isError"] is False
+    for name, arguments in (("fail", {}), ("add", {"a": "two"})):
+        assert host.ask("tools/call", name=name, arguments=arguments)["result"]["isError"] is True
+    assert host.ask("tools/call", name="ad")["error"]["code"] == -32602
+    host.call("steps", "p", _meta={"progressToken": "p"})
+    assert [host.receive().get("method") for _ in range(4)] == ["notifications/progress"] * 3 + [None]
+    _begin_to_wait(host, folder / "waits")
+    host.send(method="notifications/cancelled", params={"requestId": "w", "reason": "enough"})
+    assert host.ask("tools/call", name="add", arguments={"a": 1})["result"]["structuredContent"] == {"result": 2}
+
+
+def _begin_to_wait(host: Host, path: Path) -> None:
+    host.call("wait", "w", {"path": str(path)})
+    wait_until(path.exists)
+
+
+FORM = {"count": 2, "size": "large"}
+
+
+@pytest.mark.parametrize("revision", LEGACY_VERSIONS)
+def test_a_revision_with_a_handshake_is_spoken_as_its_schemas_say(tmp_path: Path, revision: str) -> None:
+    asks = revision >= "2025-06-18"
+    with hosted(tmp_path, revision) as host:
+        capabilities = CAN_ASK if asks else {}
+        host.ask("initialize", protocolVersion=revision, capabilities=capabilities, clientInfo=INFO)
+        host.send(method="notifications/initialized")
+        host.ask("ping")
+        use_every_tool(host, tmp_path)
+        if asks:
+            question = _asked(host, "o1")
+            host.send(id=question["id"], result={"action": "accept", "content": FORM})
+            assert host.receive()["result"]["structuredContent"]["size"] == "large"
+            question = _asked(host, "o2")
+            host.send(id=question["id"], error={"code": -32603, "message": "no window"})
+            assert host.receive()["result"]["isError"] is True
+            question = _asked(host, "o3")
+            host.send(method="notifications/cancelled", params={"requestId": "o3"})
+            assert host.receive()["params"] == {"requestId": question["id"]}
+        host.call("learn", "l")
+        assert {host.receive().get("method") for _ in range(2)} == {"notifications/tools/list_changed", None}
+        assert host.unseen() == set()
+
+
+def _asked(host: Host, id: str) -> Any:
+    host.call("order", id)
+    return host.receive()
+
+
+def test_the_revision_without_a_handshake_is_spoken_as_its_schemas_say(tmp_path: Path) -> None:
+    with hosted(tmp_path, MODERN_VERSIONS[-1]) as host:
+        host.ask("server/discover")
+        use_every_tool(host, tmp_path)
+        question = host.ask("tools/call", name="order")["result"]
+        reply = {"inputResponses": {"answer": {"action": "accept", "content": FORM}}}
+        answer = host.ask("tools/call", name="order", requestState=question["requestState"], **reply)
+        assert answer["result"]["structuredContent"]["count"] == 2
+        host.send(id="listen", method="subscriptions/listen", params={"notifications": {"toolsListChanged": True}})
+        assert host.receive()["method"] == "notifications/subscriptions/acknowledged"
+        host.call("learn", "l")
+        assert {host.receive().get("method") for _ in range(2)} == {"notifications/tools/list_changed", None}
+        host.process.popen.stdin.close()  # type: ignore[union-attr]
+        assert host.receive()["id"] == "listen"
+        assert host.unseen() == set()
+
+
+def test_plain_json_rpc_is_spoken_as_its_schemas_say(tmp_path: Path) -> None:
+    with hosted(tmp_path, "plain") as host:
+        host.ask("ping")
+        use_every_tool(host, tmp_path)
+        _begin_to_wait(host, tmp_path / "editor")
+        host.send(method="$/cancelRequest", params={"id": "w"})
+        assert host.receive()["error"]["code"] == -32800
+        assert host.unseen() == set()
+
+
+def test_a_batch_and_its_answer_are_as_the_schemas_say(tmp_path: Path) -> None:
+    sent = [
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "add", "arguments": {"a": 1}}},
+        {"jsonrpc": "2.0", "id": 3, "method": "ping"},
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}},
+    ]
+    with hosted(tmp_path, "plain") as host:
+        answer = host.process.ask(sent)
+        assert {one["id"] for one in answer} == {1, 2, 3}
+        for name, message in (("client", sent), ("server", answer)):
+            _check(f"messages-plain#/$defs/{name}-batch", message)
+            _check(f"messages-2025-03-26#/$defs/{name}-batch", message)
+            _check("jsonrpc-batch", message)
+
+
+def _request(**members: Any) -> Any:
+    return {"jsonrpc": "2.0", "id": 1, "method": "ping", **members}
+
+
+WRONG = {
+    "no JSON": (b"{\n", -32700),
+    "no request": ([], -32600),
+    "an id that is none": (_request(id=1.5), -32600),
+    "params by position": (_request(method="tools/call", params=["add"]), -32602),
+    "an unknown method": (_request(method="pong"), -32601),
+    "a call without a name": (_request(method="tools/call", params={}), -32602),
+    "an unknown cursor": (_request(method="tools/list", params={"cursor": "x"}), -32602),
+    "an unknown revision": (
+        _request(method="server/discover", params={"_meta": {META_VERSION: "2031-01-01"}}),
+        -32022,
+    ),
+    "a revision and nothing else": (
+        _request(method="server/discover", params={"_meta": {META_VERSION: "2026-07-28"}}),
+        -32602,
+    ),
+}
+
+
+def test_an_error_is_as_the_schemas_say_whatever_was_wrong(tmp_path: Path) -> None:
+    with hosted(tmp_path, "plain") as host:
+        for message, code in WRONG.values():
+            answer = host.process.ask(message)
+            assert answer["error"]["code"] == code
+            for name in ("jsonrpc-error", *(f"messages-{version}" for version in (*LEGACY_VERSIONS, *MODERN_VERSIONS))):
+                _check(name, answer)

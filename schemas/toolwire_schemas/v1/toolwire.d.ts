@@ -1,0 +1,1914 @@
+// The types of Toolwire's published schemas, v1: what a tool server and its host say to each other, and more.
+// Generated from the *.schema.json beside this file by schemas/declarations.mjs; not to be changed by hand.
+
+/**
+ * A JSON Schema that says `"type": "object"` at its root.
+ */
+export type SchemaOfObject = JSONSchema & {
+  type: 'object'
+}
+/**
+ * A JSON Schema of draft 2020-12, as every schema is that names no other dialect in `$schema`. (One that does is not looked into here.)
+ */
+export type JSONSchema =
+  | {
+      [k: string]: unknown
+    }
+  | boolean
+/**
+ * What a request is known by until it is answered: text, or a whole number of any size. Whoever asks chooses it, never that of another request under way; the answer carries it as it was sent. (JSON-RPC also knows null and fractions, and advises against both. MCP and Toolwire refuse them with -32600.)
+ */
+export type JSONRPCId = string | number
+/**
+ * A part of what a tool answers: text, a picture, a sound, a file, or a link to something that the host may fetch.
+ */
+export type ContentBlock = TextContent | ImageContent | AudioContent | EmbeddedResource | ResourceLink
+/**
+ * A field of a form.
+ */
+export type ElicitationField =
+  ElicitationTextField | ElicitationNumberField | ElicitationYesOrNoField | ElicitationSeveralField
+/**
+ * The answer to a `tools/call` of 2026-07-28 whose tool asks the user: the client puts the questions and calls again. The tool goes on where it was.
+ */
+export type InputRequiredResult = Result20260728 & {
+  resultType: 'input_required'
+  /**
+   * The questions, by names that the answers will carry.
+   */
+  inputRequests?: {
+    [k: string]: InputRequest
+  }
+  /**
+   * To be sent back as it is. It is not to be read, and may be used once.
+   */
+  requestState?: string
+}
+/**
+ * A result that is all of it.
+ */
+export type CompleteResult20260728 = Result20260728 & {
+  resultType: 'complete'
+}
+/**
+ * A result that a client may keep.
+ */
+export type CacheableResult20260728 = CompleteResult20260728 & {
+  /**
+   * For how many milliseconds; 0 means not at all.
+   */
+  ttlMs: number
+  /**
+   * For everybody, or for this user only.
+   */
+  cacheScope: 'public' | 'private'
+}
+/**
+ * Several messages in one array. A batch of requests is answered by one array of answers, in any order; notifications have none in it, and a batch of nothing else is not answered at all. Of MCP's revisions only 2025-03-26 has batches; Toolwire takes them in all.
+ *
+ * @minItems 1
+ */
+export type JSONRPCBatch = (JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCErrorResponse)[]
+/**
+ * Any message between a client and a tool server that agreed on MCP 2024-11-05, the first revision.
+ */
+export type MCPMessage20241105 = ClientMessage20241105 | ServerMessage20241105
+/**
+ * What a client sends.
+ */
+export type ClientMessage20241105 =
+  | InitializeRequest
+  | NotificationsInitializedNotification
+  | PingRequest
+  | ToolsListRequest
+  | ToolsCallRequest
+  | NotificationsCancelledNotification
+/**
+ * A request: `initialize`.
+ */
+export type InitializeRequest = JSONRPCRequest & {
+  method: 'initialize'
+  params: InitializeParams
+}
+/**
+ * A notification: `notifications/initialized`.
+ */
+export type NotificationsInitializedNotification = JSONRPCNotification & {
+  method: 'notifications/initialized'
+  params?: NoParams
+}
+/**
+ * A request: `ping`.
+ */
+export type PingRequest = JSONRPCRequest & {
+  method: 'ping'
+  params?: NoParams
+}
+/**
+ * A request: `tools/list`.
+ */
+export type ToolsListRequest = JSONRPCRequest & {
+  method: 'tools/list'
+  params?: ToolsListParams
+}
+/**
+ * A request: `tools/call`.
+ */
+export type ToolsCallRequest = JSONRPCRequest & {
+  method: 'tools/call'
+  params: ToolsCallParams
+}
+/**
+ * A notification: `notifications/cancelled`.
+ */
+export type NotificationsCancelledNotification = JSONRPCNotification & {
+  method: 'notifications/cancelled'
+  params: NotificationsCancelledParams
+}
+/**
+ * What a server sends.
+ */
+export type ServerMessage20241105 =
+  | InitializeResponse20241105
+  | PingResponse
+  | ToolsListResponse
+  | ToolsCallResponse
+  | NotificationsProgressNotification
+  | NotificationsToolsListChangedNotification
+  | JSONRPCErrorResponse
+/**
+ * The answer to `initialize`.
+ */
+export type InitializeResponse20241105 = JSONRPCResponse & {
+  result: InitializeResult & {
+    protocolVersion: '2024-11-05'
+  }
+}
+/**
+ * The answer to `ping`.
+ */
+export type PingResponse = JSONRPCResponse & {
+  result: PingResult
+}
+/**
+ * The answer to `tools/list`.
+ */
+export type ToolsListResponse = JSONRPCResponse & {
+  result: ToolsListResult
+}
+/**
+ * The answer to `tools/call`.
+ */
+export type ToolsCallResponse = JSONRPCResponse & {
+  result: ToolsCallResult
+}
+/**
+ * A notification: `notifications/progress`.
+ */
+export type NotificationsProgressNotification = JSONRPCNotification & {
+  method: 'notifications/progress'
+  params: NotificationsProgressParams
+}
+/**
+ * A notification: `notifications/tools/list_changed`.
+ */
+export type NotificationsToolsListChangedNotification = JSONRPCNotification & {
+  method: 'notifications/tools/list_changed'
+  params?: NoParams
+}
+/**
+ * Any message between a client and a tool server that agreed on MCP 2025-03-26. It is the one revision with batches, and brought annotations of tools.
+ */
+export type MCPMessage20250326 =
+  ClientMessage20250326 | ServerMessage20250326 | ClientBatch20250326 | ServerBatch20250326
+/**
+ * What a client sends.
+ */
+export type ClientMessage20250326 =
+  | InitializeRequest
+  | NotificationsInitializedNotification
+  | PingRequest
+  | ToolsListRequest
+  | ToolsCallRequest
+  | NotificationsCancelledNotification
+/**
+ * What a server sends.
+ */
+export type ServerMessage20250326 =
+  | InitializeResponse20250326
+  | PingResponse
+  | ToolsListResponse
+  | ToolsCallResponse
+  | NotificationsProgressNotification
+  | NotificationsToolsListChangedNotification
+  | JSONRPCErrorResponse
+/**
+ * The answer to `initialize`.
+ */
+export type InitializeResponse20250326 = JSONRPCResponse & {
+  result: InitializeResult & {
+    protocolVersion: '2025-03-26'
+  }
+}
+/**
+ * Several messages in one array; the server answers with one array.
+ *
+ * @minItems 1
+ */
+export type ClientBatch20250326 = ClientMessage20250326[]
+/**
+ * The answers to a batch.
+ *
+ * @minItems 1
+ */
+export type ServerBatch20250326 = ServerMessage20250326[]
+/**
+ * Any message between a client and a tool server that agreed on MCP 2025-06-18. It brought questions to the user (`elicitation/create`) and structured content, and took batches away.
+ */
+export type MCPMessage20250618 = ClientMessage20250618 | ServerMessage20250618
+/**
+ * What a client sends.
+ */
+export type ClientMessage20250618 =
+  | InitializeRequest
+  | NotificationsInitializedNotification
+  | PingRequest
+  | ToolsListRequest
+  | ToolsCallRequest
+  | NotificationsCancelledNotification
+  | ElicitationCreateResponse
+  | JSONRPCErrorResponse
+/**
+ * The answer to `elicitation/create`.
+ */
+export type ElicitationCreateResponse = JSONRPCResponse & {
+  result: ElicitationCreateResult
+}
+/**
+ * What a server sends.
+ */
+export type ServerMessage20250618 =
+  | InitializeResponse20250618
+  | PingResponse
+  | ToolsListResponse
+  | ToolsCallResponse
+  | NotificationsProgressNotification
+  | NotificationsToolsListChangedNotification
+  | JSONRPCErrorResponse
+  | ElicitationCreateRequest20250618
+  | NotificationsCancelledNotification
+/**
+ * The answer to `initialize`.
+ */
+export type InitializeResponse20250618 = JSONRPCResponse & {
+  result: InitializeResult & {
+    protocolVersion: '2025-06-18'
+  }
+}
+/**
+ * A request: `elicitation/create`, which in this revision says no `mode`.
+ */
+export type ElicitationCreateRequest20250618 = ElicitationCreateRequest & {
+  params: {
+    mode?: never
+  }
+}
+/**
+ * A request: `elicitation/create`.
+ */
+export type ElicitationCreateRequest = JSONRPCRequest & {
+  method: 'elicitation/create'
+  params: ElicitationCreateParams
+}
+/**
+ * Any message between a client and a tool server that agreed on MCP 2025-11-25, the newest revision with a handshake.
+ */
+export type MCPMessage20251125 = ClientMessage20251125 | ServerMessage20251125
+/**
+ * What a client sends.
+ */
+export type ClientMessage20251125 =
+  | InitializeRequest
+  | NotificationsInitializedNotification
+  | PingRequest
+  | ToolsListRequest
+  | ToolsCallRequest
+  | NotificationsCancelledNotification
+  | ElicitationCreateResponse
+  | JSONRPCErrorResponse
+/**
+ * What a server sends.
+ */
+export type ServerMessage20251125 =
+  | InitializeResponse20251125
+  | PingResponse
+  | ToolsListResponse
+  | ToolsCallResponse
+  | NotificationsProgressNotification
+  | NotificationsToolsListChangedNotification
+  | JSONRPCErrorResponse
+  | ElicitationCreateRequest
+  | NotificationsCancelledNotification
+/**
+ * The answer to `initialize`.
+ */
+export type InitializeResponse20251125 = JSONRPCResponse & {
+  result: InitializeResult & {
+    protocolVersion: '2025-11-25'
+  }
+}
+/**
+ * Any message between a client and a tool server that speak MCP 2026-07-28: no handshake, no request from the server, and in every request what it needs to be understood.
+ */
+export type MCPMessage20260728 = ClientMessage20260728 | ServerMessage20260728
+/**
+ * What a client sends.
+ */
+export type ClientMessage20260728 =
+  | ServerDiscoverRequest
+  | ToolsListRequest20260728
+  | ToolsCallRequest20260728
+  | SubscriptionsListenRequest
+  | NotificationsCancelledNotification
+/**
+ * A request: `server/discover`.
+ */
+export type ServerDiscoverRequest = JSONRPCRequest & {
+  method: 'server/discover'
+  params: ServerDiscoverParams
+}
+/**
+ * A request: `tools/list`.
+ */
+export type ToolsListRequest20260728 = JSONRPCRequest & {
+  method: 'tools/list'
+  params: ToolsListParams20260728
+}
+/**
+ * A request: `tools/call`.
+ */
+export type ToolsCallRequest20260728 = JSONRPCRequest & {
+  method: 'tools/call'
+  params: ToolsCallParams20260728
+}
+/**
+ * The params of `tools/call` since 2026-07-28. A call that was answered by `input_required` is made again, with the same arguments, the user's answers and the state that came with the questions.
+ */
+export type ToolsCallParams20260728 = ToolsCallParams & {
+  _meta: RequestMeta20260728
+  /**
+   * The user's answers, by the names of the questions.
+   */
+  inputResponses?: {
+    [k: string]: ElicitationCreateResult
+  }
+  /**
+   * The state that came with the questions, as it was.
+   */
+  requestState?: string
+}
+/**
+ * A request: `subscriptions/listen`.
+ */
+export type SubscriptionsListenRequest = JSONRPCRequest & {
+  method: 'subscriptions/listen'
+  params: SubscriptionsListenParams
+}
+/**
+ * What a server sends.
+ */
+export type ServerMessage20260728 =
+  | ServerDiscoverResponse
+  | ToolsListResponse20260728
+  | ToolsCallResponse20260728
+  | NotificationsSubscriptionsAcknowledgedNotification
+  | NotificationsToolsListChangedNotification20260728
+  | SubscriptionsListenResponse
+  | NotificationsProgressNotification
+  | JSONRPCErrorResponse
+/**
+ * The answer to `server/discover`.
+ */
+export type ServerDiscoverResponse = JSONRPCResponse & {
+  result: ServerDiscoverResult
+}
+/**
+ * The answer to `server/discover`.
+ */
+export type ServerDiscoverResult = CacheableResult20260728 & {
+  /**
+   * The revisions that the server speaks, the newest first.
+   *
+   * @minItems 1
+   */
+  supportedVersions: string[]
+  capabilities: ServerCapabilities
+  /**
+   * How to use the tools, for the model.
+   */
+  instructions?: string
+}
+/**
+ * The answer to `tools/list`.
+ */
+export type ToolsListResponse20260728 = JSONRPCResponse & {
+  result: ToolsListResult20260728
+}
+/**
+ * The answer to `tools/list` since 2026-07-28. It is the same for every connection.
+ */
+export type ToolsListResult20260728 = CacheableResult20260728 & {
+  /**
+   * The tools, in an order that stays.
+   */
+  tools: Tool20260728[]
+  /**
+   * There are more tools: ask again with this as `cursor`. If it is missing, this was the last page.
+   */
+  nextCursor?: string
+}
+/**
+ * The answer to `tools/call`.
+ */
+export type ToolsCallResponse20260728 = JSONRPCResponse & {
+  result: ToolsCallResult20260728
+}
+/**
+ * The answer to `tools/call` since 2026-07-28: what the tool answers, or what it wants to know from the user first.
+ */
+export type ToolsCallResult20260728 = CompleteToolsCallResult20260728 | InputRequiredResult
+/**
+ * What the tool answers, whether it succeeded or failed.
+ */
+export type CompleteToolsCallResult20260728 = CompleteResult20260728 & {
+  /**
+   * What it answers, for models and people. Structured content is here once more, as JSON text.
+   */
+  content: ContentBlock[]
+  /**
+   * What it answers, for programs, as its `outputSchema` promises: any JSON value. Not there if it failed.
+   */
+  structuredContent?: unknown
+  /**
+   * It failed, and the content says why.
+   */
+  isError?: boolean
+}
+/**
+ * A notification: `notifications/subscriptions/acknowledged`.
+ */
+export type NotificationsSubscriptionsAcknowledgedNotification = JSONRPCNotification & {
+  method: 'notifications/subscriptions/acknowledged'
+  params: NotificationsSubscriptionsAcknowledgedParams
+}
+/**
+ * A notification: `notifications/tools/list_changed`.
+ */
+export type NotificationsToolsListChangedNotification20260728 = JSONRPCNotification & {
+  method: 'notifications/tools/list_changed'
+  params: NotificationsToolsListChangedParams20260728
+}
+/**
+ * The answer to `subscriptions/listen`.
+ */
+export type SubscriptionsListenResponse = JSONRPCResponse & {
+  result: SubscriptionsListenResult
+}
+/**
+ * The answer to `subscriptions/listen`, when the server ends: there will be no more news.
+ */
+export type SubscriptionsListenResult = CompleteResult20260728 & {
+  _meta: SubscriptionMeta
+}
+/**
+ * Any message between a program and a tool server that speak JSON-RPC 2.0 and no more: no handshake, and the methods of MCP as they were until 2025-11-25. Editors, scripts and hosts that know nothing of MCP talk to Toolwire like this.
+ */
+export type PlainJSONRPCMessage = ClientMessagePlain | ServerMessagePlain | ClientBatchPlain | ServerBatchPlain
+/**
+ * What a client sends.
+ */
+export type ClientMessagePlain =
+  PingRequest | ToolsListRequest | ToolsCallRequest | NotificationsCancelledNotification | CancelRequestNotification
+/**
+ * A notification: `$/cancelRequest`.
+ */
+export type CancelRequestNotification = JSONRPCNotification & {
+  method: '$/cancelRequest'
+  params: CancelRequestParams
+}
+/**
+ * What a server sends.
+ */
+export type ServerMessagePlain =
+  PingResponse | ToolsListResponse | ToolsCallResponse | NotificationsProgressNotification | JSONRPCErrorResponse
+/**
+ * Several messages in one array; the server answers with one array.
+ *
+ * @minItems 1
+ */
+export type ClientBatchPlain = ClientMessagePlain[]
+/**
+ * The answers to a batch.
+ *
+ * @minItems 1
+ */
+export type ServerBatchPlain = ServerMessagePlain[]
+/**
+ * A function as OpenAI's APIs, and the many that imitate them, want it described.
+ */
+export type OpenAIFunction = OpenAIChatFunction | OpenAIResponseFunction
+/**
+ * A function for the Responses API, which makes one strict that does not say.
+ */
+export type OpenAIResponseFunction = OpenAIFunctionDefinition & {
+  type: 'function'
+  /**
+   * Calls are to fit the parameters exactly. Then every property is required, and there are no others.
+   */
+  strict: boolean
+}
+/**
+ * What the structured exchange tells a model: what the user wants, what an action came to, what the user answered, what went wrong. It is sent as JSON text.
+ */
+export type ReActMessage = ReActQuestion | ReActActionResult | ReActUserResponse | ReActError
+/**
+ * What a model replies in the structured exchange: it asks the user, has one tool called, or answers. One such object is all of a reply.
+ */
+export type ReActReply = ReActAsk | ReActAction | ReActFinalAnswer
+/**
+ * A parameter of a mapping.
+ */
+export type ToolLibraryParameter = ToolLibraryParameterWords
+/**
+ * A parameter of a list.
+ */
+export type ToolLibraryNamedParameter = ToolLibraryParameterWords & {
+  /**
+   * What it is called.
+   */
+  name: string
+}
+
+/**
+ * A tool as Anthropic's API wants it described.
+ */
+export interface AnthropicTool {
+  /**
+   * It is a tool of the user's own; the same without it.
+   */
+  type?: 'custom'
+  /**
+   * What it is called by.
+   */
+  name: string
+  /**
+   * What it is for.
+   */
+  description?: string
+  /**
+   * What it is given.
+   */
+  input_schema: SchemaOfObject
+}
+/**
+ * The params of `$/cancelRequest`, by which editors cancel (Language Server Protocol): the request is answered by the error -32800.
+ */
+export interface CancelRequestParams {
+  /**
+   * The id of the request.
+   */
+  id: JSONRPCId
+}
+/**
+ * The params of `notifications/cancelled`: whoever asked does not want the answer any more, and gets none.
+ */
+export interface NotificationsCancelledParams {
+  /**
+   * The id of the request.
+   */
+  requestId: JSONRPCId
+  /**
+   * Why, for a log.
+   */
+  reason?: string
+  _meta?: Meta
+}
+/**
+ * What a message or a part of it says to programs that know of it (`_meta`). Names have a prefix such as `example.com/`; those that begin with `io.modelcontextprotocol/` belong to MCP. Models do not see it.
+ */
+export interface Meta {
+  [k: string]: unknown
+}
+/**
+ * What a client can do for a server. A member that is missing is something it cannot do. There are more than a tool server asks for.
+ */
+export interface ClientCapabilities {
+  /**
+   * It can ask its user; an empty object means by a form. Since 2025-06-18.
+   */
+  elicitation?: {
+    /**
+     * It can show a form. Since 2025-11-25.
+     */
+    form?: {
+      [k: string]: unknown
+    }
+    /**
+     * It can send the user to a page of the web. Since 2025-11-25.
+     */
+    url?: {
+      [k: string]: unknown
+    }
+  }
+  [k: string]: unknown
+}
+/**
+ * For whom a part of an answer is, and how much it matters.
+ */
+export interface ContentAnnotations {
+  /**
+   * Who is to see it: the user, the model (`assistant`), or both.
+   */
+  audience?: ('user' | 'assistant')[]
+  /**
+   * From 0, may be left out, to 1, must be seen.
+   */
+  priority?: number
+  /**
+   * When what it holds was changed, with date, time and offset. Since 2025-06-18.
+   */
+  lastModified?: string
+}
+/**
+ * Text for the model or the user.
+ */
+export interface TextContent {
+  type: 'text'
+  /**
+   * The text.
+   */
+  text: string
+  annotations?: ContentAnnotations
+  _meta?: Meta
+}
+/**
+ * A picture.
+ */
+export interface ImageContent {
+  type: 'image'
+  /**
+   * Its bytes, in base64 with the standard alphabet.
+   */
+  data: string
+  /**
+   * Its media type, such as image/png.
+   */
+  mimeType: string
+  annotations?: ContentAnnotations
+  _meta?: Meta
+}
+/**
+ * A sound. Since 2025-03-26.
+ */
+export interface AudioContent {
+  type: 'audio'
+  /**
+   * Its bytes, in base64 with the standard alphabet.
+   */
+  data: string
+  /**
+   * Its media type, such as audio/wav.
+   */
+  mimeType: string
+  annotations?: ContentAnnotations
+  _meta?: Meta
+}
+/**
+ * A file, with what is in it.
+ */
+export interface EmbeddedResource {
+  type: 'resource'
+  /**
+   * The file.
+   */
+  resource: TextResource | BinaryResource
+  annotations?: ContentAnnotations
+  _meta?: Meta
+}
+/**
+ * A file of text.
+ */
+export interface TextResource {
+  /**
+   * What it is called by.
+   */
+  uri: string
+  /**
+   * Its media type.
+   */
+  mimeType?: string
+  /**
+   * What is in it.
+   */
+  text: string
+  _meta?: Meta
+}
+/**
+ * A file of bytes.
+ */
+export interface BinaryResource {
+  /**
+   * What it is called by.
+   */
+  uri: string
+  /**
+   * Its media type.
+   */
+  mimeType?: string
+  /**
+   * What is in it, in base64 with the standard alphabet.
+   */
+  blob: string
+  _meta?: Meta
+}
+/**
+ * A link to something that the host may fetch by itself. Since 2025-06-18.
+ */
+export interface ResourceLink {
+  type: 'resource_link'
+  /**
+   * Where it is.
+   */
+  uri: string
+  /**
+   * What it is called.
+   */
+  name: string
+  /**
+   * The name to show people.
+   */
+  title?: string
+  /**
+   * What it is.
+   */
+  description?: string
+  /**
+   * Its media type.
+   */
+  mimeType?: string
+  /**
+   * Its size in bytes.
+   */
+  size?: number
+  /**
+   * Pictures of it, to choose from.
+   */
+  icons?: Icon[]
+  annotations?: ContentAnnotations
+  _meta?: Meta
+}
+/**
+ * A picture that hosts show beside a name. Since 2025-11-25.
+ */
+export interface Icon {
+  /**
+   * Where it is: an https: or http: address, or a data: URI.
+   */
+  src: string
+  /**
+   * Its media type, where the source does not say the right one.
+   */
+  mimeType?: string
+  /**
+   * The sizes it is good for, such as `48x48`, or `any` for what scales.
+   */
+  sizes?: string[]
+  /**
+   * The background it was drawn for; without it, any.
+   */
+  theme?: 'light' | 'dark'
+}
+/**
+ * The params of `elicitation/create`: a tool asks the user, by way of the client. Since 2025-06-18; a request of the server until 2025-11-25, a part of `input_required` since 2026-07-28.
+ */
+export interface ElicitationCreateParams {
+  /**
+   * The question is a form. Told since 2025-11-25; without it, it is one as well.
+   */
+  mode?: 'form'
+  /**
+   * The question.
+   */
+  message: string
+  requestedSchema: ElicitationForm
+  _meta?: Meta
+}
+/**
+ * What is asked for: an object of plain fields, in a part of JSON Schema.
+ */
+export interface ElicitationForm {
+  /**
+   * The dialect, if it is said.
+   */
+  $schema?: string
+  type: 'object'
+  /**
+   * The fields, by name.
+   */
+  properties: {
+    [k: string]: ElicitationField
+  }
+  /**
+   * The fields that have to be filled in.
+   */
+  required?: string[]
+}
+/**
+ * Text, or one of several choices.
+ */
+export interface ElicitationTextField {
+  type: 'string'
+  /**
+   * The name to show.
+   */
+  title?: string
+  /**
+   * What is asked for.
+   */
+  description?: string
+  minLength?: number
+  maxLength?: number
+  format?: 'email' | 'uri' | 'date' | 'date-time'
+  /**
+   * The choices.
+   */
+  enum?: string[]
+  /**
+   * The names to show for them. Until 2025-06-18.
+   */
+  enumNames?: string[]
+  /**
+   * The choices, with a name to show for each. Since 2025-11-25.
+   */
+  oneOf?: ElicitationChoice[]
+  default?: string
+}
+/**
+ * A choice and the name to show for it.
+ */
+export interface ElicitationChoice {
+  const: string
+  title: string
+}
+/**
+ * A number, or a whole one.
+ */
+export interface ElicitationNumberField {
+  type: 'number' | 'integer'
+  /**
+   * The name to show.
+   */
+  title?: string
+  /**
+   * What is asked for.
+   */
+  description?: string
+  minimum?: number
+  maximum?: number
+  default?: number
+}
+/**
+ * Yes or no.
+ */
+export interface ElicitationYesOrNoField {
+  type: 'boolean'
+  /**
+   * The name to show.
+   */
+  title?: string
+  /**
+   * What is asked for.
+   */
+  description?: string
+  default?: boolean
+}
+/**
+ * Several of the choices. Since 2025-11-25.
+ */
+export interface ElicitationSeveralField {
+  type: 'array'
+  /**
+   * The name to show.
+   */
+  title?: string
+  /**
+   * What is asked for.
+   */
+  description?: string
+  /**
+   * The choices.
+   */
+  items:
+    | {
+        type: 'string'
+        enum: string[]
+      }
+    | {
+        /**
+         * The choices, with a name to show for each. Since 2025-11-25.
+         */
+        anyOf: ElicitationChoice[]
+      }
+  minItems?: number
+  maxItems?: number
+  default?: string[]
+}
+/**
+ * The user's answer to `elicitation/create`.
+ */
+export interface ElicitationCreateResult {
+  /**
+   * What the user did: answered, said no, or closed the form without an answer.
+   */
+  action: 'accept' | 'decline' | 'cancel'
+  /**
+   * The fields that were filled in; there if the user answered.
+   */
+  content?: {
+    [k: string]: string | number | boolean | string[]
+  }
+  _meta?: Meta
+}
+/**
+ * A program that speaks MCP: what it is called, and which version of it this is.
+ */
+export interface Implementation {
+  /**
+   * Its name, for programs.
+   */
+  name: string
+  /**
+   * The name to show people. Since 2025-06-18.
+   */
+  title?: string
+  /**
+   * Its version.
+   */
+  version: string
+  /**
+   * What it is. Since 2025-11-25.
+   */
+  description?: string
+  /**
+   * Where to read about it. Since 2025-11-25.
+   */
+  websiteUrl?: string
+  /**
+   * Pictures of it, to choose from. Since 2025-11-25.
+   */
+  icons?: Icon[]
+}
+/**
+ * The params of `initialize`, the first request of a client of the revisions 2024-11-05 to 2025-11-25.
+ */
+export interface InitializeParams {
+  /**
+   * The newest revision that the client speaks, such as 2025-11-25.
+   */
+  protocolVersion: string
+  capabilities: ClientCapabilities
+  clientInfo: Implementation
+  _meta?: RequestMeta
+}
+/**
+ * What a request says about itself (`_meta`).
+ */
+export interface RequestMeta {
+  /**
+   * Asks to be told how far the call is, and is what those notifications carry.
+   */
+  progressToken?: JSONRPCId
+  [k: string]: unknown
+}
+/**
+ * The answer to `initialize`: the revision that both will speak, and what the server has.
+ */
+export interface InitializeResult {
+  /**
+   * The client's revision if the server speaks it, or else the newest with a handshake that the server does.
+   */
+  protocolVersion: '2024-11-05' | '2025-03-26' | '2025-06-18' | '2025-11-25'
+  capabilities: ServerCapabilities
+  serverInfo: Implementation
+  /**
+   * How to use the tools, for the model.
+   */
+  instructions?: string
+  _meta?: Meta
+}
+/**
+ * What a server has. A tool server has tools.
+ */
+export interface ServerCapabilities {
+  /**
+   * It has tools.
+   */
+  tools?: {
+    /**
+     * It tells when the list of its tools changes.
+     */
+    listChanged?: boolean
+  }
+  [k: string]: unknown
+}
+/**
+ * What every result of 2026-07-28 has.
+ */
+export interface Result20260728 {
+  /**
+   * Whether this is all (`complete`), or the client has to ask its user and call again (`input_required`).
+   */
+  resultType: string
+  _meta?: Meta & {
+    'io.modelcontextprotocol/serverInfo'?: Implementation
+  }
+}
+/**
+ * One question.
+ */
+export interface InputRequest {
+  method: 'elicitation/create'
+  params: ElicitationCreateParams
+}
+/**
+ * A request: it is answered exactly once, by a response or an error with its id. There are no other members: some programs drop a message that has more, and whoever asked waits for ever.
+ */
+export interface JSONRPCRequest {
+  /**
+   * The version of JSON-RPC.
+   */
+  jsonrpc: '2.0'
+  id: JSONRPCId
+  /**
+   * What is asked for, such as `tools/call`. Names that begin with `rpc.` are JSON-RPC's own.
+   */
+  method: string
+  /**
+   * What the method is given: by name, as every method of a tool server wants it, or by position.
+   */
+  params?:
+    | {
+        [k: string]: unknown
+      }
+    | unknown[]
+}
+/**
+ * A notification: a message without an id, which is never answered, not even by an error.
+ */
+export interface JSONRPCNotification {
+  /**
+   * The version of JSON-RPC.
+   */
+  jsonrpc: '2.0'
+  /**
+   * What is asked for, such as `tools/call`. Names that begin with `rpc.` are JSON-RPC's own.
+   */
+  method: string
+  /**
+   * What the method is given: by name, as every method of a tool server wants it, or by position.
+   */
+  params?:
+    | {
+        [k: string]: unknown
+      }
+    | unknown[]
+}
+/**
+ * The answer to a request that succeeded. A call whose tool failed is one as well: its result says so (`isError`).
+ */
+export interface JSONRPCResponse {
+  /**
+   * The version of JSON-RPC.
+   */
+  jsonrpc: '2.0'
+  id: JSONRPCId
+  /**
+   * What the method gives. In MCP that is an object, always.
+   */
+  result: {
+    [k: string]: unknown
+  }
+}
+/**
+ * The answer to a request that could not be served: unreadable, malformed, of an unknown method or tool, or refused. (A tool that ran and failed, and arguments that it does not take, are no such errors but results with `isError`.)
+ */
+export interface JSONRPCErrorResponse {
+  /**
+   * The version of JSON-RPC.
+   */
+  jsonrpc: '2.0'
+  /**
+   * The id of the request, or null if it could not be read.
+   */
+  id: JSONRPCId | null
+  error: JSONRPCError
+}
+/**
+ * What went wrong.
+ */
+export interface JSONRPCError {
+  /**
+   * Which kind of error it is. JSON-RPC 2.0: -32700 (no JSON), -32600 (no request), -32601 (no such method), -32602 (params that do not fit, unknown tools), -32603 (a fault of the server). LSP: -32800 (ended by `$/cancelRequest`). MCP 2026-07-28: -32021 (the client lacks a capability), -32022 (unknown protocol version). Toolwire's own: -31001 (too much under way; try again later), -31002 (the server is shutting down).
+   */
+  code: number
+  /**
+   * One sentence for people.
+   */
+  message: string
+  /**
+   * More about it, of any kind; for -32022 the versions.
+   */
+  data?: unknown
+}
+/**
+ * The data of the error -32022: which revisions of MCP are spoken instead.
+ */
+export interface UnsupportedProtocolVersion {
+  /**
+   * The revisions that the server speaks.
+   */
+  supported: string[]
+  /**
+   * The revision that was asked for.
+   */
+  requested: string
+}
+/**
+ * The description of a simple tool that Lagent and Groot show to a model. Behind the members of a parameter there may be others in the words of JSON Schema, where a type cannot say what is wanted.
+ */
+export interface LagentTool {
+  /**
+   * What it is called by.
+   */
+  name: string
+  /**
+   * What it is for; empty if its author says nothing.
+   */
+  description: string
+  /**
+   * What it is given.
+   */
+  parameters: LagentParameter[]
+  /**
+   * The parameters that have to be given.
+   */
+  required: string[]
+  /**
+   * What it gives, if its author says so.
+   */
+  return_data?: LagentReturnedValue[]
+  /**
+   * How arguments are to be passed, which a parser adds.
+   */
+  parameter_description?: string
+  /**
+   * Schemas that parameters refer to.
+   */
+  $defs?: {
+    [k: string]: JSONSchema
+  }
+}
+/**
+ * A parameter. Of a tool described by its docstring as a whole (`explode_param=False`), only the name.
+ */
+export interface LagentParameter {
+  /**
+   * What it is called.
+   */
+  name: string
+  /**
+   * Its type, in Lagent's words: NUMBER is a whole number, and Array has a capital. OBJECT and ANY are not Lagent's; they are written where those five have no word.
+   */
+  type?: 'STRING' | 'NUMBER' | 'FLOAT' | 'BOOLEAN' | 'Array' | 'OBJECT' | 'ANY'
+  /**
+   * What it is; empty if nothing is said.
+   */
+  description?: string
+  [k: string]: unknown
+}
+/**
+ * A part of what a tool gives.
+ */
+export interface LagentReturnedValue {
+  /**
+   * What it is called, if it has a name.
+   */
+  name?: string
+  /**
+   * Its type, in Lagent's words: NUMBER is a whole number, and Array has a capital. OBJECT and ANY are not Lagent's; they are written where those five have no word.
+   */
+  type?: 'STRING' | 'NUMBER' | 'FLOAT' | 'BOOLEAN' | 'Array' | 'OBJECT' | 'ANY'
+  /**
+   * What it is.
+   */
+  description: string
+}
+/**
+ * The description of a tool with several APIs. A model calls one as `Toolkit.api`.
+ */
+export interface LagentToolkit {
+  /**
+   * What it is called by.
+   */
+  name: string
+  /**
+   * What it is for; empty if its author says nothing.
+   */
+  description: string
+  /**
+   * Its APIs.
+   */
+  api_list: LagentTool[]
+}
+/**
+ * The params of `notifications/tools/list_changed` since 2026-07-28: the list of tools has changed.
+ */
+export interface NotificationsToolsListChangedParams20260728 {
+  _meta: SubscriptionMeta
+}
+/**
+ * Says to which `subscriptions/listen` a message belongs (`_meta`).
+ */
+export interface SubscriptionMeta {
+  /**
+   * The id of that request.
+   */
+  'io.modelcontextprotocol/subscriptionId': JSONRPCId
+  [k: string]: unknown
+}
+/**
+ * The file in which a host keeps how its tool servers are started: Claude Desktop, Claude Code, Cursor and others (`mcpServers`), VS Code (`servers`). There may be more in it than servers.
+ */
+export interface McpServersFile {
+  mcpServers?: ServerTable
+  servers?: ServerTable
+  /**
+   * What VS Code asks for before it starts a server.
+   */
+  inputs?: VSCodeInput[]
+}
+/**
+ * The servers, by the names that the host gives them.
+ */
+export interface ServerTable {
+  [k: string]: StartedServer | RemoteServer
+}
+/**
+ * A server that the host starts, and talks to by its standard input and output. In all texts, what stands in `${}` is put in: `${NAME}` and `${NAME:-default}`, `${env:NAME}`, `${input:ID}`, `${userHome}`, `${workspaceFolder}`.
+ */
+export interface StartedServer {
+  /**
+   * It is started. VS Code wants to see it.
+   */
+  type?: 'stdio'
+  /**
+   * The program.
+   */
+  command: string
+  /**
+   * Its arguments.
+   */
+  args?: string[]
+  /**
+   * Variables of its environment, beside the usual ones; null takes one away.
+   */
+  env?: {
+    [k: string]: string | null
+  }
+  /**
+   * A file of such variables, a `NAME=value` in each line.
+   */
+  envFile?: string
+  /**
+   * The folder it runs in.
+   */
+  cwd?: string
+  /**
+   * It is not started.
+   */
+  disabled?: boolean
+  /**
+   * It is started; by default it is.
+   */
+  enabled?: boolean
+}
+/**
+ * A server that is reached over the network, which Toolwire's client passes over.
+ */
+export interface RemoteServer {
+  /**
+   * Where it is.
+   */
+  url: string
+  /**
+   * How it is spoken to.
+   */
+  type?: 'http' | 'sse' | 'streamable-http'
+  /**
+   * What is sent along with every request.
+   */
+  headers?: {
+    [k: string]: string
+  }
+}
+/**
+ * A value that VS Code asks for.
+ */
+export interface VSCodeInput {
+  /**
+   * What it is called by, in `${input:id}`.
+   */
+  id: string
+  /**
+   * How it is asked for, such as `promptString`.
+   */
+  type: string
+  /**
+   * What to ask.
+   */
+  description?: string
+  /**
+   * It is not to be seen.
+   */
+  password?: boolean
+}
+/**
+ * The params of what takes none: `ping`, `notifications/initialized`, and `notifications/tools/list_changed` before 2026-07-28. They may be left out.
+ */
+export interface NoParams {
+  _meta?: RequestMeta
+}
+/**
+ * The params of `tools/list`. They may be left out.
+ */
+export interface ToolsListParams {
+  /**
+   * The `nextCursor` of the page before; without it, the first page.
+   */
+  cursor?: string
+  _meta?: RequestMeta
+}
+/**
+ * The params of `tools/call`.
+ */
+export interface ToolsCallParams {
+  /**
+   * The tool to call.
+   */
+  name: string
+  /**
+   * What it is given, by name, as its `inputSchema` wants it; nothing if it is missing.
+   */
+  arguments?: {
+    [k: string]: unknown
+  }
+  _meta?: RequestMeta
+}
+/**
+ * The answer to `ping`: an object without members, and some clients take nothing else. Until 2025-11-25.
+ */
+export interface PingResult {}
+/**
+ * The answer to `tools/list`: a page of the tools, or all of them.
+ */
+export interface ToolsListResult {
+  /**
+   * The tools, in an order that stays.
+   */
+  tools: Tool[]
+  /**
+   * There are more tools: ask again with this as `cursor`. If it is missing, this was the last page.
+   */
+  nextCursor?: string
+  _meta?: Meta
+}
+/**
+ * A tool, as an entry of `tools/list` describes it. A server sends the same to clients of all revisions; those from before a member was known pass it over.
+ */
+export interface Tool {
+  /**
+   * What it is called by, and nothing else in the list. Many models' APIs take only letters, digits, `_` and `-`, at most 64.
+   */
+  name: string
+  /**
+   * The name to show people. Since 2025-06-18.
+   */
+  title?: string
+  /**
+   * What it is for, in the words by which a model chooses it.
+   */
+  description?: string
+  /**
+   * What its arguments are: an object, since arguments have names.
+   */
+  inputSchema: SchemaOfObject
+  /**
+   * What its `structuredContent` is; if this is there, every call that succeeds has some. Since 2025-06-18.
+   */
+  outputSchema?: SchemaOfObject
+  annotations?: ToolAnnotations
+  /**
+   * Pictures of it, to choose from. Since 2025-11-25.
+   */
+  icons?: Icon[]
+  _meta?: Meta
+}
+/**
+ * What a tool says about its own behaviour: hints for whoever decides whether it may run, and no promise. A hint that is missing counts as its default, which is the careful one. Since 2025-03-26.
+ */
+export interface ToolAnnotations {
+  /**
+   * The name to show people, for clients from before 2025-06-18.
+   */
+  title?: string
+  /**
+   * It changes nothing.
+   */
+  readOnlyHint?: boolean
+  /**
+   * It may remove or overwrite something; says nothing if it is read-only.
+   */
+  destructiveHint?: boolean
+  /**
+   * A second call with the same arguments changes nothing more; says nothing if it is read-only.
+   */
+  idempotentHint?: boolean
+  /**
+   * It deals with a world outside, such as the web, and not with what the server holds.
+   */
+  openWorldHint?: boolean
+}
+/**
+ * The answer to `tools/call`, whether the tool succeeded or failed. Arguments that the tool does not take are a failure as well, so that a model reads what was wrong and tries again.
+ */
+export interface ToolsCallResult {
+  /**
+   * What it answers, for models and people. Structured content is here once more, as JSON text.
+   */
+  content: ContentBlock[]
+  /**
+   * What it answers, for programs, as its `outputSchema` promises. Not there if it failed. Since 2025-06-18.
+   */
+  structuredContent?: {
+    [k: string]: unknown
+  }
+  /**
+   * It failed, and the content says why.
+   */
+  isError?: boolean
+  _meta?: Meta
+}
+/**
+ * The params of `notifications/progress`: how far a call is, told to whoever sent a `progressToken` with it. Nothing more of it comes once the call is answered.
+ */
+export interface NotificationsProgressParams {
+  /**
+   * The token of the call.
+   */
+  progressToken: JSONRPCId
+  /**
+   * How far it is: more each time.
+   */
+  progress: number
+  /**
+   * How far it will go, if that is known.
+   */
+  total?: number
+  /**
+   * What it is doing. Since 2025-03-26.
+   */
+  message?: string
+  _meta?: Meta
+}
+/**
+ * The params of `server/discover`, by which a client of 2026-07-28 finds out what a server is. No request has to wait for that.
+ */
+export interface ServerDiscoverParams {
+  _meta: RequestMeta20260728
+}
+/**
+ * What every request of 2026-07-28 says about itself (`_meta`): there is no handshake, so each says which revision it is of and what its client can do.
+ */
+export interface RequestMeta20260728 {
+  /**
+   * The revision.
+   */
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28'
+  'io.modelcontextprotocol/clientCapabilities': ClientCapabilities
+  'io.modelcontextprotocol/clientInfo'?: Implementation
+  /**
+   * Asks for log messages of this level and above. Toolwire sends none; it writes to stderr.
+   */
+  'io.modelcontextprotocol/logLevel'?:
+    'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
+  /**
+   * Asks to be told how far the call is, and is what those notifications carry.
+   */
+  progressToken?: JSONRPCId
+  /**
+   * W3C Trace Context.
+   */
+  traceparent?: string
+  /**
+   * W3C Trace Context.
+   */
+  tracestate?: string
+  /**
+   * W3C Baggage.
+   */
+  baggage?: string
+  [k: string]: unknown
+}
+/**
+ * The params of `tools/list` since 2026-07-28.
+ */
+export interface ToolsListParams20260728 {
+  /**
+   * The `nextCursor` of the page before; without it, the first page.
+   */
+  cursor?: string
+  _meta: RequestMeta20260728
+}
+/**
+ * The params of `subscriptions/listen`, by which a client of 2026-07-28 asks to be told of changes. The request stays open until it is cancelled or the server ends.
+ */
+export interface SubscriptionsListenParams {
+  notifications: Subscriptions
+  _meta: RequestMeta20260728
+}
+/**
+ * Kinds of news. There are more than a tool server has.
+ */
+export interface Subscriptions {
+  /**
+   * That the list of tools has changed.
+   */
+  toolsListChanged?: boolean
+}
+/**
+ * A tool, as an entry of `tools/list` describes it since 2026-07-28: its `structuredContent` may be of any type, and so may its output schema.
+ */
+export interface Tool20260728 {
+  /**
+   * What it is called by, and nothing else in the list. Many models' APIs take only letters, digits, `_` and `-`, at most 64.
+   */
+  name: string
+  /**
+   * The name to show people. Since 2025-06-18.
+   */
+  title?: string
+  /**
+   * What it is for, in the words by which a model chooses it.
+   */
+  description?: string
+  /**
+   * What its arguments are: an object, since arguments have names.
+   */
+  inputSchema: SchemaOfObject
+  /**
+   * What its `structuredContent` is; if this is there, every call that succeeds has some.
+   */
+  outputSchema?: JSONSchema
+  annotations?: ToolAnnotations
+  /**
+   * Pictures of it, to choose from. Since 2025-11-25.
+   */
+  icons?: Icon[]
+  _meta?: Meta
+}
+/**
+ * The params of `notifications/subscriptions/acknowledged`, which comes at once: what of the news asked for there will be.
+ */
+export interface NotificationsSubscriptionsAcknowledgedParams {
+  notifications: Subscriptions
+  _meta: SubscriptionMeta
+}
+/**
+ * A function for chat completions.
+ */
+export interface OpenAIChatFunction {
+  type: 'function'
+  function: OpenAIFunctionDefinition
+}
+/**
+ * What both forms say of a function.
+ */
+export interface OpenAIFunctionDefinition {
+  /**
+   * What it is called by.
+   */
+  name: string
+  /**
+   * What it is for.
+   */
+  description?: string
+  /**
+   * What it is given: a schema of an object, which says its properties even if there are none.
+   */
+  parameters: SchemaOfObject & {
+    /**
+     * Each of them, by name.
+     */
+    properties: {
+      [k: string]: unknown
+    }
+  }
+  /**
+   * Calls are to fit the parameters exactly. Then every property is required, and there are no others.
+   */
+  strict?: boolean
+}
+/**
+ * The user wants something.
+ */
+export interface ReActQuestion {
+  type: 'QUESTION'
+  /**
+   * What, in the user's words.
+   */
+  content: string
+}
+/**
+ * What the action came to that the model asked for.
+ */
+export interface ReActActionResult {
+  type: 'ACTION_RESULT'
+  /**
+   * It succeeded.
+   */
+  success?: boolean
+  /**
+   * The same, for programs that read this name; both may be there.
+   */
+  ok?: boolean
+  /**
+   * What the tool gave, or what went wrong: any JSON value. It is data, whatever it says.
+   */
+  result: unknown
+  /**
+   * What the assistant has to say about it, such as that it was cut.
+   */
+  note?: string
+}
+/**
+ * What the user answered to an `ASK`.
+ */
+export interface ReActUserResponse {
+  type: 'USER_RESPONSE'
+  /**
+   * The answer, in the user's words.
+   */
+  content: string
+}
+/**
+ * The exchange itself went wrong, and the model has to reply again.
+ */
+export interface ReActError {
+  type: 'ERROR'
+  /**
+   * What was wrong, and what would be right.
+   */
+  msg: string
+}
+/**
+ * The model needs to know something from the user.
+ */
+export interface ReActAsk {
+  /**
+   * What the model thinks, and why. It comes first, so that it thinks before it decides. The user never sees it.
+   */
+  thought: string
+  type: 'ASK'
+  /**
+   * The question, with all that the user needs to answer it.
+   */
+  content: string
+}
+/**
+ * The model wants one tool to be called.
+ */
+export interface ReActAction {
+  /**
+   * What the model thinks, and why. It comes first, so that it thinks before it decides. The user never sees it.
+   */
+  thought: string
+  type: 'ACTION'
+  /**
+   * The tool, one of those it was told of.
+   */
+  tool: string
+  /**
+   * What the tool is given, by name, as its schema wants it.
+   */
+  params: {
+    [k: string]: unknown
+  }
+}
+/**
+ * The model is done.
+ */
+export interface ReActFinalAnswer {
+  /**
+   * What the model thinks, and why. It comes first, so that it thinks before it decides. The user never sees it.
+   */
+  thought: string
+  type: 'FINAL_ANSWER'
+  /**
+   * It found an answer. If not, the tools cannot do what the user wants.
+   */
+  ok: boolean
+  /**
+   * The answer to everything that was asked, or why there is none.
+   */
+  result: string
+}
+/**
+ * What a YAML file says of one tool: how a model chooses it, how it is instructed, what it takes, and what runs it. A file may hold several, parted by `---`. Where nothing says what runs it, that is the executor registered under its name.
+ */
+export interface ToolLibraryEntry {
+  use_guide: ToolLibraryUseGuide
+  use_prompt?: ToolLibraryUsePrompt
+  /**
+   * What it takes: a mapping of names, or a list. Without this and `input_schema` it takes one text, `instruction`.
+   */
+  parameters?:
+    | {
+        [k: string]: ToolLibraryParameter | string | null
+      }
+    | ToolLibraryNamedParameter[]
+  /**
+   * The parameters that have to be given; without it, those that have no default.
+   */
+  required?: string[]
+  /**
+   * What it takes, as a JSON Schema.
+   */
+  input_schema?: SchemaOfObject
+  /**
+   * The command line that runs it, word by word; there is no shell. `{name}` stands for an argument, `{name?}` for one that may be absent, `{name?text}` for the text if it is true or given, `{*}` for all as JSON; `{{` is a brace. A list among the words is left out if an argument in it is absent.
+   *
+   * @minItems 1
+   */
+  command?: ((string | number) | (string | number)[])[]
+  /**
+   * The Python function that runs it, as `module:function`.
+   */
+  function?: string
+  /**
+   * The registered executor that runs it: its name, or `module:NAME`.
+   */
+  executor?: string
+  /**
+   * What the command reads, with places.
+   */
+  stdin?: string | number
+  /**
+   * Variables of the command's environment, with places.
+   */
+  env?: {
+    [k: string]: string | number
+  }
+  /**
+   * The folder it runs in, relative to the file's own.
+   */
+  cwd?: string
+  /**
+   * What the command prints; JSON becomes structured content.
+   */
+  output?: 'text' | 'json'
+  /**
+   * The exit statuses that are no failure; by default 0.
+   *
+   * @minItems 1
+   */
+  success?: number[]
+  /**
+   * Where its output is cut: in bytes, or as in `1 MiB`.
+   */
+  max_output?: string | number
+  /**
+   * The parameters whose values may begin with `-`, where the program could take them for options.
+   */
+  allow_leading_dash?: string[]
+  /**
+   * The name to show people.
+   */
+  title?: string
+  /**
+   * It changes nothing.
+   */
+  read_only?: boolean
+  /**
+   * It may remove or overwrite something.
+   */
+  destructive?: boolean
+  /**
+   * A second call with the same arguments changes nothing more.
+   */
+  idempotent?: boolean
+  /**
+   * It deals with a world outside, such as the web.
+   */
+  open_world?: boolean
+  /**
+   * How long a call may take.
+   */
+  timeout_seconds?: number
+  /**
+   * It runs in a process of its own.
+   */
+  runs_in?: 'process'
+  /**
+   * What that process may use beyond what it begins with: in bytes, or as in `256 MiB`.
+   */
+  memory_limit?: string | number
+  /**
+   * Words to choose tools by.
+   */
+  tags?: string[]
+  /**
+   * Pictures of it, to choose from.
+   */
+  icons?: Icon[]
+  /**
+   * What its structured content is, as a JSON Schema.
+   */
+  output_schema?: JSONSchema & {
+    [k: string]: unknown
+  }
+  meta?: Meta
+}
+/**
+ * By what a model chooses the tool.
+ */
+export interface ToolLibraryUseGuide {
+  /**
+   * What it is called by: visible, and without space, `<`, `>` and `/`. It goes into a tag, in capitals or not.
+   */
+  tool_name: string
+  /**
+   * What the tool is good for, in a few words.
+   */
+  description: string
+}
+/**
+ * What a model is told that writes the tool's instruction.
+ */
+export interface ToolLibraryUsePrompt {
+  /**
+   * The same name as above; capitals do not matter.
+   */
+  tool_name: string
+  /**
+   * How to instruct the tool.
+   */
+  tool_prompt?: string | null
+  /**
+   * What the instruction is to look like, best between `<TOOLNAME>` and `</TOOLNAME>`.
+   */
+  return_format?: string | null
+}
+/**
+ * What may be said of a parameter: the words of JSON Schema, and others of one's own that begin with `x-`.
+ */
+export interface ToolLibraryParameterWords {
+  /**
+   * Its type, in any case: string, integer, number, boolean, array, object, null; str, int, float, bool, list, dict; or any. Or several of the first seven, in a list.
+   */
+  type?: string | string[]
+  /**
+   * What it is.
+   */
+  description?: string
+  /**
+   * It has to be given; by default if it has no default.
+   */
+  required?: boolean
+  /**
+   * What it is if it is not given: any value of its type.
+   */
+  default?: unknown
+  /**
+   * The values it may have.
+   */
+  enum?: unknown[]
+  /**
+   * The one value it may have.
+   */
+  const?: unknown
+  /**
+   * Some values.
+   */
+  examples?: unknown[]
+  [k: string]: unknown
+}

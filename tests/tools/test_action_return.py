@@ -69,6 +69,20 @@ def test_the_result_is_formatted_with_texts_as_they_are_and_others_as_links() ->
 
 
 @pytest.mark.parametrize(
+    ("returned", "text"),
+    [
+        ({"text": "a", "image": "plot.png"}, "a\n[image](plot.png)"),  # as before Lagent 0.2
+        ({"type": "text", "content": "a"}, "a"),
+        ("abc", "abc"),
+        (("a", "b"), "a\nb"),
+        ([{"a": 1}, 2], "[data]({'a': 1})\n[data](2)"),
+    ],
+)
+def test_a_result_that_is_no_list_of_items_is_read_as_what_it_must_mean(returned: Any, text: str) -> None:
+    assert ActionReturn(result=returned).format_result() == text
+
+
+@pytest.mark.parametrize(
     ("returned", "content"),
     [
         (result(("text", "a")), [{"type": "text", "text": "a"}]),
@@ -95,6 +109,8 @@ def test_the_result_is_formatted_with_texts_as_they_are_and_others_as_links() ->
         (ActionReturn(), [{"type": "text", "text": ""}]),
         (ActionReturn(result=[]), [{"type": "text", "text": ""}]),
         (ActionReturn(result=["a"]), [{"type": "text", "text": "a"}]),  # type: ignore[list-item]
+        (ActionReturn(result={"text": "a"}), [{"type": "text", "text": "a"}]),  # type: ignore[arg-type]
+        (ActionReturn(result="abc"), [{"type": "text", "text": "abc"}]),  # type: ignore[arg-type]
     ],
     ids=lambda value: str(value)[:60],
 )

@@ -74,10 +74,13 @@ class ActionReturn:
         return items[0] if len(items) == 1 else items or ""
 
     def _items(self) -> list[tuple[str, Any]]:
-        """The kind and content of each item; what is no item counts as data."""
+        """The kind and content of each item; what is no item is a text or data."""
+        found: Any = self.result or []
+        if isinstance(found, dict) and "content" not in found:  # as before Lagent 0.2: {"text": ...}
+            return [(str(kind), content) for kind, content in found.items()]
         return [
             (str(item.get("type", "text")), item["content"])
             if isinstance(item, dict) and "content" in item
-            else ("data", item)
-            for item in self.result or []
+            else ("text" if isinstance(item, str) else "data", item)
+            for item in (found if isinstance(found, list | tuple) else [found])
         ]

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from .agent import Agent, Session
+from .agent import Agent
 from .approvals import Allow, ApprovalRequest, Approvals, OnApproval, Pause, Refuse, Verdict
 from .budgets import Budgets
 from .events import Live, OnLive, Recorded, Status, TextArrived, ToolProgress
 from .outcome import Outcome
+from .replaying import ReplayMissed
+from .session import Clock, Session
+from .transcript import BrokenTranscript, load, transcript_schema
+from .trimming import Trim, keep_last
+from .user import OnUser
 
 __all__ = [
     "Agent",
     "Allow",
     "ApprovalRequest",
     "Approvals",
+    "BrokenTranscript",
     "Budgets",
+    "Clock",
     "Live",
     "OnApproval",
     "OnLive",
+    "OnUser",
     "Outcome",
     "Pause",
     "Recorded",
     "Refuse",
+    "ReplayMissed",
     "Session",
     "Status",
     "TextArrived",
     "ToolProgress",
+    "Trim",
     "Verdict",
+    "keep_last",
+    "load",
+    "transcript_schema",
 ]

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Literal
+
+from ..models.model import as_model
+from ..react import Limits, StructuredProtocol
+from ..toolbox import AsyncToolbox
+from .approvals import approvals
+from .blocking import on_loop
+from .budgets import Budgets
+from .course import Course
+from .events import Started
+from .performing import Performing
+from .replaying import FromRecord, Record, RecordedClock, replayed
+from .session import Clock, Session
+from .transcript import Transcript, load
+from .user import User
+from .words import words
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 
-    from ..asking import OnAsk
-    from ..react import Limits, Protocol
+    from ..react import Protocol
     from .approvals import Approvals, OnApproval
-    from .budgets import Budgets
     from .events import OnLive, Recorded
     from .outcome import Outcome
+    from .performing import Performer
+    from .tool import AgentTool
+    from .trimming import Trim
+    from .user import OnUser
 
-    Trim = Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
-    Transcript = str | os.PathLike[str] | Sequence[Recorded]
+TOOL_SECONDS = 300.0
+"""How long a call may take, unless an agent is told otherwise: longer than most take, and not for ever."""
 
 
 class Agent:
@@ -24,19 +42,22 @@ class Agent:
 
     *model* is whatever `as_model` takes. *tools* are whatever a `Toolbox` takes, and a toolbox or client itself, those
     of `with` as well as those of `async with`. *protocol* is the structured one in *language* unless you give another;
-    *instructions* are what the model is told besides. *tool_seconds* limits each call, or by its tool's name.
+    *instructions* are what the model is told besides. *tool_seconds* limits each call, or those of tools whose names
+    match a pattern, the first that does; `None` lets them take as long as they like.
 
     *approval* is who is asked before a tool is called that may change something, or `Approvals`; without it such calls
     are refused. *on_ask* is asked what the model wants to know from the user, with a `Question` as tools ask it, and
     returns text, a dict with `answer`, or a `NoAnswer`; so one function serves `connect(on_ask=)` as well. Without it
     the run pauses (`needs_input`), or with `nobody="tell"` the model is told that there is no user.
 
-    *transcript* is a file to which all events are added as they happen. *trim* is given the messages that are to be
-    sent, and returns those that really are: shorter, for a model that cannot take all.
+    *transcript* is a file to which all events are added as they happen, of one session at a time. *trim* is given the
+    messages that are to be sent, and returns those that really are: fewer, for a model that cannot take all. *name* and
+    *description* are what the agent is called as a tool of another.
 
     Raises:
         NotAModel: if *model* is none.
         TypeError: if something among *tools* is none.
+        ValueError: if there are no prompts in *language*.
     """
 
     def __init__(
@@ -49,69 +70,146 @@ class Agent:
         instructions: str = "",
         limits: Limits | None = None,
         budgets: Budgets | None = None,
-        tool_seconds: float | Mapping[str, float] | None = None,
+        tool_seconds: float | Mapping[str, float] | None = TOOL_SECONDS,
         approval: Approvals | OnApproval | None = None,
-        on_ask: OnAsk | None = None,
+        on_ask: OnUser | None = None,
         nobody: Literal["pause", "tell"] = "pause",
         transcript: str | os.PathLike[str] | None = None,
         trim: Trim | None = None,
         roles: Mapping[str, str] | None = None,
-        clock: Callable[[], float] | None = None,
+        clock: Clock | None = None,
+        name: str = "agent",
+        description: str = "Answers a question with the help of a language model and tools.",
     ) -> None:
-        raise NotImplementedError
+        self.name = name
+        self.description = description
+        self.on_ask = on_ask
+        self._model = as_model(model)
+        self._protocol = protocol or StructuredProtocol(language, instructions=instructions)
+        self._tools = on_loop(tools)
+        self._limits = limits
+        self._budgets = budgets or Budgets()
+        self._tool_seconds = tool_seconds
+        self._approvals = approvals(approval)
+        self._nobody = nobody
+        self._transcript = transcript
+        self._trim = trim
+        self._roles = roles
+        self._clock = clock
 
-    def session(self, *, on_live: OnLive | None = None) -> Session:
-        """Return a new exchange, for several questions of which each remembers those before it."""
-        raise NotImplementedError
+    # --- asking ---
 
-    def run(self, question: str, *, on_live: OnLive | None = None) -> AsyncIterator[Recorded]:
+    async def run(self, question: str, *, on_live: OnLive | None = None) -> AsyncGenerator[Recorded, None]:
         """Answer a question, and tell what happens; the last event is `Ended`. *on_live* hears what goes on between."""
-        raise NotImplementedError
+        async with aclosing(self.session(on_live=on_live).run(question)) as events:
+            async for event in events:
+                yield event
 
     async def answer(self, question: str, *, on_live: OnLive | None = None) -> Outcome:
         """Return what a question comes to."""
-        raise NotImplementedError
+        return await self.session(on_live=on_live).answer(question)
+
+    def run_sync(self, question: str, *, on_live: OnLive | None = None) -> Iterator[Recorded]:
+        """As `run`, for code without an event loop; on an event loop of its own, in a thread of its own."""
+        from .blocking import stepped
+
+        return stepped(lambda: self.run(question, on_live=on_live))
 
     def answer_sync(self, question: str, *, on_live: OnLive | None = None) -> Outcome:
         """As `answer`, for code without an event loop."""
-        raise NotImplementedError
+        import anyio
 
-    def run_sync(self, question: str, *, on_live: OnLive | None = None) -> Iterator[Recorded]:
-        """As `run`, for code without an event loop."""
-        raise NotImplementedError
+        return anyio.run(lambda: self.answer(question, on_live=on_live))
 
-    def resume(self, transcript: Transcript, *, on_live: OnLive | None = None) -> Session:
-        """Return the exchange that *transcript* is of; its `go_on` goes on where that stopped."""
-        raise NotImplementedError
+    def session(self, *, on_live: OnLive | None = None, on_ask: OnUser | None = None) -> Session:
+        """Return a new exchange, for several questions of which each remembers those before it.
 
-    def replay(self, transcript: Transcript) -> AsyncIterator[Recorded]:
-        """Repeat a recorded exchange, without model, tools and persons."""
-        raise NotImplementedError
+        *on_ask* is asked instead of the agent's own.
+        """
+        return self._session((), on_live, on_ask)
 
-    def as_tool(self, name: str, description: str) -> Any:
-        """Return this agent as a tool of another: it takes a `question`, and its result is the answer."""
-        raise NotImplementedError
+    # --- transcripts ---
+
+    def resume(
+        self,
+        transcript: str | os.PathLike[str] | Sequence[Recorded],
+        *,
+        on_live: OnLive | None = None,
+        on_ask: OnUser | None = None,
+    ) -> Session:
+        """Return the exchange that *transcript* is of, a file or its events; `go_on` goes on where it stopped.
+
+        What happens from then on is added to this agent's own transcript, which should be the same file. Whoever is to
+        be asked is asked again. So is a call that was begun and whose result is not recorded, whatever it may do.
+
+        Raises:
+            BrokenTranscript: if it is none.
+            OSError: if it cannot be read.
+        """
+        return self._session(_events(transcript), on_live, on_ask)
+
+    async def replay(self, transcript: str | os.PathLike[str] | Sequence[Recorded]) -> AsyncGenerator[Recorded, None]:
+        """Repeat a recorded exchange, without model, tools and persons, and tell what happens.
+
+        The agent's settings have to be those of then. Secrets are hidden in what is told, as in a transcript.
+
+        Raises:
+            ReplayMissed: if anything else happens than did then.
+            BrokenTranscript: if *transcript* is none.
+            OSError: if it cannot be read.
+        """
+        record = Record(_events(transcript))
+        performer = FromRecord(record, trims=self._trim is not None)
+        begin = next((event for event in record.events if isinstance(event, Started)), Started())
+        session = Session(self._course(), performer, begin=begin, clock=RecordedClock(record))
+        async with aclosing(replayed(session, record)) as events:
+            async for event in events:
+                yield event
+
+    # --- agents for agents ---
+
+    def as_tool(self, name: str | None = None, description: str | None = None) -> AgentTool:
+        """Return this agent as a tool of others: it takes a `question`, and its result is the answer.
+
+        A `Toolbox`, and so another agent, takes it, an `Env`, and `toolwire serve`.
+        """
+        from .tool import AgentTool
+
+        return AgentTool(self, name or self.name, description or self.description)
+
+    # --- how ---
+
+    def _session(self, events: Sequence[Recorded], on_live: OnLive | None, on_ask: OnUser | None) -> Session:
+        language = self._protocol.language.name
+        user = User(on_ask or self.on_ask, self._nobody, lambda kind: words(language, kind))
+        performer: Performer = Performing(
+            self._model,
+            AsyncToolbox(self._tools, on_ask=user.fill_in),
+            approvals=self._approvals,
+            user=user,
+            tool_seconds=self._tool_seconds,
+            trim=self._trim,
+            on_live=on_live,
+        )
+        record = Transcript(self._transcript).add if self._transcript is not None else None
+        begin = Started(model=_told(self._model), protocol=f"{type(self._protocol).__name__}, {language}")
+        return Session(self._course(), performer, begin=begin, events=events, record=record, clock=self._clock)
+
+    def _course(self) -> Course:
+        return Course(
+            self._protocol,
+            limits=self._limits,
+            budgets=self._budgets,
+            approvals=self._approvals,
+            roles=self._roles,
+        )
 
 
-class Session:
-    """One exchange, over any number of questions."""
+def _events(transcript: str | os.PathLike[str] | Sequence[Recorded]) -> Sequence[Recorded]:
+    return load(transcript) if isinstance(transcript, str) or hasattr(transcript, "__fspath__") else transcript
 
-    def run(self, question: str) -> AsyncIterator[Recorded]:
-        """As `Agent.run`."""
-        raise NotImplementedError
 
-    async def answer(self, question: str) -> Outcome:
-        """As `Agent.answer`."""
-        raise NotImplementedError
-
-    def go_on(self) -> AsyncIterator[Recorded]:
-        """As `run`, for a question that was asked before: one that waited for a person, or was interrupted."""
-        raise NotImplementedError
-
-    def cancel(self) -> None:
-        """End the run; it ends with `cancelled`. From the event loop's thread."""
-        raise NotImplementedError
-
-    def cancel_call(self) -> bool:
-        """Cancel the tool that is being called, which the model is told. Returns whether there was one."""
-        raise NotImplementedError
+def _told(model: object) -> str:
+    """What a model calls itself, without an address in memory."""
+    told = getattr(model, "name", None) or getattr(model, "model", None)
+    return told if isinstance(told, str) else type(model).__name__

@@ -67,7 +67,7 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
     def judge(self, tool: str, annotations: dict[str, Any]) -> Allow | Refuse | str:
         """Return what to do about a call of *tool*, or why a person has to decide."""
         if any(fnmatchcase(tool, pattern) for pattern in self.deny):
-            return Refuse("the settings of this assistant do not allow this tool")
+            return Refuse()
         if any(fnmatchcase(tool, pattern) for pattern in self.allow):
             return Allow()
         if not self.trust_hints:

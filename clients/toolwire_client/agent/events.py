@@ -33,19 +33,28 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Started(Event, frozen=True, kw_only=True):
-    """An exchange begins. `tools` are the entries of `tools/list` that the model is told of."""
+    """An exchange begins. `version` is that of these events, `date` in UTC, as of ISO 8601."""
 
     version: Literal[1] = 1
     date: str = ""
     model: str = ""
     protocol: str = ""
-    tools: list[dict[str, Any]] = []
 
 
 class Resumed(Event, frozen=True, kw_only=True):
     """An exchange is taken up again, perhaps by another process."""
 
     date: str = ""
+
+
+class ToolsListed(Event, frozen=True, kw_only=True):
+    """The tools that the model is told of from here on: entries of `tools/list`.
+
+    `missing` says of each source that could not be asked for its tools why not.
+    """
+
+    tools: list[dict[str, Any]]
+    missing: dict[str, str] = {}
 
 
 class QuestionAsked(Event, frozen=True, kw_only=True):
@@ -106,9 +115,10 @@ class Approved(Event, frozen=True, kw_only=True):
 
 
 class Refused(Event, frozen=True, kw_only=True):
-    """The call was not allowed; the model is told the reason."""
+    """The call was not allowed, by a person or by the settings; the model is told the reason."""
 
     reason: str
+    by_user: bool = True
 
 
 class CallStarted(Event, frozen=True, kw_only=True):
@@ -161,6 +171,7 @@ class Ended(Event, frozen=True, kw_only=True):
 Recorded = (
     Started
     | Resumed
+    | ToolsListed
     | QuestionAsked
     | ModelAsked
     | ModelReplied

@@ -1,0 +1,316 @@
+"""Where a run is, and what is to be done next. No I/O, and no clock but the time of the last event.
+
+Strategy. `apply` is the only thing that changes a course, and `next` only looks at it. A run that goes on, one that is
+taken up again and one that is repeated apply the same events, and so come to the same place.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from ..react import Ask, Conversation, FinalAnswer, Retry, Stop, Usage
+from ..react.messages import Action, Error
+from .approvals import Allow, Refuse
+from .events import (
+    ActionChosen,
+    ApprovalAsked,
+    Approved,
+    CallFinished,
+    CallStarted,
+    Ended,
+    FinalForced,
+    ModelAsked,
+    ModelFailed,
+    ModelReplied,
+    QuestionAsked,
+    Recorded,
+    Refused,
+    ReplyRefused,
+    Resumed,
+    Status,
+    ToolsListed,
+    UserAnswered,
+    UserAsked,
+)
+from .words import words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..react import Decision, Limits, Protocol
+    from .approvals import Approvals
+    from .budgets import Budgets
+
+
+class Tell(msgspec.Struct, frozen=True):
+    """Nothing has to be waited for: this happens next."""
+
+    event: Recorded
+
+
+class AskModel(msgspec.Struct, frozen=True):
+    """Get a reply of the model, within so many seconds."""
+
+    seconds: float | None
+
+
+class AskUser(msgspec.Struct, frozen=True):
+    """Get an answer of the user."""
+
+    ask: Ask
+
+
+class AskApproval(msgspec.Struct, frozen=True):
+    """Find out whether the action is allowed."""
+
+    action: Action
+    asked: ApprovalAsked
+
+
+class Call(msgspec.Struct, frozen=True):
+    """Call the tool, for so many seconds at most."""
+
+    action: Action
+    seconds: float | None
+
+
+Step = Tell | AskModel | AskUser | AskApproval | Call
+
+
+class Spent(msgspec.Struct, frozen=True, kw_only=True):
+    """What a question has cost. `since` is when it was asked, later by the time in which persons were waited for."""
+
+    turns: int = 0
+    tokens: int = 0
+    usage: Usage = Usage()
+    since: float = 0.0
+
+
+class Course:
+    """What the events of a run come to so far."""
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        *,
+        limits: Limits | None,
+        budgets: Budgets,
+        approvals: Approvals,
+        roles: Mapping[str, str] | None,
+    ) -> None:
+        self.conversation = Conversation((), protocol, limits=limits, roles=roles)
+        self.sent: list[dict[str, Any]] = []
+        """What the model was last asked."""
+        self.has_ended = True
+        self._limits = limits
+        self._budgets = budgets
+        self._approvals = approvals
+        self._roles = roles
+        self._spent = Spent()
+        self._now = 0.0
+        self._untold: Recorded | None = None
+        self._forced: FinalForced | None = None
+        self._annotations: dict[str, dict[str, Any]] = {}
+        self._call: Literal["new", "allowed", "begun"] = "new"
+        self._asked_at = 0.0  # a person
+
+    @property
+    def now(self) -> float:
+        """When the last event happened."""
+        return self._now
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether there is something left to be done for the last question."""
+        return self._untold is not None or self.conversation.turn not in ("question", "stopped")
+
+    def words(self, kind: str, **details: str | int) -> str:
+        """Return a sentence for the model, in its language."""
+        return words(self.conversation.protocol.language.name, kind, **details)
+
+    def ending(self, status: Status, result: str | None = None, reason: str = "", thought: str = "") -> Ended:
+        """Return the event that ends the run now."""
+        spent = self._spent
+        return Ended(status=status, result=result, reason=reason, thought=thought, turns=spent.turns, usage=spent.usage)
+
+    # --- what has happened ---
+
+    def apply(self, event: Recorded) -> None:
+        """Take note of what happened."""
+        self._now = event.at
+        if _is_told(self._untold, event):
+            self._untold = None
+        match event:
+            case ToolsListed(tools=tools):
+                self._list(tools)
+            case QuestionAsked(content=content):
+                self._question(content)
+            case ModelAsked(kept=kept, messages=messages):
+                self.sent = [*self.sent[:kept], *messages]
+            case ModelReplied(reply=reply):
+                self._reply(event, self.conversation.reply(reply))
+            case ModelFailed() as failed:
+                self._untold = self._after_failure(failed)
+            case ApprovalAsked() | UserAsked():
+                self._asked_at = self._now
+            case Approved(params=params):
+                self._waited()
+                self._call = "allowed"
+                if params is not None:
+                    self.conversation.edit_action(params)
+            case Refused(reason=reason, by_user=by_user):
+                self._waited()
+                if by_user:
+                    self.conversation.refuse_action(reason)
+                else:
+                    self.conversation.action_result(reason, success=False)
+            case CallStarted():
+                self._call = "begun"
+            case CallFinished(success=success, result=result, note=note):
+                self.conversation.action_result(result, success=success, note=note)
+            case UserAnswered(content=content):
+                self._waited()
+                self.conversation.user_response(content)
+            case FinalForced(reason=reason) as forced:
+                self._forced = forced
+                self.conversation.force_final(reason)
+            case Ended():
+                self.has_ended = True
+            case Resumed():
+                self._resume()
+
+    def _list(self, tools: list[dict[str, Any]]) -> None:
+        known = self.conversation
+        self.conversation = Conversation(tools, known.protocol, limits=self._limits, roles=self._roles)
+        self.conversation.restore(known.snapshot())
+        told = {tool["name"]: tool.get("annotations") for tool in tools}
+        self._annotations = {name: hints for name, hints in told.items() if isinstance(hints, dict)}
+
+    def _question(self, content: str) -> None:
+        match self.conversation.turn:
+            case "action_result":
+                left = "not_awaited" if self._call == "begun" else "left"
+                self.conversation.action_result(self.words(left), success=False)
+            case "user_response":
+                self.conversation.user_response(self.words("dismissed"))
+        self.conversation.question(content)
+        self.has_ended, self._untold, self._forced = False, None, None
+        self._spent = Spent(since=self._now)
+
+    def _reply(self, event: ModelReplied, decision: Decision) -> None:
+        usage, spent = event.reply.usage, self._spent
+        self._spent = msgspec.structs.replace(
+            spent,
+            turns=spent.turns + 1,
+            tokens=spent.tokens + (usage.total_tokens if usage else _estimated(self.sent, event.reply.text)),
+            usage=spent.usage + (usage or Usage()),
+        )
+        self._call = "new"
+        self._untold = self._consequence(decision)
+
+    def _consequence(self, decision: Decision) -> Recorded:
+        warnings = list(self.conversation.warnings)
+        match decision:
+            case Action(thought=thought, tool=tool, params=params):
+                return ActionChosen(thought=thought, tool=tool, params=params, warnings=warnings)
+            case Ask(thought=thought, content=content):
+                return UserAsked(thought=thought, content=content, warnings=warnings)
+            case Retry(message=message, action=action):
+                reason = message.msg if isinstance(message, Error) else str(message.result)
+                return ReplyRefused(reason=reason, action=action)
+            case FinalAnswer(thought=thought, ok=ok, result=result):
+                status: Status = "answered" if ok else self._forced.status if self._forced else "unsolvable"
+                return self.ending(status, result, self._forced.reason if self._forced else "", thought)
+            case Stop(reason="no_final_answer") if self._forced:
+                return self.ending(self._forced.status, reason=self._forced.reason)
+            case Stop(detail=detail):
+                return self.ending("model_error", reason=detail)
+
+    def _after_failure(self, failed: ModelFailed) -> Recorded | None:
+        if not failed.out_of_time:
+            return self.ending("model_error", reason=failed.reason)
+        return self.ending(self._forced.status, reason=self._forced.reason) if self._forced else None
+
+    def _waited(self) -> None:
+        since = self._spent.since + self._now - self._asked_at
+        self._spent = msgspec.structs.replace(self._spent, since=since)
+
+    def _resume(self) -> None:
+        self.has_ended = False
+        pending = self.conversation.pending
+        if isinstance(pending, Ask) and self._untold is None:
+            self._untold = UserAsked(thought=pending.thought, content=pending.content)
+
+    # --- what is next ---
+
+    def next(self) -> Step | None:
+        """Return what is to be done; `None` if the run is over."""
+        if self.has_ended:
+            return None
+        if self._untold is not None:
+            return Tell(self._untold)
+        match self.conversation.pending:
+            case Ask() as ask:
+                return AskUser(ask)
+            case Action() as action:
+                return self._next_of_call(action)
+        if self._forced:
+            more = self._budgets.final_seconds
+            return AskModel(None if self._budgets.seconds is None else max(0.0, self._left) + more)
+        if forced := self._exhausted():
+            return Tell(forced)
+        return AskModel(None if self._budgets.seconds is None else self._left)
+
+    def _next_of_call(self, action: Action) -> Step:
+        limited = self._budgets.seconds is not None
+        if limited and self._left <= 0 and self._call != "begun":
+            return Tell(CallFinished(success=False, result=self.words("no_time")))
+        if self._call == "allowed":
+            return Call(action, self._left if limited else None)
+        interrupted = self._call == "begun"
+        verdict = self._approvals.judge(action.tool, self._annotations.get(action.tool, {}))
+        if isinstance(verdict, Refuse):
+            return Tell(Refused(reason=self.words("denied", tool=action.tool), by_user=False))
+        if isinstance(verdict, Allow) and not interrupted:
+            return Call(action, self._left if limited else None)
+        reason = _INTERRUPTED if interrupted else str(verdict)
+        return AskApproval(
+            action, ApprovalAsked(tool=action.tool, params=action.params, reason=reason, interrupted=interrupted)
+        )
+
+    @property
+    def _left(self) -> float:
+        """Seconds until the time is over."""
+        assert self._budgets.seconds is not None
+        return self._budgets.seconds - (self._now - self._spent.since)
+
+    def _exhausted(self) -> FinalForced | None:
+        budgets, spent = self._budgets, self._spent
+        if budgets.turns is not None and spent.turns >= budgets.turns:
+            return FinalForced(reason=self.words("turns", limit=budgets.turns), status="turn_limit")
+        if budgets.tokens is not None and spent.tokens >= budgets.tokens:
+            return FinalForced(reason=self.words("tokens", limit=budgets.tokens), status="budget")
+        if budgets.seconds is not None and self._left <= 0:
+            return FinalForced(reason=self.words("seconds", limit=f"{budgets.seconds:g}"), status="budget")
+        return None
+
+
+_INTERRUPTED = "it was begun before, and whether it took effect is not known"
+
+
+def _is_told(untold: Recorded | None, event: Recorded) -> bool:
+    """Whether *event* is what was to be told. A run that was cancelled has not told its answer."""
+    if isinstance(untold, Ended) and isinstance(event, Ended):
+        return untold.status == event.status
+    return type(untold) is type(event)
+
+
+_CHARS_PER_TOKEN = 4
+"""What OpenAI gives as a rule of thumb for English."""
+
+
+def _estimated(sent: list[dict[str, Any]], text: str) -> int:
+    return (len(json.dumps(sent, ensure_ascii=False)) + len(text)) // _CHARS_PER_TOKEN

@@ -1,0 +1,204 @@
+"""What a run waits for: the model, the tools, and whoever is asked. Each comes back as the event of what came of it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Mapping
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import anyio
+import msgspec
+
+from ..errors import ClientError, ServerGone
+from ..models.errors import ModelError
+from ..react.results import shown
+from .approvals import Allow, ApprovalRequest, Pause, Refuse
+from .events import (
+    Approved,
+    CallFinished,
+    ModelFailed,
+    ModelReplied,
+    Refused,
+    TextArrived,
+    ToolProgress,
+)
+from .trimming import trimmed
+
+if TYPE_CHECKING:
+    from ..models.model import Model
+    from ..results import CallResult
+    from ..toolbox import AsyncToolbox
+    from .approvals import Approvals
+    from .course import AskApproval, AskUser, Call, Course
+    from .events import OnLive, Recorded
+    from .trimming import Trim
+    from .user import User
+
+T = TypeVar("T")
+Message = dict[str, Any]
+
+
+class Performer(Protocol):
+    """Does what a `Course` cannot do itself. `None` instead of an event: nobody decides now."""
+
+    async def tools(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
+        """Return the entries of all tools, and the sources that have none to tell, with the reason."""
+
+    async def trimmed(self, messages: list[Message]) -> list[Message]:
+        """Return the messages that are really sent."""
+
+    async def model(self, course: Course, messages: list[Message], seconds: float | None) -> Recorded:
+        """Ask the model."""
+
+    async def user(self, step: AskUser) -> Recorded | None:
+        """Ask the user what the model wants to know."""
+
+    async def approval(self, course: Course, step: AskApproval) -> Recorded | None:
+        """Ask whether a call is allowed."""
+
+    async def call(self, course: Course, step: Call) -> Recorded:
+        """Call a tool."""
+
+
+class Performing:
+    """See `Performer`: with a real model, real tools and real persons."""
+
+    def __init__(
+        self,
+        model: Model,
+        toolbox: AsyncToolbox,
+        *,
+        approvals: Approvals,
+        user: User,
+        tool_seconds: float | Mapping[str, float] | None,
+        trim: Trim | None,
+        on_live: OnLive | None,
+    ) -> None:
+        self._model = model
+        self._toolbox = toolbox
+        self._approvals = approvals
+        self._user = user
+        self._tool_seconds = tool_seconds
+        self._trim = trim
+        self._on_live = on_live
+        self._entries: dict[str, dict[str, Any]] = {}
+
+    async def tools(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
+        """As `Performer.tools`."""
+        entries = [tool.raw for tool in await self._toolbox.list_tools()]
+        self._entries = {entry["name"]: entry for entry in entries}
+        return entries, {source: str(error) for source, error in self._toolbox.errors.items()}
+
+    async def trimmed(self, messages: list[Message]) -> list[Message]:
+        """As `Performer.trimmed`."""
+        return messages if self._trim is None else await trimmed(messages, self._trim)
+
+    async def model(self, course: Course, messages: list[Message], seconds: float | None) -> Recorded:
+        """As `Performer.model`."""
+        strict = bool(getattr(self._model, "strict_schemas", False))
+        ask = partial(
+            self._model.reply,
+            messages,
+            tools=course.conversation.offered or None,
+            reply_schema=course.conversation.reply_schema(strict=strict),
+            on_text=None if self._on_live is None else lambda text: self._tell(TextArrived(text)),
+        )
+        try:
+            with anyio.move_on_after(seconds):
+                return ModelReplied(reply=await ask())
+        except ModelError as error:
+            return ModelFailed(reason=str(error))
+        except Exception as error:  # a model is anybody's code
+            return ModelFailed(reason=f"{type(error).__name__}: {error}")
+        return ModelFailed(reason="the model did not reply in time", out_of_time=True)
+
+    async def user(self, step: AskUser) -> Recorded | None:
+        """As `Performer.user`."""
+        return await self._user.answer(step.ask.content)
+
+    async def approval(self, course: Course, step: AskApproval) -> Recorded | None:
+        """As `Performer.approval`. Parameters that were changed have to fit, or the person is asked again."""
+        action, asked = step.action, step.asked
+        request = ApprovalRequest(
+            tool=action.tool,
+            params=action.params,
+            reason=asked.reason,
+            thought=action.thought,
+            interrupted=asked.interrupted,
+            description=self._entries.get(action.tool, {}),
+        )
+        if self._approvals.ask is None:
+            if self._approvals.nobody == "pause":
+                return None
+            kind = "interrupted" if asked.interrupted else "nobody"
+            return Refused(reason=course.words(kind, tool=action.tool), by_user=False)
+        said = ""
+        for _ in range(_MOST_MISFITS):
+            verdict = await _settled(self._approvals.ask(request))
+            match verdict:
+                case Pause():
+                    return None
+                case True | Allow(params=None):
+                    return Approved()
+                case Allow(params=dict() as params):
+                    fitted, faults = course.conversation.tools.fitted(action.tool, params)
+                    if not faults:
+                        return Approved(params=fitted)
+                    said = "; ".join(f"{place}: {sentence}" for place, sentence in faults)
+                    request = msgspec.structs.replace(request, reason=f"the changed parameters do not fit: {said}")
+                case False:
+                    return Refused(reason="")
+                case Refuse(reason=reason):
+                    return Refused(reason=reason)
+                case _:
+                    raise TypeError(f"whoever approves returns Allow, Refuse, Pause or a bool, not {verdict!r}")
+        return Refused(reason=course.words("misfit", faults=said), by_user=False)
+
+    async def call(self, course: Course, step: Call) -> Recorded:
+        """As `Performer.call`."""
+        tool = step.action.tool
+        limits = [seconds for seconds in (self._limit(tool), step.seconds) if seconds is not None]
+        try:
+            result = await self._toolbox.call_tool(
+                tool,
+                step.action.params,
+                timeout_seconds=min(limits, default=None),
+                on_progress=lambda done, total, message: self._tell(ToolProgress(tool, done, total, message)),
+            )
+        except ServerGone as error:
+            return CallFinished(success=False, result=error.reason)  # its stderr is for people
+        except ClientError as error:
+            return CallFinished(success=False, result=str(error))
+        value, note = _told(course, result)
+        return CallFinished(success=not result.is_error, result=value, note=note)
+
+    def _limit(self, tool: str) -> float | None:
+        limits = self._tool_seconds
+        if not isinstance(limits, Mapping):
+            return limits
+        return next((seconds for pattern, seconds in limits.items() if fnmatchcase(tool, pattern)), None)
+
+    def _tell(self, live: TextArrived | ToolProgress) -> object:
+        return self._on_live(live) if self._on_live else None
+
+
+_MOST_MISFITS = 3
+
+
+def _told(course: Course, result: CallResult) -> tuple[Any, str]:
+    """What the model is shown of a result, and what is to be said about that."""
+    value = result.text if result.is_error or result.structured is None else result.structured
+    if isinstance(value, dict) and value.keys() == {"result"}:  # how MCP's servers wrap what is no object
+        value = value["result"]
+    # One letter less, so that the conversation, which counts as well, has nothing more to cut.
+    value, remarks = shown(value, course.conversation.limits.max_result_chars - 1)
+    others = sorted({str(block.get("type")) for block in result.content} - {"text"})
+    more = course.words("other_content", kinds=", ".join(others)) if others else ""
+    language = course.conversation.protocol.language
+    return value, language.together(language.tell(*remarks), more)
+
+
+async def _settled(value: T | Awaitable[T]) -> T:
+    return await value if inspect.isawaitable(value) else value

@@ -1,0 +1,90 @@
+"""Secrets, kept out of what is written down.
+
+Strategy. Three nets, since none catches all: values of environment variables that are named like keys; members that are
+named like secrets; and texts that look like the keys of well-known services. What is hidden never gets longer, so that
+what was short enough stays so, and hiding twice hides no more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+HIDDEN = "[hidden]"
+_SHORTEST = len(HIDDEN)
+
+_NAME_OF_VARIABLE = re.compile(r"(?i)(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|auth)$")
+_NAMES = (
+    r"(?:x[-_]?)?(?:[a-z0-9]+[-_])*(?:api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|client[-_]?secret|secret"
+    r"|passw(?:or)?d|passphrase|(?:access|refresh|auth|bearer|id|session)[-_]?token|token|authorization|(?:set[-_])?cookie)"
+)
+_MEMBER = re.compile(rf"(?i){_NAMES}")
+_HIDES = (
+    # In JSON or a Python literal within a text, however often it was escaped.
+    re.compile(
+        rf"(?i)(?P<before>(?P<quote>\\*[\"']){_NAMES}(?P=quote)\s*:\s*(?P=quote))(?:(?!(?P=quote))[\s\S]){{1,}}"
+    ),
+    re.compile(
+        r"(?i)(?P<before>\b(?:proxy-)?authorization\s*[:=]\s*(?:(?:basic|bearer|token|digest)\s+)?)[^\s\"'\\,;]{4,}"
+    ),
+    re.compile(r"(?i)(?P<before>\bbearer\s+)[a-z0-9._~+/=-]{8,}"),
+    re.compile(r"(?P<before>\b[a-z][a-z0-9+.-]*://[^\s/:@\"'\\]*:)[^\s/@\"'\\]+(?=@)"),
+    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
+    # OpenAI and those who do the same, Stripe; AWS; Google; GitHub, GitLab; Slack; Hugging Face, npm; JSON web tokens
+    re.compile(r"\b[sr]k[-_][A-Za-z0-9_-]{16,}"),
+    re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    re.compile(r"\bAIza[0-9A-Za-z_-]{35}"),
+    re.compile(r"\b(?:gh[oprsu]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20,})"),
+    re.compile(r"\bxox[a-z]-[A-Za-z0-9-]{10,}"),
+    re.compile(r"\b(?:hf|npm)_[A-Za-z0-9]{30,}"),
+    re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
+)
+
+
+class Redactor:
+    """Hides secrets, among them those of *environ*: the process's own, unless you give another."""
+
+    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+        environ = os.environ if environ is None else environ
+        known = {value.strip() for name, value in environ.items() if _NAME_OF_VARIABLE.search(name)}
+        known = {value for value in known if len(value) >= _SHORTEST}
+        written = {json.dumps(value, ensure_ascii=False)[1:-1] for value in known}  # as it stands within JSON
+        longest_first = sorted(known | written, key=lambda value: (-len(value), value))
+        self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+    def text(self, text: str) -> str:
+        """Return *text* without secrets."""
+        if self._known is not None:
+            text = self._known.sub(HIDDEN, text)
+        for pattern in _HIDES:
+            text = pattern.sub(lambda found: (found.groupdict().get("before") or "") + HIDDEN, text)
+        return text
+
+    def value(self, value: Any) -> Any:
+        """Return a JSON value without secrets."""
+        match value:
+            case str():
+                return self.text(value)
+            case list():
+                return [self.value(item) for item in value]
+            case dict():
+                return {self.text(name): self._member(name, item) for name, item in value.items()}
+        return value
+
+    def event(self, event: T) -> T:
+        """Return an event without secrets."""
+        return msgspec.convert(self.value(msgspec.to_builtins(event)), type(event))
+
+    def _member(self, name: str, value: Any) -> Any:
+        if isinstance(value, str) and value and _MEMBER.fullmatch(name):
+            return HIDDEN
+        return self.value(value)

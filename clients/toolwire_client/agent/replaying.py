@@ -1,0 +1,194 @@
+"""A recorded exchange, repeated: everything is decided once more, and what came from outside is from the record."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from anyio.lowlevel import checkpoint
+
+from ..models.errors import NoReplyLeft
+from ..models.replay import ReplayModel
+from .events import (
+    Approved,
+    CallFinished,
+    Ended,
+    ModelAsked,
+    ModelFailed,
+    ModelReplied,
+    QuestionAsked,
+    Recorded,
+    Refused,
+    Resumed,
+    Started,
+    ToolsListed,
+    UserAnswered,
+)
+from .redaction import Redactor
+from .session import Abandoned, Clock, Session
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from .course import AskApproval, AskUser, Call, Course
+
+
+class ReplayMissed(Exception):
+    """A repeated run has left its record. The text says where, and how the two differ."""
+
+
+class Record:
+    """A transcript, and how much of it has happened again."""
+
+    def __init__(self, events: Sequence[Recorded]) -> None:
+        redactor = Redactor()
+        self.hidden = redactor.event
+        self.hidden_value = redactor.value
+        self.events = [redactor.event(event) for event in events]
+        self.place = 0
+        self.model = _model(self.events)
+
+    @property
+    def next(self) -> Recorded | None:
+        """What happened next; `None` at the end."""
+        return self.events[self.place] if self.place < len(self.events) else None
+
+    def pass_over(self, event: Recorded) -> None:
+        """Go on to the next event.
+
+        Raises:
+            ReplayMissed: if it is not *event* that happened.
+        """
+        if self.hidden(event) != self.next:
+            raise self.missed(event)
+        self.place += 1
+
+    def missed(self, instead: object) -> ReplayMissed:
+        """Return the error that says that *instead* happened."""
+        return ReplayMissed(f"event {self.place + 1} of the record is\n  {self.next!r}\nand now it is\n  {instead!r}")
+
+
+class FromRecord:
+    """A `Performer` who repeats what was done. With *trims*, messages are sent as they were then."""
+
+    def __init__(self, record: Record, *, trims: bool) -> None:
+        self._record = record
+        self._trims = trims
+        self._tools: tuple[list[dict[str, Any]], dict[str, str]] = ([], {})
+        self._sent: list[dict[str, Any]] = []
+
+    async def tools(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
+        """As `Performer.tools`."""
+        if isinstance(listed := self._record.next, ToolsListed):
+            self._tools = listed.tools, listed.missing
+        return self._tools
+
+    async def trimmed(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """As `Performer.trimmed`."""
+        asked = self._record.next
+        if not self._trims or not isinstance(asked, ModelAsked):
+            return messages
+        self._sent = [*self._sent[: asked.kept], *asked.messages]
+        return self._sent
+
+    async def model(self, course: Course, messages: list[dict[str, Any]], seconds: float | None) -> Recorded:
+        """As `Performer.model`."""
+        event = await self._took(ModelReplied, ModelFailed)
+        if not isinstance(event, ModelReplied):
+            return event
+        assert self._record.model is not None
+        try:
+            return ModelReplied(reply=await self._record.model.reply(self._record.hidden_value(messages)))
+        except NoReplyLeft as error:
+            raise ReplayMissed(str(error)) from None
+
+    async def user(self, step: AskUser) -> Recorded | None:
+        """As `Performer.user`."""
+        return await self._took_or_paused(UserAnswered)
+
+    async def approval(self, course: Course, step: AskApproval) -> Recorded | None:
+        """As `Performer.approval`."""
+        return await self._took_or_paused(Approved, Refused)
+
+    async def call(self, course: Course, step: Call) -> Recorded:
+        """As `Performer.call`."""
+        return await self._took(CallFinished)
+
+    async def _took_or_paused(self, *kinds: type[Recorded]) -> Recorded | None:
+        await checkpoint()
+        if isinstance(self._record.next, Ended) and self._record.next.status == "needs_input":
+            return None
+        return await self._took(*kinds)
+
+    async def _took(self, *kinds: type[Recorded]) -> Recorded:
+        await checkpoint()  # where a run that was cancelled is cancelled again
+        event = self._record.next
+        if event is None or not isinstance(event, kinds):
+            raise self._record.missed(f"one of {', '.join(kind.__name__ for kind in kinds)}")
+        return event
+
+
+class RecordedClock(Clock):
+    """Tells the times of a record: a `Session` looks once at its beginning, and then once for each event."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._has_begun = False
+
+    def seconds(self) -> float:
+        """As `Clock.seconds`."""
+        if not self._has_begun:
+            self._has_begun = True
+            return 0.0
+        return self._record.next.at if self._record.next else 0.0
+
+    def date(self) -> str:
+        """As `Clock.date`."""
+        return self._record.next.date if isinstance(self._record.next, Started | Resumed) else ""
+
+
+async def replayed(session: Session, record: Record) -> AsyncGenerator[Recorded, None]:
+    """Repeat *record* in a new session, made of `FromRecord` and `RecordedClock`, and tell what happens.
+
+    Raises:
+        ReplayMissed: if anything else happens than did then.
+    """
+    while record.next is not None:
+        async with aclosing(_part(session, record)) as events:
+            try:
+                async for event in events:
+                    record.pass_over(event)
+                    yield event
+                    _interrupt(session, record.next)
+            except Abandoned:
+                pass
+
+
+def _part(session: Session, record: Record) -> AsyncGenerator[Recorded, None]:
+    if isinstance(record.next, Resumed):
+        return session.go_on()
+    asked = (event for event in record.events[record.place :] if isinstance(event, QuestionAsked))
+    question = next(asked, None)
+    if question is None:
+        raise ReplayMissed(f"the record has no question from event {record.place + 1} on: {record.next!r}")
+    return session.run(question.content)
+
+
+def _interrupt(session: Session, following: Recorded | None) -> None:
+    """Do to the run what was done to it from outside before *following* happened."""
+    match following:
+        case Ended(status="cancelled", reason=reason):
+            session.cancel(reason)
+        case None:
+            session.abandon()
+
+
+def _model(events: list[Recorded]) -> ReplayModel | None:
+    lines: list[dict[str, Any]] = []
+    sent: list[dict[str, Any]] = []
+    for event in events:
+        if isinstance(event, ModelAsked):
+            sent = [*sent[: event.kept], *event.messages]
+        elif isinstance(event, ModelReplied):
+            lines.append({"messages": sent, "reply": event.reply})
+    return ReplayModel(lines) if lines else None

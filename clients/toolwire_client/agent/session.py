@@ -1,0 +1,252 @@
+"""An exchange under way: what its course wants done is done, and every event is recorded and told."""
+
+from __future__ import annotations
+
+import time
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import msgspec
+
+from .course import AskApproval, AskModel, AskUser, Call, Course, Tell
+from .events import (
+    CallFinished,
+    CallStarted,
+    Ended,
+    ModelAsked,
+    QuestionAsked,
+    Recorded,
+    Resumed,
+    Started,
+    ToolsListed,
+)
+from .outcome import Outcome, outcome_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Sequence
+
+    from .course import Step
+    from .performing import Performer
+
+
+class Clock:
+    """What time it is: `seconds` from any beginning, for budgets, and the `date`, for readers."""
+
+    def seconds(self) -> float:
+        """Return seconds that only ever grow."""
+        return time.monotonic()
+
+    def date(self) -> str:
+        """Return the date and time in UTC, as of ISO 8601."""
+        return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class Abandoned(Exception):
+    """A run that is repeated has come to where its record ends, and does nothing more."""
+
+
+class Session:
+    """One exchange, over any number of questions, each of which is asked after the one before has ended."""
+
+    def __init__(
+        self,
+        course: Course,
+        performer: Performer,
+        *,
+        begin: Started,
+        events: Sequence[Recorded] = (),
+        record: Callable[[Recorded], object] | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.events: list[Recorded] = list(events)
+        """All that has happened."""
+        self._course = course
+        self._performer = performer
+        self._begin = begin
+        self._record = record
+        self._clock = clock or Clock()
+        self._is_running = False
+        self._scope: anyio.CancelScope | None = None
+        self._call: anyio.CancelScope | None = None
+        self._cancelled: str | None = None
+        self._is_abandoned = False
+        self._tools: tuple[list[dict[str, Any]], dict[str, str]] | None = None
+        for event in events:
+            course.apply(event)
+            if isinstance(event, ToolsListed):
+                self._tools = event.tools, event.missing
+        self._start = self._clock.seconds() - course.now
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether the last question waits for something: a person, or somebody to go on with it."""
+        return self._course.can_go_on
+
+    # --- running ---
+
+    async def run(self, question: str) -> AsyncGenerator[Recorded, None]:
+        """Answer a question, and tell what happens; the last event is `Ended`.
+
+        Raises:
+            ValueError: if it is empty.
+            RuntimeError: if another question is being answered.
+        """
+        if not question.strip():
+            raise ValueError("an empty question cannot be answered")
+        first = () if self.events else (self._begin_now(),)
+        async with aclosing(self._events(first, QuestionAsked(content=question))) as events:
+            async for event in events:
+                yield event
+
+    async def go_on(self) -> AsyncGenerator[Recorded, None]:
+        """As `run`, with the last question: one that waited for a person, or was interrupted.
+
+        Raises:
+            ValueError: if it has been answered.
+            RuntimeError: if it is being answered.
+        """
+        if not self.can_go_on:
+            raise ValueError("there is nothing to go on with: the last question is done")
+        async with aclosing(self._events((Resumed(date=self._clock.date()),))) as events:
+            async for event in events:
+                yield event
+
+    async def answer(self, question: str | None = None) -> Outcome:
+        """Return what a question comes to; without one, what the last one does, as of `go_on`."""
+        events = self.go_on() if question is None else self.run(question)
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, Ended):
+                    return outcome_of(event, self.events)
+        raise AssertionError("every run ends with Ended")
+
+    # --- ending it from outside ---
+
+    def cancel(self, reason: str = "") -> None:
+        """End the run, which then ends with `cancelled`; a call under way is cancelled. Where the event loop runs."""
+        self._cancelled = reason
+        if self._scope is not None:
+            self._scope.cancel()
+
+    def cancel_call(self) -> bool:
+        """Cancel the call that is under way, which the model is told. Returns whether there was one."""
+        if self._call is None:
+            return False
+        self._call.cancel()
+        return True
+
+    def abandon(self) -> None:
+        """Let the run stop where it is, as if this process ended here: nothing more happens or is recorded."""
+        self._is_abandoned = True
+
+    # --- how ---
+
+    async def _events(self, first: Sequence[Recorded], *then: Recorded) -> AsyncGenerator[Recorded, None]:
+        if self._is_running:
+            raise RuntimeError("this session is answering a question; a second one needs a session of its own")
+        self._is_running, self._cancelled = True, None
+        try:
+            if not self._course.has_ended:  # whoever ran it before came to a sudden end
+                self._note(self._course.ending("cancelled", reason="interrupted"))
+            for event in first:
+                yield self._note(event)
+            for event in [*await self._changed_tools(), *then]:
+                yield self._note(event)
+            while (step := self._next()) is not None:
+                if announced := await self._announced(step):
+                    yield self._note(announced)
+                yield self._note(await self._performed(step))
+        except Abandoned:
+            raise
+        except BaseException as error:  # a cancelled task, a closed generator, Ctrl-C, a fault of whoever was asked
+            if not self._course.has_ended:
+                self._note(self._course.ending("cancelled", reason=type(error).__name__))
+            raise
+        finally:
+            self._is_running = False
+
+    def _next(self) -> Step | None:
+        if self._course.has_ended:
+            return None
+        if self._is_abandoned:
+            raise Abandoned
+        if self._cancelled is not None:
+            return Tell(self._course.ending("cancelled", reason=self._cancelled))
+        return self._course.next()
+
+    async def _announced(self, step: Step) -> Recorded | None:
+        match step:
+            case AskModel():
+                messages = await self._performer.trimmed(self._course.conversation.messages)
+                kept = _same(self._course.sent, messages)
+                return ModelAsked(kept=kept, messages=messages[kept:])
+            case AskApproval(asked=asked):
+                return asked
+            case Call(action=action):
+                return CallStarted(tool=action.tool, params=action.params)
+        return None
+
+    async def _performed(self, step: Step) -> Recorded:
+        if isinstance(step, Tell):
+            return step.event
+        if self._is_abandoned:
+            raise Abandoned
+        event: Recorded | None = None
+        with anyio.CancelScope() as self._scope:
+            if self._cancelled is not None:
+                self._scope.cancel()
+            event = await self._waited(step) or self._course.ending("needs_input", reason=_WAITS[type(step)])
+        return event or self._course.ending("cancelled", reason=self._cancelled or "")
+
+    async def _waited(self, step: Step) -> Recorded | None:
+        course, performer = self._course, self._performer
+        match step:
+            case AskModel(seconds=seconds):
+                return await performer.model(course, list(course.sent), seconds)
+            case AskUser():
+                return await performer.user(step)
+            case AskApproval():
+                return await performer.approval(course, step)
+            case Call():
+                return await self._called(step)
+            case _:
+                raise AssertionError(step)
+
+    async def _called(self, step: Call) -> Recorded:
+        event: Recorded | None = None
+        try:
+            with anyio.CancelScope() as self._call:
+                event = await self._performer.call(self._course, step)
+        finally:
+            self._call = None
+        return event or CallFinished(success=False, result=self._course.words("cancelled"))
+
+    async def _changed_tools(self) -> list[Recorded]:
+        tools, missing = await self._performer.tools()
+        if (tools, missing) == self._tools:
+            return []
+        self._tools = tools, missing
+        return [ToolsListed(tools=tools, missing=missing)]
+
+    def _begin_now(self) -> Started:
+        return msgspec.structs.replace(self._begin, date=self._clock.date())
+
+    def _note(self, event: Recorded) -> Recorded:
+        """Write the event down, before anybody hears of it, and take it into account."""
+        event = msgspec.structs.replace(event, at=max(self._course.now, self._clock.seconds() - self._start))
+        if self._record is not None:
+            self._record(event)
+        self.events.append(event)
+        self._course.apply(event)
+        return event
+
+
+_WAITS: dict[type[Step], str] = {AskUser: "a question waits for the user", AskApproval: "a call waits for approval"}
+
+
+def _same(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> int:
+    """How many messages at the beginning are the same."""
+    pairs = list(zip(one, other, strict=False))
+    return next((place for place, (mine, yours) in enumerate(pairs) if mine != yours), len(pairs))

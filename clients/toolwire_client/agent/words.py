@@ -1,0 +1,47 @@
+"""What an agent has to say to a model beside what the exchange itself says, in the languages of the prompts."""
+
+from __future__ import annotations
+
+from ..react.template import Template
+
+_WORDS = {
+    "en": {
+        "turns": "the limit of {{limit}} replies is reached",
+        "tokens": "the limit of {{limit}} tokens is reached",
+        "seconds": "the limit of {{limit}} seconds is reached",
+        "no_time": "Nothing was done: there is no time left.",
+        "denied": "Nothing was done: the settings of this assistant do not allow {{tool}}.",
+        "nobody": "Nothing was done: {{tool}} may only be called if a person allows it, and nobody is here to ask.",
+        "misfit": "Nothing was done: the user changed the parameters to some that do not fit: {{faults}}",
+        "interrupted": "The call was begun and interrupted. Whether it took effect is not known, and nobody is here "
+        "who can allow it again. Do not take it for done or for undone.",
+        "cancelled": "The user cancelled the call. Whether it took effect is not known.",
+        "left": "Nothing was done: the user asked something else before.",
+        "not_awaited": "The call was not awaited. Whether it took effect is not known.",
+        "declined": "The user does not want to answer this.",
+        "dismissed": "The user closed the question without an answer.",
+        "other_content": "The tool also returned what cannot be shown here: {{kinds}}.",
+    },
+    "zh": {
+        "turns": "已达到 {{limit}} 次回复的上限",
+        "tokens": "已达到 {{limit}} 个 token 的上限",
+        "seconds": "已达到 {{limit}} 秒的时间上限",
+        "no_time": "没有执行：时间已用完。",
+        "denied": "没有执行：此助理的设置不允许使用 {{tool}}。",
+        "nobody": "没有执行：{{tool}} 须经人工批准才能调用，而当前无人可询问。",
+        "misfit": "没有执行：用户修改后的参数不符合要求：{{faults}}",
+        "interrupted": "该调用已开始但被中断，是否生效未知，且当前无人能再次批准。不要当作已完成，也不要当作未执行。",
+        "cancelled": "用户取消了该调用，是否生效未知。",
+        "left": "没有执行：用户先提出了别的问题。",
+        "not_awaited": "没有等到该调用的结果，是否生效未知。",
+        "declined": "用户不愿回答这个问题。",
+        "dismissed": "用户关闭了提问，没有回答。",
+        "other_content": "工具还返回了无法在此显示的内容：{{kinds}}。",
+    },
+}
+
+
+def words(language: str, kind: str, **details: str | int) -> str:
+    """Return the sentence of this *kind*, filled with *details*; in English, if nobody has written it in *language*."""
+    sentence = _WORDS.get(language, _WORDS["en"])[kind]
+    return Template(sentence, optional=details).filled(**details)

@@ -14,6 +14,7 @@ from toolwire_tools import (
     ActionStatusCode,
     BaseAction,
     BaseParser,
+    Env,
     JsonParser,
     ParseError,
     TupleParser,
@@ -148,7 +149,7 @@ def test_no_input_is_no_arguments(inputs: Any) -> None:
         (5, "invalid json format: this is of the type int"),
         (b'{"text": "a"}', "invalid json format: this is of the type bytes"),
         (["text"], "invalid json format: this is an array"),
-        ({1: "a"}, "invalid json format: a name is no text"),
+        ({1: "a"}, "the name of an argument is no text"),
         ({"text": float("nan")}, "nan is no number in JSON"),
         ({"text": "\ud800"}, "a text has unpaired surrogates"),
     ],
@@ -182,6 +183,11 @@ def test_a_tuple_is_read_as_text_and_as_an_object(inputs: Any) -> None:
     assert BY_TUPLE(inputs).args == {"text": "a", "copies": 2}
 
 
+def test_programs_may_pass_arguments_by_name_where_models_pass_a_tuple() -> None:
+    assert BY_TUPLE({"text": "a"}).args == {"text": "a"}
+    assert Env([BY_TUPLE])("Note", {"text": "a"}) == '["a", 1, null]'
+
+
 @pytest.mark.parametrize(
     ("inputs", "words"),
     [
@@ -207,7 +213,8 @@ def test_a_tuple_is_read_as_text_and_as_an_object(inputs: Any) -> None:
         ("1+" * 40_000 + "1", "invalid tuple format: "),
         (f'("{"a" * 100_000}",)', "invalid tuple format: 100,005 characters are more than the 100,000 that are read"),
         (5, "invalid tuple format: this is of the type int"),
-        ({"text": "a"}, "invalid tuple format: this is an object"),
+        ({"txt": "a"}, "arguments.text: is missing"),
+        ({1: "a"}, "the name of an argument is no text"),
         (None, "invalid tuple format: this is nothing"),
     ],
     ids=lambda value: str(value)[:24],

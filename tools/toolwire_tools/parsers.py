@@ -89,6 +89,11 @@ class BaseParser:
     def _parameters(self, name: str) -> list[str]:
         return [parameter["name"] for parameter in self._api2param[name]]
 
+    def _by_name(self, arguments: dict[Any, Any], name: str) -> dict[str, Any]:
+        if not all(isinstance(key, str) for key in arguments):
+            raise ParseError("the name of an argument is no text")
+        return self._checked(arguments, name)
+
     def _checked(self, arguments: dict[str, Any], name: str) -> dict[str, Any]:
         try:
             refuse_unsayable(arguments)
@@ -116,9 +121,7 @@ class JsonParser(BaseParser):
         arguments = {} if inputs is None else inputs
         if not isinstance(arguments, dict):
             raise ParseError(f"invalid json format: this is {_kind(arguments)}; {self._wanted(name)}")
-        if not all(isinstance(key, str) for key in arguments):
-            raise ParseError(f"invalid json format: a name is no text; {self._wanted(name)}")
-        return self._checked(arguments, name)
+        return self._by_name(arguments, name)
 
     def _read(self, text: str, name: str) -> Any:
         try:
@@ -134,7 +137,7 @@ class JsonParser(BaseParser):
 class TupleParser(BaseParser):
     """Takes a Python tuple or list, as text (in a Markdown fence or not) or as an object, in order of the parameters.
 
-    Text is read as a literal and never evaluated as code.
+    Text is read as a literal and never evaluated as code. From a program (an `Env`, a server) comes a dict as well.
     """
 
     PARAMETER_DESCRIPTION = (
@@ -145,6 +148,8 @@ class TupleParser(BaseParser):
 
     def parse_inputs(self, inputs: Any, name: str = "run") -> dict[str, Any]:
         """As `BaseParser.parse_inputs`."""
+        if isinstance(inputs, dict):
+            return self._by_name(inputs, name)
         if isinstance(inputs, str):
             try:
                 inputs = literal_value(inputs)

@@ -60,7 +60,7 @@ def _made(cls: type[BaseAction]) -> BaseAction:
     except RegistrationError as error:
         raise NotOffered(error.problem, tool=cls.__name__, remedy=error.remedy) from error
     except Exception as error:
-        problem = f"it cannot be made: {type(error).__name__}: {error}"
+        problem = f"it cannot be made: {type(error).__name__}: {error}".rstrip(".")
         remedy = f"make the object yourself and list it: __tools__ = [{cls.__name__}(...)]"
         raise NotOffered(problem, tool=cls.__name__, remedy=remedy) from error
     return made

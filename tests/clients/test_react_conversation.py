@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,13 +21,18 @@ from toolwire_client.react import (
     DoubaoProtocol,
     Error,
     FinalAnswer,
+    Invalid,
     Limits,
+    ModelReply,
     NativeProtocol,
     OutOfTurn,
     Protocol,
+    Reading,
+    Remark,
     Retry,
     Stop,
     StructuredProtocol,
+    Tools,
     UserResponse,
     from_json,
     to_json,
@@ -126,9 +132,20 @@ def test_an_empty_question_is_refused() -> None:
         Conversation([]).question(" \n")
 
 
-def test_two_tools_of_one_name_are_refused() -> None:
+def test_tools_of_one_name_or_none_are_refused() -> None:
     with pytest.raises(ValueError, match="'add'"):
         Conversation([ADD, ADD])
+    with pytest.raises(ValueError, match="no name"):
+        Conversation([{"description": "What am I?"}])
+
+
+def test_the_loop_in_the_readme_comes_to_an_answer() -> None:
+    page = Path(__file__).parents[2] / "clients" / "README.md"
+    example = page.read_text("utf-8").partition("<!-- the exchange -->\n```python\n")[2].partition("```")[0]
+    names: dict[str, Any] = {}
+    exec(example, names)
+    assert names["answer"] == "3"
+    assert names["conversation"].turn == "question"
 
 
 # --- replies that lead nowhere ----------------------------------------------------------------------------------------
@@ -547,7 +564,38 @@ def test_in_chinese_everything_is_said_in_chinese() -> None:
     assert "最后一次" in conversation.force_final("时间到了").msg
 
 
+class Lines(Protocol):
+    """A protocol of somebody's own: `call TOOL`, or the answer."""
+
+    def system_prompt(self, tools: Tools) -> str:
+        return self.template.filled(instructions=self.instructions) + " ".join(tools.names)
+
+    def read(self, reply: ModelReply, tools: Tools) -> Reading | Invalid:
+        verb, _, rest = reply.text.partition(" ")
+        if not rest:
+            return Invalid((Remark("empty"),))
+        return Reading(Action("", rest, {}) if verb == "call" else FinalAnswer("", True, reply.text))
+
+
+def test_a_protocol_of_ones_own_needs_to_prompt_and_to_read() -> None:
+    conversation = asked(Lines(instructions="Tools: "))
+    assert conversation.reply("call ping") == Action("", "ping", {})
+    conversation.action_result("pong")
+    assert isinstance(conversation.reply("call"), Retry)
+    assert conversation.reply("It answers.") == FinalAnswer("", True, "It answers.")
+    assert conversation.messages == [
+        {"role": "system", "content": "Tools: add multiply ping find"},
+        {"role": "user", "content": "What is 1 + 2?"},
+        {"role": "assistant", "content": "call ping"},
+        {"role": "user", "content": '{"type": "ACTION_RESULT", "success": true, "result": "pong"}'},
+        {"role": "assistant", "content": "call"},
+        {"role": "user", "content": "Your reply is empty."},
+        {"role": "assistant", "content": "It answers."},
+    ]
+
+
 PROTOCOLS = [
+    Lines(),
     StructuredProtocol(),
     StructuredProtocol("zh"),
     NativeProtocol(),

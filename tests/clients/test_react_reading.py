@@ -120,6 +120,7 @@ def test_within_strings_nothing_is_changed() -> None:
         '{"a":' * 100_000: "too_deep",
         "[" * 100_000: "no_object",
         "{'a':" * 300 + "1" + "}" * 300: "too_deep",
+        "{'a':" * 9000 + "1" + "}" * 9000: "too_deep",
     }.items(),
 )
 def test_what_is_not_one_object_is_refused_for_what_it_is(text: str, kind: str) -> None:

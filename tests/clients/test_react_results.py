@@ -21,7 +21,7 @@ from toolwire_client.react.results import shown
 @dataclasses.dataclass
 class Order:
     number: int
-    day: dt.date
+    day: Any
 
 
 class Point(msgspec.Struct):
@@ -71,6 +71,7 @@ def test_what_has_a_usual_form_in_json_is_shown_in_it(value: Any, expected: Any)
         (float("inf"), "inf", "float"),
         ({(1, 2): 3}, "{(1, 2): 3}", "dict"),
         ([Hostile()], ["<Hostile>"], "Hostile"),
+        ([Order(1, {(1, 2): 3})], ["Order(number=1, day={(1, 2): 3})"], "Order"),
         ([10**5000], "<list>", "list"),
     ],
 )

@@ -198,6 +198,7 @@ def test_parameters_for_which_strict_mode_has_no_form_are_text() -> None:
     free = {"name": "free", "inputSchema": {"type": "object", "additionalProperties": True}}
     text = '{"reply": {"thought": "t", "type": "ACTION", "tool": "free", "params": "{\\"x\\": 1}"}}'
     assert allows(reply_schema(Tools([free]), strict=True), text)
+    assert allows(reply_schema(Tools([free])), to_json(Action("t", "free", {"x": 1})))
     conversation = Conversation([free])
     conversation.question("?")
     assert conversation.reply(text) == Action("t", "free", {"x": 1})

@@ -1,0 +1,120 @@
+"""A model that is a person: whoever sits at the terminal reads what a model would read, and replies for it.
+
+It is for learning the exchange, for trying a prompt without an account, and for finding out what a model is up against.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from toolwire_schemas import codec
+
+from ..react.replies import ModelReply
+from .errors import NoReplyLeft, NotReady
+from .threads import in_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .model import Message, OnText
+
+_HOW = "Reply as the model. JSON ends where it is complete, anything else with an empty line."
+
+
+class HumanModel:
+    """The person at the terminal is the model.
+
+    Reads and writes the terminal itself, never the standard output: that may be a protocol. Where there is no terminal,
+    standard input and standard error stand in for it. *read* returns the next line, or nothing at the end; *write*
+    shows a text.
+    """
+
+    def __init__(self, *, read: Callable[[], str] | None = None, write: Callable[[str], object] | None = None) -> None:
+        self._read = read
+        self._write = write
+        self._shown = 0
+
+    async def reply(
+        self,
+        messages: list[Message],
+        *,
+        tools: list[dict[str, Any]] | None = None,
+        reply_schema: dict[str, Any] | None = None,
+        on_text: OnText | None = None,
+    ) -> ModelReply:
+        """As `Model.reply`: shows what has been said since the last reply.
+
+        Raises:
+            NoReplyLeft: if the person has closed the input.
+            NotReady: if there is neither a terminal nor an open standard input.
+        """
+        said = await in_thread(partial(self._ask, messages, tools or []))
+        return ModelReply(text=said, finish_reason="stop")
+
+    def _ask(self, messages: list[Message], tools: list[dict[str, Any]]) -> str:
+        shown = _presented(messages, tools, since=self._shown)
+        with ExitStack() as stack:
+            read, write = self._read, self._write
+            if read is None or write is None:
+                theirs_in, theirs_out = _terminal(stack)
+                read, write = read or theirs_in.readline, write or partial(print, end="", file=theirs_out, flush=True)
+            write(shown)
+            self._shown = len(messages)
+            return _typed(read)
+
+    def __repr__(self) -> str:
+        return "<HumanModel: the person at the terminal>"
+
+
+def _presented(messages: list[Message], tools: list[dict[str, Any]], *, since: int) -> str:
+    new = messages[since:] if since < len(messages) else messages[-1:]
+    parts = [f"--- {message.get('role')}\n{message.get('content') or ''}" for message in new]
+    if tools and not since:
+        parts.insert(0, "--- tools\n" + "\n".join(codec.encode(tool).decode() for tool in tools))
+    return "\n".join([*parts, f"--- {_HOW}\n"])
+
+
+def _typed(read: Callable[[], str]) -> str:
+    """What is typed: up to where it is a whole JSON value, or to an empty line."""
+    lines: list[str] = []
+    while line := read():
+        if not line.strip():
+            if lines:
+                break
+            continue
+        lines.append(line.rstrip("\r\n"))
+        if _is_whole("\n".join(lines)):
+            break
+    if not lines:
+        raise NoReplyLeft("the person who is the model has closed the input")
+    return "\n".join(lines)
+
+
+def _is_whole(text: str) -> bool:
+    if not text.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        codec.decode(text)
+    except codec.DecodingError:
+        return False
+    return True
+
+
+def _terminal(stack: ExitStack) -> tuple[IO[str], IO[str]]:
+    """What to read from and to write to. *stack* closes it."""
+    reading, writing = (Path("CONIN$"), Path("CONOUT$")) if os.name == "nt" else (Path("/dev/tty"), Path("/dev/tty"))
+    try:
+        with ExitStack() as opened:
+            theirs_in = opened.enter_context(reading.open(encoding="utf-8", errors="replace"))
+            theirs_out = opened.enter_context(writing.open("w", encoding="utf-8", errors="replace"))
+            stack.enter_context(opened.pop_all())
+            return theirs_in, theirs_out
+    except OSError:  # a job of a scheduler, a container
+        if sys.stdin is None or sys.stdin.closed or sys.stderr is None:
+            raise NotReady("there is no terminal to ask a person at, and no standard input instead") from None
+        return sys.stdin, sys.stderr

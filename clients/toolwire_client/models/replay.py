@@ -1,0 +1,142 @@
+"""What a model said once, said again: recorded in a file of JSON lines, found again by what it was asked.
+
+Each line is `{"messages": […], "reply": {…}}`. Other lines are passed over: a transcript may hold more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio.lowlevel
+import msgspec
+from toolwire_schemas import codec
+
+from ..react.replies import ModelReply
+from .errors import NoReplyLeft
+from .model import Model, OnText, as_model, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .model import Message
+
+Line = dict[str, Any]
+_SHOWN = 200
+
+
+class ReplayModel:
+    """A model that repeats a record: the path of a file, or its lines as objects.
+
+    The same messages get the reply that they got then; asked again, they get the next one that was recorded for them,
+    and the last one ever after. So a run is repeated whatever order its parts come in. Only messages are looked at.
+
+    Raises:
+        NoReplyLeft: if there is no reply in the record at all.
+    """
+
+    def __init__(self, record: str | os.PathLike[str] | Iterable[Line]) -> None:
+        self._name = "the record"
+        if isinstance(record, str | os.PathLike):
+            self._name = str(record)
+            record = _lines(Path(record))
+        self._known: list[tuple[list[Message], bytes]] = []
+        self._replies: dict[bytes, deque[ModelReply]] = {}
+        for line in record:
+            if isinstance(line, dict) and isinstance(line.get("messages"), list) and "reply" in line:
+                self._add(line["messages"], line["reply"])
+        if not self._replies:
+            raise NoReplyLeft(f"there is no reply in {self._name}: it has no line with messages and a reply")
+
+    async def reply(
+        self,
+        messages: list[Message],
+        *,
+        tools: list[dict[str, Any]] | None = None,
+        reply_schema: dict[str, Any] | None = None,
+        on_text: OnText | None = None,
+    ) -> ModelReply:
+        """As `Model.reply`.
+
+        Raises:
+            NoReplyLeft: if this was never asked; the text says where it differs from what was.
+        """
+        await anyio.lowlevel.checkpoint()
+        replies = self._replies.get(codec.encode(messages))
+        if replies is None:
+            raise NoReplyLeft(f"{self._name} has no reply to this: {self._difference(messages)}")
+        said = replies.popleft() if len(replies) > 1 else replies[0]
+        await tell(on_text, said.text)
+        return said
+
+    def _add(self, messages: list[Message], reply: Any) -> None:
+        key = codec.encode(messages)
+        made = ModelReply(text=reply) if isinstance(reply, str) else msgspec.convert(reply, ModelReply)
+        self._known.append((messages, key))
+        self._replies.setdefault(key, deque()).append(made)
+
+    def _difference(self, asked: list[Message]) -> str:
+        """Where *asked* first differs from the recorded messages that it has most in common with."""
+        recorded, place = max(((known, _same(known, asked)) for known, _ in self._known), key=lambda each: each[1])
+        return f"message {place + 1} is\n  asked:    {_shown(asked, place)}\n  recorded: {_shown(recorded, place)}"
+
+    def __repr__(self) -> str:
+        return f"<ReplayModel of {len(self._known)} replies in {self._name}>"
+
+
+class RecordingModel:
+    """A model that asks *model* and adds every reply to the file *path*, from which a `ReplayModel` repeats it.
+
+    What is recorded is all that was said, as it was said.
+    """
+
+    def __init__(self, model: object, path: str | os.PathLike[str]) -> None:
+        self._model: Model = as_model(model)
+        self._path = Path(path)
+
+    @property
+    def strict_schemas(self) -> bool:
+        """As the model that is recorded."""
+        return bool(getattr(self._model, "strict_schemas", False))
+
+    async def reply(
+        self,
+        messages: list[Message],
+        *,
+        tools: list[dict[str, Any]] | None = None,
+        reply_schema: dict[str, Any] | None = None,
+        on_text: OnText | None = None,
+    ) -> ModelReply:
+        """As `Model.reply`."""
+        said = await self._model.reply(messages, tools=tools, reply_schema=reply_schema, on_text=on_text)
+        line = codec.encode({"messages": messages, "reply": msgspec.to_builtins(said)}) + b"\n"
+        with self._path.open("ab") as file:  # one write, so that several may record to one file
+            file.write(line)
+        return said
+
+    def __repr__(self) -> str:
+        return f"<{self._model!r}, recorded in {self._path}>"
+
+
+def _lines(path: Path) -> Iterable[Any]:
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+        if line.strip():
+            try:
+                yield codec.decode(line)
+            except codec.DecodingError as error:
+                raise NoReplyLeft(f"{path}, line {number}, is no JSON: {error}") from None
+
+
+def _same(one: list[Message], other: list[Message]) -> int:
+    """How many messages at the beginning are the same."""
+    pairs = list(zip(one, other, strict=False))
+    return next((place for place, (mine, yours) in enumerate(pairs) if mine != yours), len(pairs))
+
+
+def _shown(messages: list[Message], place: int) -> str:
+    if place >= len(messages):
+        return "(there is none)"
+    message = messages[place]
+    return f"{message.get('role')}: {str(message.get('content'))[:_SHOWN]!r}"

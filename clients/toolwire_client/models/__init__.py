@@ -1,0 +1,56 @@
+"""Language models for agents: those behind HTTP, those that need no account, and whatever else can be asked."""
+
+from __future__ import annotations
+
+from .arithmetic import ArithmeticModel
+from .errors import (
+    ModelError,
+    NoReplyLeft,
+    NotAModel,
+    NotReady,
+    Refused,
+    ReplyTimedOut,
+    Unreachable,
+    UnreadableReply,
+)
+from .faults import FAULTS, FaultyModel
+from .human import HumanModel
+from .lagent import GPTAPI, DoubaoAPI
+from .model import Model, as_model
+from .named import known_names, model_from_name
+from .presets import PRESETS, Preset
+from .remote import AnthropicModel, OpenAIModel, TimeLimits
+from .replay import RecordingModel, ReplayModel
+from .retries import Retries
+from .scripted import AskedFor, ScriptedModel
+
+__all__ = [
+    "FAULTS",
+    "GPTAPI",
+    "PRESETS",
+    "AnthropicModel",
+    "ArithmeticModel",
+    "AskedFor",
+    "DoubaoAPI",
+    "FaultyModel",
+    "HumanModel",
+    "Model",
+    "ModelError",
+    "NoReplyLeft",
+    "NotAModel",
+    "NotReady",
+    "OpenAIModel",
+    "Preset",
+    "RecordingModel",
+    "Refused",
+    "ReplayModel",
+    "ReplyTimedOut",
+    "Retries",
+    "ScriptedModel",
+    "TimeLimits",
+    "Unreachable",
+    "UnreadableReply",
+    "as_model",
+    "known_names",
+    "model_from_name",
+]

@@ -1,0 +1,261 @@
+"""OpenAI's chat completions, and what everybody who imitates them makes of it. No I/O.
+
+Strategy. What is sent is the plainest that all of them take. What comes is read as widely as servers are known to
+write: a missing index or id, arguments as an object, content in parts, thoughts under three names, an error in the
+midst of a stream, usage in the last piece or in every one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas import codec
+from toolwire_schemas.dialects import openai
+
+from ..react.replies import ModelReply, ToolCall, Usage
+from .thoughts import Thoughts
+from .wire import Asked, CutOff, Entry, Form, Reader, StreamFailed, calls_of, content_of, role_of
+
+if TYPE_CHECKING:
+    from .keys import Key
+    from .model import Message
+    from .presets import Preset
+
+_FINISHED = {"function_call": "tool_calls", "max_tokens": "length", "error": "error"}
+# DeepSeek and those who follow it; vLLM and OpenRouter. Both at once are the same text.
+_THOUGHTS = ("reasoning_content", "reasoning")
+
+
+class ChatCompletions:
+    """See `Wire`."""
+
+    path = "/chat/completions"
+    dialect = "openai"
+
+    def headers(self, key: Key | None) -> dict[str, str]:
+        """As `Wire.headers`."""
+        return {} if key is None else {"authorization": f"Bearer {key.reveal()}"}
+
+    def body(self, asked: Asked, form: Form) -> dict[str, Any]:
+        """As `Wire.body`."""
+        body: dict[str, Any] = {
+            "model": asked.model,
+            "messages": [_message(message, asked) for message in asked.messages],
+        }
+        if asked.tools:
+            body["tools"] = [_tool(entry, asked) for entry in asked.tools]
+        if asked.temperature is not None:
+            body["temperature"] = asked.temperature
+        if asked.max_tokens is not None:
+            body[form.limit] = asked.max_tokens
+        if asked.schema is not None:
+            body |= _response_format(asked.schema, form, body["messages"])
+        if asked.stream:
+            body |= {"stream": True, **({"stream_options": {"include_usage": True}} if form.tells_usage else {})}
+        return body | asked.body
+
+    def reader(self, asked: Asked, preset: Preset) -> Reader:
+        """As `Wire.reader`."""
+        return _Reader(asked, preset.echoes)
+
+
+# --- what is sent -----------------------------------------------------------------------------------------------------
+
+
+def _message(message: Message, asked: Asked) -> dict[str, Any]:
+    role = role_of(message)
+    made: dict[str, Any] = {"role": role, "content": content_of(message)}
+    if role == "tool":
+        made["tool_call_id"] = message["tool_call_id"]
+    if role == "assistant" and (calls := calls_of(message)):
+        made["tool_calls"] = [
+            {"id": id, "type": "function", "function": {"name": asked.names.theirs.get(name, name), "arguments": text}}
+            for id, name, text in calls
+        ]
+    return made | (message.get("echo") or {}) if role == "assistant" else made
+
+
+def _tool(entry: Entry, asked: Asked) -> dict[str, Any]:
+    return openai.from_entry({**entry, "name": asked.names.theirs[entry["name"]]})
+
+
+def _response_format(schema: dict[str, Any], form: Form, messages: list[dict[str, Any]]) -> dict[str, Any]:
+    if form.format == "json_schema":
+        wanted = {"name": "reply", "schema": schema, "strict": _is_strict(schema)}
+        return {"response_format": {"type": "json_schema", "json_schema": wanted}}
+    # OpenAI, and Qwen even for a schema: "'messages' must contain the word 'json' in some form".
+    if form.format == "json_object" and re.search("json", str(messages), re.IGNORECASE):
+        return {"response_format": {"type": "json_object"}}
+    return {}
+
+
+def _is_strict(schema: dict[str, Any]) -> bool:
+    from toolwire_schemas.vendors import about_strict
+
+    return not list(about_strict(schema))
+
+
+# --- what comes -------------------------------------------------------------------------------------------------------
+
+
+class _Call(msgspec.Struct):
+    """A call of a tool that is being written."""
+
+    id: str = ""
+    name: str = ""
+    arguments: str | dict[str, Any] = ""
+    more: dict[str, Any] = {}
+
+    def add(self, delta: dict[str, Any]) -> None:
+        function = _object(delta.get("function"))
+        self.id = self.id or _text(delta.get("id"))
+        self.name = self.name or _text(function.get("name"))
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):
+            self.arguments = arguments
+        elif isinstance(self.arguments, str):
+            self.arguments += _text(arguments)
+        self.more |= {name: value for name, value in delta.items() if name not in ("id", "index", "type", "function")}
+
+
+class _Reader:
+    def __init__(self, asked: Asked, echoes: tuple[str, ...]) -> None:
+        self.is_complete = False
+        self._asked = asked
+        self._echoes = echoes
+        self._thoughts = Thoughts()
+        self._reasoning: list[str] = []
+        self._refusal: list[str] = []
+        self._calls: list[_Call] = []
+        self._at: dict[Any, _Call] = {}
+        self._echo: dict[str, Any] = {}
+        self._finish_reason: str | None = None
+        self._usage: Usage | None = None
+
+    def event(self, data: str) -> str:
+        if not data.strip():
+            return ""
+        if data.strip() == "[DONE]":
+            self.is_complete = True
+            return ""
+        return self._take(codec.decode(data), "delta")
+
+    def whole(self, value: Any) -> str:
+        self.is_complete = True
+        if isinstance(value, dict) and "error" not in value and not value.get("choices"):
+            raise ValueError("it has no choices")
+        return self._take(value, "message")
+
+    def reply(self) -> ModelReply:
+        if not self.is_complete and self._finish_reason is None:
+            raise CutOff
+        text, thoughts = self._thoughts.finish()
+        reasoning = "\n".join(filter(None, ["".join(self._reasoning), thoughts]))
+        finish_reason = self._finish_reason
+        if self._refusal and not text:
+            text, finish_reason = "".join(self._refusal), "content_filter"
+        calls = tuple(self._finished(number, call) for number, call in enumerate(self._calls, start=1))
+        return ModelReply(
+            text=text,
+            tool_calls=calls,
+            finish_reason="tool_calls" if calls and finish_reason == "stop" else finish_reason,
+            usage=self._usage,
+            reasoning=reasoning,
+            echo=self._to_echo() if calls else {},
+        )
+
+    def _take(self, value: Any, member: str) -> str:
+        if not isinstance(value, dict):
+            raise ValueError(f"it is no object, but {str(value)[:80]}")
+        if error := value.get("error"):
+            raise StreamFailed(error)
+        self._count(value.get("usage"))
+        text = ""
+        # The last piece may have none, or be about usage alone. We never ask for more than one choice.
+        for choice in (value.get("choices") or ())[:1]:
+            if error := _object(choice).get("error"):
+                raise StreamFailed(error)
+            self._count(choice.get("usage"))  # Moonshot's place for it
+            text = self._add(_object(choice.get(member)))
+            if reason := choice.get("finish_reason"):
+                self._finish_reason = _FINISHED.get(str(reason), str(reason))
+        return text
+
+    def _add(self, delta: dict[str, Any]) -> str:
+        self._reasoning.append(next((_text(delta[name]) for name in _THOUGHTS if delta.get(name)), ""))
+        self._refusal += [refusal] if (refusal := _text(delta.get("refusal"))) else []
+        for call in delta.get("tool_calls") or ():
+            self._call(_object(call))
+        for name in self._echoes:
+            if name in delta:
+                self._keep(name, delta[name])
+        return self._content(delta.get("content"))
+
+    def _content(self, content: Any) -> str:
+        if isinstance(content, list):  # Mistral's models that think answer in parts
+            texts = [self._part(_object(part)) for part in content]
+            return "".join(texts)
+        return self._thoughts.feed(_text(content))
+
+    def _part(self, part: dict[str, Any]) -> str:
+        thinking = part.get("thinking")
+        if isinstance(thinking, list):
+            self._reasoning += [_text(_object(inner).get("text")) for inner in thinking]
+            return ""
+        return self._thoughts.feed(_text(part.get("text")))
+
+    def _call(self, delta: dict[str, Any]) -> None:
+        # A new id at the same index is another call: Gemini gives all of them 0, and some give none at all.
+        index, id = delta.get("index", 0), _text(delta.get("id"))
+        call = self._at.get(index)
+        if call is None or (id and call.id and id != call.id):
+            call = self._at[index] = _Call()
+            self._calls.append(call)
+        call.add(delta)
+
+    def _keep(self, name: str, value: Any) -> None:
+        before = self._echo.get(name)
+        mergeable = type(before) is type(value) and isinstance(value, str | list)
+        self._echo[name] = before + value if mergeable else before if value is None and before is not None else value
+
+    def _count(self, usage: Any) -> None:
+        if isinstance(usage, dict):
+            self._usage = Usage(
+                input_tokens=_number(usage.get("prompt_tokens")),
+                output_tokens=_number(usage.get("completion_tokens")),
+                # DeepSeek's own name for it is the second.
+                cached_tokens=_number(_object(usage.get("prompt_tokens_details")).get("cached_tokens"))
+                or _number(usage.get("prompt_cache_hit_tokens")),
+                reasoning_tokens=_number(_object(usage.get("completion_tokens_details")).get("reasoning_tokens")),
+            )
+
+    def _finished(self, number: int, call: _Call) -> ToolCall:
+        # Mistral wants nine letters and digits for an id; servers that give none take any.
+        call.id = call.id or f"call{number:05}"
+        name = self._asked.names.ours.get(call.name, call.name)
+        return ToolCall(id=call.id, name=name, arguments=call.arguments)
+
+    def _to_echo(self) -> dict[str, Any]:
+        """What the vendor wants to see again: of calls, if it says more of them than we know (Gemini: signatures)."""
+        if not any(call.more for call in self._calls):
+            return self._echo
+        return {**self._echo, "tool_calls": [_as_sent(call) for call in self._calls]}
+
+
+def _as_sent(call: _Call) -> dict[str, Any]:
+    written = call.arguments if isinstance(call.arguments, str) else codec.encode(call.arguments).decode()
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": written}, **call.more}
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -1,0 +1,79 @@
+"""What an endpoint does not take, learnt from its refusals: which way of asking for JSON, which name of a limit.
+
+Strategy. The request begins as strict as the preset says. A 400 that names what it is about makes the next request
+a step plainer; what got through is remembered for the model's next requests, so that it is paid for once. A schema that
+is refused for itself is remembered alone: another one may be taken.
+
+The words that are looked for are those of refusals as users report them. `response_format` is what OpenAI ("'response_
+format' of type 'json_schema' is not supported with this model"), DeepSeek ("This response_format type is unavailable
+now", once with a 422), Doubao, LM Studio and Qwen name; Groq: "This model does not support response format
+`json_schema`"; Anthropic: "output_config: Extra inputs are not permitted"; llama.cpp: "failed to parse grammar"; vLLM
+and SGLang name the grammar or the guided decoding; OpenAI, of limits: "Unsupported parameter: 'max_tokens' is not
+supported with this model. Use 'max_completion_tokens' instead."; Mistral, of everything that it does not know (422):
+"Extra inputs are not permitted", with the member's name.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas import codec
+
+from .wire import Form
+
+if TYPE_CHECKING:
+    from .errors import Refused
+    from .presets import Format, Preset
+
+_STATUSES = (400, 415, 422, 501)
+_ABOUT_FORMAT = re.compile(
+    r"response[_ ]format|json[_ ]?(schema|object|mode)|structured[_ ]outputs?|output_(config|format)|grammar|guided",
+    re.IGNORECASE,
+)
+_ABOUT_THIS_SCHEMA = re.compile(r"invalid[_ ](json[_ ])?schema|schema (is )?(too|not valid)|grammar", re.IGNORECASE)
+_LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+
+
+class Concessions:
+    """Remembers what one endpoint takes for one model."""
+
+    def __init__(self, preset: Preset) -> None:
+        self._formats = preset.formats
+        self._form = Form(format=preset.formats[0], limit=preset.limit, tells_usage=preset.tells_usage)
+        self._formats_of_schemas: dict[bytes, Format] = {}
+
+    def form(self, schema: dict[str, Any] | None) -> Form:
+        """How to ask now, for a reply that follows *schema*."""
+        known = self._formats_of_schemas.get(_key(schema))
+        return msgspec.structs.replace(self._form, format=known) if known else self._form
+
+    def plainer(self, form: Form, schema: dict[str, Any] | None, refused: Refused) -> Form | None:
+        """The *form* that may be taken where this one was *refused*; `None` if it was refused for something else."""
+        said = f"{refused.message} {refused.code}"
+        if refused.status not in _STATUSES:
+            return None
+        if schema is not None and form.format != self._formats[-1] and _ABOUT_FORMAT.search(said):
+            following = self._formats[self._formats.index(form.format) + 1]
+            return msgspec.structs.replace(form, format=following)
+        if form.tells_usage and "stream_options" in said:
+            return msgspec.structs.replace(form, tells_usage=False)
+        if re.search(rf"\b{form.limit}\b", said) and form.limit == self._form.limit and _is_unknown(said):
+            return msgspec.structs.replace(form, limit=_LIMITS[form.limit])
+        return None
+
+    def remember(self, form: Form, schema: dict[str, Any] | None, refused: Refused) -> None:
+        """Begin with *form* from now on, which got through after others were *refused*."""
+        if _ABOUT_THIS_SCHEMA.search(refused.message):
+            self._formats_of_schemas[_key(schema)] = form.format
+            form = msgspec.structs.replace(form, format=self._form.format)
+        self._form = form
+
+
+def _is_unknown(said: str) -> bool:
+    return re.search("unsupported|not supported|not permitted|unknown|unrecognized", said, re.IGNORECASE) is not None
+
+
+def _key(schema: dict[str, Any] | None) -> bytes:
+    return b"" if schema is None else codec.encode(schema)

@@ -1,0 +1,233 @@
+"""One request to one address: bytes out, pieces of a reply in, and every way in which that fails as a `ModelError`.
+
+Strategy. What goes wrong is turned into an error of ours and raised outside of the `except` that caught it. The HTTP
+library's exceptions hold the request, and that holds the key: none of them may hang on ours as its context.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+import anyio
+from toolwire_schemas import codec
+
+from .errors import ModelError, NotReady, ReplyTimedOut, Unreachable, UnreadableReply
+from .model import tell
+from .refusals import refusal, refusal_in_stream
+from .wire import CutOff, Reader, StreamFailed
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
+
+    import httpx2
+    from httpx2 import ServerSentEvent
+
+    from ..react.replies import ModelReply
+    from .keys import Key
+    from .model import OnText
+
+T = TypeVar("T")
+
+_MAX_REPLY_BYTES = 64 * 1024 * 1024
+_MAX_EVENT_BYTES = 16 * 1024 * 1024
+_MAX_ERROR_BYTES = 64 * 1024
+_FAREWELL_SECONDS = 1.0
+
+
+class Endpoint:
+    """An address that takes requests. *own_headers* may hold *key*, which is shown nowhere else."""
+
+    def __init__(
+        self,
+        url: str,
+        own_headers: Mapping[str, str],
+        key: Key | None,
+        *,
+        connect_seconds: float,
+        silence_seconds: float,
+        proxy: str | None = None,
+    ) -> None:
+        self._url = url
+        self.shown = _shown(url)
+        self._headers = {"content-type": "application/json", "accept": "text/event-stream, application/json"}
+        self._headers |= {name.lower(): value for name, value in own_headers.items()}
+        self._key = key
+        self._connect_seconds = connect_seconds
+        self._silence_seconds = silence_seconds
+        self._proxy = proxy
+        self._client: httpx2.AsyncClient | None = None
+
+    async def ask(self, body: bytes, reader: Reader, on_text: OnText | None) -> ModelReply:
+        """Send *body* and return what *reader* makes of the answer.
+
+        Raises:
+            ModelError: why there is none.
+        """
+        import httpx2
+
+        failure: ModelError
+        try:
+            async with (
+                self._connected() as client,
+                client.stream("POST", self._url, content=body, headers=self._headers) as response,
+            ):
+                await self._answered(response, reader, on_text)
+            return self._taken(reader.reply)
+        except httpx2.ConnectTimeout:
+            failure = ReplyTimedOut(f"{self.shown} could not be reached within {self._connect_seconds:g} seconds")
+        except httpx2.TimeoutException:
+            failure = ReplyTimedOut(f"{self.shown} said nothing for {self._silence_seconds:g} seconds")
+        except httpx2.ConnectError as error:
+            failure = Unreachable(f"{self.shown} cannot be reached: {self._about(error)}")
+        except (httpx2.SSEError, httpx2.DecodingError) as error:
+            failure = UnreadableReply(f"{self.shown} sent what cannot be read: {self._about(error)}")
+        except httpx2.TransportError as error:
+            failure = Unreachable(f"the connection to {self.shown} broke: {self._about(error)}")
+        except httpx2.InvalidURL as error:
+            failure = NotReady(f"{self.shown} is no address: {self._about(error)}")
+        raise failure
+
+    async def open(self) -> None:
+        """Keep connections open from now on, for requests from this event loop."""
+        self._client = self._new_client()
+        await self._client.__aenter__()
+
+    async def close(self) -> None:
+        """Close what is open."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def _answered(self, response: httpx2.Response, reader: Reader, on_text: OnText | None) -> None:
+        if not response.is_success:
+            body = await _read(response, _MAX_ERROR_BYTES)
+            raise refusal(response.status_code, body, response.headers, where=self.shown, key=self._key)
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind == "text/event-stream":
+            await self._stream(response, reader, on_text)
+        elif kind == "application/json":
+            body = await _read(response, _MAX_REPLY_BYTES + 1)
+            self._check_size(len(body))
+            await tell(on_text, self._taken(lambda: reader.whole(codec.decode(body))))
+        else:
+            raise UnreadableReply(f"{self.shown} answered with {kind or 'no content type'} instead of JSON; base_url?")
+
+    async def _stream(self, response: httpx2.Response, reader: Reader, on_text: OnText | None) -> None:
+        from httpx2 import EventSource
+
+        response.encoding = "utf-8"  # that is what events are in, whatever the headers say
+        size = 0
+
+        async def take(event: ServerSentEvent) -> bool:
+            nonlocal size
+            size += len(event.data)
+            self._check_size(size)
+            await tell(on_text, self._taken(partial(reader.event, event.data)))
+            return reader.is_complete
+
+        await _each(EventSource(response, max_event_size=_MAX_EVENT_BYTES), take)
+
+    def _taken(self, take: Callable[[], T]) -> T:
+        """What a reader makes of what came; of whatever is wrong with it, an error that says so."""
+        failure: ModelError
+        try:
+            return take()
+        except StreamFailed as failed:
+            failure = refusal_in_stream(failed.error, where=self.shown, key=self._key)
+        except CutOff:
+            failure = UnreadableReply(f"{self.shown} broke off in the midst of its reply", is_passing=True)
+        except codec.DecodingError as error:
+            failure = UnreadableReply(f"{self.shown} sent what is no JSON: {error}", is_passing=True)
+        except ValueError as error:
+            failure = UnreadableReply(f"{self.shown} sent what is no reply: {self._about(error)}")
+        raise failure
+
+    def _check_size(self, size: int) -> None:
+        if size > _MAX_REPLY_BYTES:
+            raise UnreadableReply(f"{self.shown} sent more than {_MAX_REPLY_BYTES // 2**20} MiB")
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[httpx2.AsyncClient]:
+        if self._client is not None:
+            yield self._client
+        else:
+            async with self._new_client() as client:
+                yield client
+
+    def _new_client(self) -> httpx2.AsyncClient:
+        import httpx2
+
+        limits = httpx2.Timeout(self._silence_seconds, connect=self._connect_seconds)
+        try:
+            return httpx2.AsyncClient(timeout=limits, proxy=self._proxy, follow_redirects=False)
+        except (ValueError, ImportError, httpx2.InvalidURL) as error:
+            failure = NotReady(f"the proxy cannot be used: {self._about(error)}")
+        raise failure
+
+    def _about(self, error: Exception) -> str:
+        said = str(error) or type(error).__name__
+        return said if self._key is None else self._key.hidden_in(said)
+
+
+def address(base_url: str, path: str) -> str:
+    """Return the URL to post to. *base_url* may end with *path* already, and may have a query.
+
+    Raises:
+        NotReady: if it is no address, or holds a password, which would be sent instead of the key.
+    """
+    try:
+        parts = urlsplit(base_url.strip())
+        host = parts.hostname
+    except ValueError as error:
+        raise NotReady(f"the base_url is no address: {error}") from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise NotReady(
+            f"the base_url {_shown(base_url)!r} is no address: it begins with http:// or https:// and a host"
+        )
+    if parts.username or parts.password:
+        raise NotReady("the base_url holds a password; pass key=… or headers=…")
+    whole = parts.path.rstrip("/").removesuffix(path) + path
+    return urlunsplit((parts.scheme, parts.netloc, whole, parts.query, ""))
+
+
+def _shown(url: str) -> str:
+    """*url* without what may be secret in it."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+async def _read(response: httpx2.Response, most: int) -> bytes:
+    read = bytearray()
+
+    async def take(piece: bytes) -> bool:
+        read.extend(piece)
+        return len(read) >= most
+
+    await _each(response.aiter_bytes(), take)
+    return bytes(read[:most])
+
+
+async def _each(pieces: AsyncIterable[T], take: Callable[[T], Awaitable[bool]]) -> None:
+    """Give the *pieces* to *take*, one after the other, until it returns true or raises.
+
+    To leave the loop would leave the generators within httpx2's generators behind, which trio complains about. So it
+    goes on until their end, which is mostly there already, or until it is cancelled from within.
+    """
+    failure: Exception | None = None
+    is_over = False
+    with anyio.CancelScope() as scope:
+        async for piece in pieces:
+            if is_over:
+                continue
+            try:
+                is_over = await take(piece)
+            except Exception as error:  # of ours, or of whoever hears the text
+                failure, is_over = error, True
+                scope.cancel()
+            if is_over:
+                scope.deadline = min(scope.deadline, anyio.current_time() + _FAREWELL_SECONDS)
+    if failure is not None:
+        raise failure

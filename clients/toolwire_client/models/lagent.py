@@ -1,0 +1,285 @@
+"""`GPTAPI` of Lagent and `DoubaoAPI` of Groot, with their arguments, for code that was written for them.
+
+Both block in `chat` and `generate`; an agent uses the asynchronous `reply`. What they do differently from Lagent 0.2.4
+and 0.5: a lost connection is not tried again for ever, any model may be named, replies may be longer than 4,096 tokens,
+there are time limits, and of the settings only those that are given are sent.
+"""
+
+from __future__ import annotations
+
+import enum
+import queue
+import threading
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+from anyio.lowlevel import current_token
+
+from .errors import NotReady, Refused
+from .remote import OpenAIModel, RemoteModel
+from .retries import Retries
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+
+    from ..react.replies import ModelReply
+    from .model import Message, OnText
+
+T = TypeVar("T")
+Messages = list[dict[str, Any]]
+
+_OPENAI_API_BASE = "https://api.openai.com/v1/chat/completions"
+_AT_ONCE = 20
+
+# Lagent's names of settings and the API's; those without one there are taken and not sent.
+_SETTINGS: dict[str, str | None] = {
+    "max_new_tokens": "max_tokens",
+    "stop_words": "stop",
+    "repetition_penalty": "frequency_penalty",
+    "top_k": None,
+    "skip_special_tokens": None,
+    "session_id": None,
+}
+_TEMPLATE = ({"role": "environment", "api_role": "system"},)
+
+
+class ModelStatusCode(enum.IntEnum):
+    """What a piece of `stream_chat` is; the numbers are Lagent's."""
+
+    END = 0
+    STREAM_ING = 1
+
+
+class BlockingModel:
+    """A model that blocks: `chat` takes messages, `generate` a single text. Each takes several, too, as a list."""
+
+    async def _reply(self, messages: Messages, gen_params: Mapping[str, Any], **wishes: Any) -> ModelReply:
+        """The reply to *messages* with these settings; *wishes* are those of `Model.reply`."""
+        raise NotImplementedError
+
+    async def reply(
+        self,
+        messages: list[Message],
+        *,
+        tools: list[dict[str, Any]] | None = None,
+        reply_schema: dict[str, Any] | None = None,
+        on_text: OnText | None = None,
+    ) -> ModelReply:
+        """As `Model.reply`."""
+        return await self._reply(messages, {}, tools=tools, reply_schema=reply_schema, on_text=on_text)
+
+    def chat(self, inputs: Messages | list[Messages], **gen_params: Any) -> Any:
+        """Return the answer to a conversation, or a list of answers to a list of conversations.
+
+        Raises:
+            ModelError: why there is none.
+        """
+        several: list[Any] = inputs  # of messages, or of conversations
+        if several and isinstance(several[0], list):
+            return _run(partial(_all, [partial(self._answer, each, gen_params) for each in several]))
+        return _run(partial(self._answer, several, gen_params))
+
+    def generate(self, inputs: str | list[str], **gen_params: Any) -> Any:
+        """Return what a text is answered with, or a list for a list of texts. Nothing is added to the text."""
+        if isinstance(inputs, str):
+            return self.chat([{"role": "user", "content": inputs}], **gen_params)
+        return self.chat([[{"role": "user", "content": each}] for each in inputs], **gen_params)
+
+    def stream_chat(self, inputs: Messages, **gen_params: Any) -> Iterator[tuple[ModelStatusCode, str, None]]:
+        """Yield the answer as far as it is written, again and again, and at last the whole of it."""
+        pieces: queue.SimpleQueue[str | BaseException | None] = queue.SimpleQueue()
+
+        def ask() -> None:
+            try:
+                _run(partial(self._answer, inputs, gen_params, pieces.put))
+                pieces.put(None)
+            except BaseException as error:
+                pieces.put(error)
+
+        threading.Thread(target=ask, name="toolwire model", daemon=True).start()
+        text = ""
+        while (piece := pieces.get()) is not None:
+            if isinstance(piece, BaseException):
+                raise piece
+            text += piece
+            yield ModelStatusCode.STREAM_ING, text, None
+        yield ModelStatusCode.END, text, None
+
+    async def _answer(self, messages: Messages, gen_params: Mapping[str, Any], on_text: OnText | None = None) -> str:
+        return (await self._reply(messages, gen_params, on_text=on_text)).text.strip()
+
+
+class GPTAPI(BlockingModel):
+    """OpenAI's models, and all that speak its chat completions, with the arguments of Lagent's `GPTAPI`.
+
+    *key* is one or several, used in turn; `"ENV"` is the variable OPENAI_API_KEY. One without quota is not used again.
+    *org* likewise. *retry* is how often a request is made that fails. *openai_api_base* (0.2.4) and *api_base* (0.5)
+    are the whole address; *proxies* are as for requests. *gen_params* are `temperature`, `max_new_tokens` and so on.
+
+    Raises:
+        NotReady: if there is no key.
+    """
+
+    is_api = True
+
+    def __init__(
+        self,
+        model_type: str = "gpt-3.5-turbo",
+        *,
+        query_per_second: float | None = None,
+        retry: int = 2,
+        json_mode: bool = False,
+        key: str | Sequence[str] = "ENV",
+        org: str | Sequence[str] | None = None,
+        meta_template: Sequence[Mapping[str, Any]] | None = _TEMPLATE,
+        openai_api_base: str | None = None,
+        api_base: str | None = None,
+        proxies: Mapping[str, str] | None = None,
+        **gen_params: Any,
+    ) -> None:
+        self.model_type = model_type
+        url = openai_api_base or api_base or _OPENAI_API_BASE
+        keys: list[str | None] = [None] if key == "ENV" else [key] if isinstance(key, str) else list(key)
+        orgs = [org] if isinstance(org, str) else list(org or ())
+        body = {"response_format": {"type": "json_object"}} if json_mode else {}
+        pairs = [(keys[place % len(keys)], orgs[place % len(orgs)] if orgs else None) for place in range(len(keys))]
+        self._models = [
+            OpenAIModel(
+                model_type,
+                base_url=None if url == _OPENAI_API_BASE else url,
+                key=each,
+                headers={} if organization is None else {"OpenAI-Organization": organization},
+                body=body,
+                retries=Retries(attempts=max(1, retry)),
+                proxy=(proxies or {}).get(url.partition(":")[0]),
+            )
+            for each, organization in pairs
+        ]
+        self._template = {each["role"]: each for each in meta_template or ()}
+        self._gen_params = gen_params
+        self._turn = 0
+        self._pace = _Pace(query_per_second)
+        self._lock = threading.Lock()
+
+    async def _reply(self, messages: Messages, gen_params: Mapping[str, Any], **wishes: Any) -> ModelReply:
+        sent = [self._in_api_role(message) for message in messages]
+        settings = _settings({**self._gen_params, **gen_params})
+        while True:
+            await anyio.sleep(self._pace.seconds())
+            model = self._next()
+            try:
+                return await model.with_settings(**settings).reply(sent, **wishes)
+            except Refused as error:
+                if error.code != "insufficient_quota" or not self._drop(model):
+                    raise
+
+    def _next(self) -> RemoteModel:
+        with self._lock:
+            self._turn += 1
+            return self._models[self._turn % len(self._models)]
+
+    def _drop(self, model: RemoteModel) -> bool:
+        """Do not use this one, which means its key, again; false if there is no other."""
+        with self._lock:
+            others = [other for other in self._models if other is not model]
+            self._models = others or self._models
+            return bool(others)
+
+    def _in_api_role(self, message: dict[str, Any]) -> Message:
+        entry = self._template.get(message.get("role"))
+        if entry is None:
+            return message
+        content = f"{entry.get('begin', '')}{message.get('content') or ''}{entry.get('end', '')}"
+        return {**message, "role": entry["api_role"], "content": content}
+
+
+class DoubaoAPI(BlockingModel):
+    """Doubao, with the arguments of Groot's `DoubaoAPI`.
+
+    With `mode="psm"` Groot names a service by its PSM, which only programs inside ByteDance can find. Such a
+    configuration works with the *base_url* of an endpoint that speaks OpenAI's chat completions; its `model_name` is
+    the model. With any other mode, or none, it is *model* at Volcengine's Ark, with the key in ARK_API_KEY.
+
+    Raises:
+        NotReady: if a service is named that cannot be reached, no model is, or there is no key.
+    """
+
+    def __init__(
+        self,
+        mode: str | None = None,
+        psm_cfg: Mapping[str, Any] | None = None,
+        *,
+        model: str | None = None,
+        base_url: str | None = None,
+        key: str | None = None,
+        **gen_params: Any,
+    ) -> None:
+        configuration = psm_cfg or {}
+        if mode == "psm" and base_url is None:
+            raise NotReady(
+                f"the service {configuration.get('psm', '(no psm)')!r} is found by its PSM, which only works inside "
+                "ByteDance; give the base_url of an endpoint that speaks OpenAI's chat completions, or leave the mode "
+                "out and name a model of Volcengine's Ark: DoubaoAPI(model='doubao-…')"
+            )
+        name = model or configuration.get("model_name")
+        if not name:
+            raise NotReady("which model? Give model=…, or psm_cfg with a model_name")
+        self._model = OpenAIModel(name, "doubao", base_url=base_url, key=key).with_settings(**_settings(gen_params))
+
+    async def _reply(self, messages: Messages, gen_params: Mapping[str, Any], **wishes: Any) -> ModelReply:
+        return await self._model.with_settings(**_settings(gen_params)).reply(messages, **wishes)
+
+    def __repr__(self) -> str:
+        return f"<DoubaoAPI: {self._model!r}>"
+
+
+class _Pace:
+    """Lets so many go on each second, and the others wait."""
+
+    def __init__(self, per_second: float | None) -> None:
+        self._gap = 1 / per_second if per_second else 0.0
+        self._next = 0.0
+        self._lock = threading.Lock()
+
+    def seconds(self) -> float:
+        """How long to wait for one's turn, which is taken by this."""
+        with self._lock:
+            now = time.monotonic()
+            self._next = max(self._next + self._gap, now)
+            return self._next - now
+
+
+def _settings(gen_params: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as `RemoteModel.with_settings` takes them."""
+    named = {_SETTINGS.get(name, name): value for name, value in gen_params.items() if value is not None}
+    body = {name: value for name, value in named.items() if name not in (None, "temperature", "max_tokens")}
+    return {"body": body, **{name: named[name] for name in ("temperature", "max_tokens") if name in named}}
+
+
+async def _all(works: list[Callable[[], Awaitable[T]]]) -> list[T]:
+    """What all of *works* come to, some of them at once."""
+    results: dict[int, T] = {}
+    limiter = anyio.CapacityLimiter(_AT_ONCE)
+
+    async def one(place: int) -> None:
+        async with limiter:
+            results[place] = await works[place]()
+
+    async with anyio.create_task_group() as tasks:
+        for place in range(len(works)):
+            tasks.start_soon(one, place)
+    return [results[place] for place in range(len(works))]
+
+
+def _run(work: Callable[[], Awaitable[T]]) -> T:
+    try:
+        current_token()
+    except RuntimeError:  # as it should be
+        is_on_loop = False
+    else:
+        is_on_loop = True
+    if is_on_loop:
+        raise RuntimeError("this blocks, and here is an event loop: use `await model.reply(messages)`")
+    return anyio.run(work)

@@ -1,0 +1,244 @@
+"""Anthropic's messages. No I/O.
+
+What differs from OpenAI's: the system's words stand apart, turns alternate, results of tools are the user's, and every
+reply has a limit of tokens. Thoughts are blocks of their own, signed; a reply that calls tools is sent back with them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas import codec
+from toolwire_schemas.dialects import anthropic
+
+from ..react.replies import ModelReply, ToolCall, Usage
+from .wire import Asked, CutOff, Form, Reader, StreamFailed, calls_of, content_of, role_of
+
+if TYPE_CHECKING:
+    from .keys import Key
+    from .model import Message
+    from .presets import Preset
+
+VERSION = "2023-06-01"
+# The API wants a limit. No current model writes less; one that writes more has to be told so.
+_MAX_TOKENS = 8192
+
+_FINISHED = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_calls",
+    "refusal": "content_filter",
+}
+Block = dict[str, Any]
+
+
+class Messages:
+    """See `Wire`."""
+
+    path = "/messages"
+    dialect = "anthropic"
+
+    def headers(self, key: Key | None) -> dict[str, str]:
+        """As `Wire.headers`."""
+        return {"anthropic-version": VERSION, **({} if key is None else {"x-api-key": key.reveal()})}
+
+    def body(self, asked: Asked, form: Form) -> dict[str, Any]:
+        """As `Wire.body`."""
+        system, turns = _turns(asked)
+        body: dict[str, Any] = {
+            "model": asked.model,
+            "max_tokens": _MAX_TOKENS if asked.max_tokens is None else asked.max_tokens,
+            "messages": turns,
+        }
+        if system:
+            # The same system prompt and tools are sent with every turn; nothing is cached here unless it is marked.
+            body["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
+        if asked.tools:
+            renamed = [{**entry, "name": asked.names.theirs[entry["name"]]} for entry in asked.tools]
+            body["tools"] = [anthropic.from_entry(entry) for entry in renamed]
+        if asked.temperature is not None:
+            body["temperature"] = asked.temperature
+        if asked.schema is not None and form.format == "json_schema":
+            body["output_config"] = {"format": {"type": "json_schema", "schema": asked.schema}}
+        if asked.stream:
+            body["stream"] = True
+        return body | asked.body
+
+    def reader(self, asked: Asked, preset: Preset) -> Reader:
+        """As `Wire.reader`."""
+        return _Reader(asked)
+
+
+# --- what is sent -----------------------------------------------------------------------------------------------------
+
+
+def _turns(asked: Asked) -> tuple[str, list[dict[str, Any]]]:
+    """The system's words, and the rest with one turn after the other."""
+    system: list[str] = []
+    turns: list[dict[str, Any]] = []
+    for message in asked.messages:
+        role = role_of(message)
+        if role == "system" and not turns:
+            system.append(_as_text(message))
+            continue
+        speaker = "assistant" if role == "assistant" else "user"
+        blocks = _blocks(message, role, asked)
+        if turns and turns[-1]["role"] == speaker:
+            turns[-1]["content"] += blocks
+        elif blocks:
+            turns.append({"role": speaker, "content": blocks})
+    for turn in turns:  # results of tools come first, or the API refuses the turn
+        turn["content"].sort(key=lambda block: block.get("type") != "tool_result")
+    return "\n\n".join(filter(None, system)), turns
+
+
+def _as_text(message: Message) -> str:
+    content = content_of(message)
+    return content if isinstance(content, str) else "\n".join(str(part.get("text", "")) for part in content)
+
+
+def _blocks(message: Message, role: str, asked: Asked) -> list[Block]:
+    if role == "assistant" and (blocks := (message.get("echo") or {}).get("content")):
+        return list(blocks)
+    content = content_of(message)
+    if role == "tool":
+        return [{"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": content}]
+    # An empty text is refused.
+    made = [{"type": "text", "text": content}] if isinstance(content, str) and content.strip() else []
+    if not isinstance(content, str):
+        made = list(content)
+    if role == "assistant":
+        made += [_tool_use(id, name, text, asked) for id, name, text in calls_of(message)]
+    return made
+
+
+def _tool_use(id: str, name: str, arguments: str, asked: Asked) -> Block:
+    try:
+        given = codec.decode(arguments)
+    except codec.DecodingError:  # what the model wrote was no JSON; the API takes only objects
+        given = None
+    return {
+        "type": "tool_use",
+        "id": id,
+        "name": asked.names.theirs.get(name, name),
+        "input": given if isinstance(given, dict) else {},
+    }
+
+
+# --- what comes -------------------------------------------------------------------------------------------------------
+
+
+class _Reader:
+    def __init__(self, asked: Asked) -> None:
+        self.is_complete = False
+        self._asked = asked
+        self._blocks: dict[int, Block] = {}
+        self._inputs: dict[int, list[str]] = {}
+        self._stop_reason: str | None = None
+        self._usage: dict[str, Any] = {}
+
+    def event(self, data: str) -> str:
+        value = codec.decode(data)
+        if not isinstance(value, dict):
+            raise ValueError(f"it is no object, but {str(value)[:80]}")
+        match value:
+            case {"type": "error"}:
+                raise StreamFailed(value.get("error"))
+            case {"type": "message_start", "message": dict(message)}:
+                self._count(message.get("usage"))
+            case {"type": "content_block_start", "index": int(index), "content_block": dict(block)}:
+                return self._start(index, block)
+            case {"type": "content_block_delta", "index": int(index), "delta": dict(delta)}:
+                return self._add(index, delta)
+            case {"type": "message_delta", "delta": dict(delta)}:
+                self._stop_reason = delta.get("stop_reason") or self._stop_reason
+                self._count(value.get("usage"))
+            case {"type": "message_stop"}:
+                self.is_complete = True
+        return ""  # a ping, the end of a block, or what will be invented
+
+    def whole(self, value: Any) -> str:
+        if isinstance(value, dict) and value.get("type") == "error":
+            raise StreamFailed(value.get("error"))
+        if not isinstance(value, dict) or not isinstance(value.get("content"), list):
+            raise ValueError("it has no content")
+        self.is_complete = True
+        self._stop_reason = value.get("stop_reason")
+        self._count(value.get("usage"))
+        return "".join(self._start(index, block) for index, block in enumerate(value["content"]))
+
+    def reply(self) -> ModelReply:
+        if not self.is_complete and self._stop_reason is None:
+            raise CutOff
+        blocks = [self._finished(index) for index in sorted(self._blocks)]
+        calls = tuple(self._call(block) for block in blocks if block.get("type") == "tool_use")
+        thoughts = [block for block in blocks if block.get("type") in ("thinking", "redacted_thinking")]
+        return ModelReply(
+            text="".join(block.get("text", "") for block in blocks if block.get("type") == "text"),
+            tool_calls=calls,
+            finish_reason=_FINISHED.get(self._stop_reason or "", self._stop_reason),
+            usage=self._spent(),
+            reasoning="\n".join(block["thinking"] for block in thoughts if block.get("thinking")),
+            echo={"content": blocks} if thoughts and calls else {},
+        )
+
+    def _start(self, index: int, block: Block) -> str:
+        self._blocks[index] = dict(block)
+        return block["text"] if block.get("type") == "text" and isinstance(block.get("text"), str) else ""
+
+    def _add(self, index: int, delta: dict[str, Any]) -> str:
+        block = self._blocks.setdefault(index, {"type": "text", "text": ""})
+        match delta:
+            case {"type": "text_delta", "text": str(text)}:
+                block["text"] = block.get("text", "") + text
+                return text
+            case {"type": "input_json_delta", "partial_json": str(piece)}:
+                self._inputs.setdefault(index, []).append(piece)
+            case {"type": "thinking_delta", "thinking": str(text)}:
+                block["thinking"] = block.get("thinking", "") + text
+            case {"type": "signature_delta", "signature": str(signature)}:
+                block["signature"] = block.get("signature", "") + signature
+        return ""
+
+    def _finished(self, index: int) -> Block:
+        block = self._blocks[index]
+        written = "".join(self._inputs.get(index, ()))
+        if block.get("type") != "tool_use" or not written.strip():
+            return block
+        try:
+            given = codec.decode(written)
+        except codec.DecodingError:  # cut off, or no JSON: whoever reads the reply judges it
+            given = written
+        return {**block, "input": given}
+
+    def _call(self, block: Block) -> ToolCall:
+        name = self._asked.names.ours.get(str(block.get("name")), str(block.get("name")))
+        given = block.get("input")
+        if isinstance(given, dict):
+            entry = next((entry for entry in self._asked.tools if entry["name"] == name), {})
+            given = anthropic.arguments(given, entry)
+        elif not isinstance(given, str):
+            given = codec.encode(given).decode()
+        return ToolCall(id=str(block.get("id", "")), name=name, arguments=given)
+
+    def _count(self, usage: Any) -> None:
+        if isinstance(usage, dict):  # each count is of all until now
+            self._usage |= {name: value for name, value in usage.items() if value is not None}
+
+    def _spent(self) -> Usage | None:
+        if not self._usage:
+            return None
+        cached, stored = self._number("cache_read_input_tokens"), self._number("cache_creation_input_tokens")
+        details = self._usage.get("output_tokens_details")
+        return Usage(
+            input_tokens=self._number("input_tokens") + stored + cached,
+            output_tokens=self._number("output_tokens"),
+            cached_tokens=cached,
+            reasoning_tokens=int(details.get("thinking_tokens") or 0) if isinstance(details, dict) else 0,
+        )
+
+    def _number(self, name: str) -> int:
+        value = self._usage.get(name)
+        return value if isinstance(value, int) else 0

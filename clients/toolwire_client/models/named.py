@@ -1,0 +1,103 @@
+"""Models by what can be typed: `openai:gpt-5`, `ollama:llama3.2`, `arithmetic`, `my_module:my_model`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .arithmetic import ArithmeticModel
+from .errors import NotAModel, NotReady
+from .human import HumanModel
+from .model import as_model
+from .presets import ALIASES, PRESETS, did_you_mean
+from .remote import AnthropicModel, OpenAIModel, RemoteModel
+from .replay import ReplayModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .model import Model
+
+_PLAIN: dict[str, Callable[[], Model]] = {"arithmetic": ArithmeticModel, "human": HumanModel}
+
+
+def model_from_name(name: str, **settings: Any) -> Model:
+    """Return the model of this name. *settings* are those of `RemoteModel`, for models behind an endpoint.
+
+    | name | the model |
+    |---|---|
+    | `PRESET:MODEL` | that model at the vendor or local server: `openai:gpt-5`, `ollama:llama3.2:3b` |
+    | `arithmetic` | the offline planner |
+    | `human` | the person at the terminal |
+    | `replay:FILE` | what was recorded in a file |
+    | `MODULE:OBJECT`, `FILE.py:OBJECT` | an object of yours, or what a class or function of that name makes |
+
+    Raises:
+        NotReady: for a name that is none of these, with the closest that is.
+        NotAModel: if the object is no model.
+    """
+    kind, colon, rest = name.partition(":")
+    if kind in _PLAIN and not colon:
+        return _PLAIN[kind]()
+    if kind == "replay" and rest:
+        return ReplayModel(rest)
+    if kind in PRESETS or kind in ALIASES:
+        if not rest:
+            raise NotReady(f"which model of {kind}? The name is {kind}:MODEL")
+        return _behind(kind, rest, settings)
+    if colon and rest:
+        return _own(name)
+    raise NotReady(f"no model is called {name!r}{did_you_mean(kind, known_names())}")
+
+
+def known_names() -> list[str]:
+    """What a name can be, or begin with."""
+    return [*_PLAIN, "replay:FILE", *(f"{preset}:MODEL" for preset in PRESETS), "MODULE:OBJECT"]
+
+
+def _behind(preset: str, model: str, settings: dict[str, Any]) -> RemoteModel:
+    is_anthropic = PRESETS[ALIASES.get(preset, preset)].wire == "messages"
+    return (AnthropicModel if is_anthropic else OpenAIModel)(model, preset, **settings)
+
+
+def _own(name: str) -> Model:
+    """The model that `MODULE:OBJECT` or `FILE.py:OBJECT` names."""
+    where, _, path = name.rpartition(":")
+    module = _file(where) if where.endswith(".py") else _module(where)
+    found: Any = module
+    for part in path.split("."):
+        if not hasattr(found, part):
+            names = [each for each in vars(found) if not each.startswith("_")] if hasattr(found, "__dict__") else []
+            raise NotReady(f"{where} has no {path!r}{did_you_mean(part, names)}")
+        found = getattr(found, part)
+    # A class, or a function, that needs nothing to make a model of.
+    is_made = isinstance(found, type) or (
+        callable(found) and not hasattr(found, "chat") and not hasattr(found, "reply")
+    )
+    try:
+        return as_model(found() if is_made else found)
+    except NotAModel as error:
+        raise NotAModel(f"{name}: {error}") from None
+
+
+def _file(path: str) -> Any:
+    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    if spec is None or spec.loader is None or not Path(path).is_file():
+        raise NotReady(f"there is no file {path}")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _module(name: str) -> Any:
+    if str(Path.cwd()) not in sys.path:  # a command's own path does not have the folder that it is called in
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise
+        raise NotReady(f"there is no module {name!r}, and no model{did_you_mean(name, known_names())}") from None

@@ -1,0 +1,212 @@
+"""Models behind HTTP: `OpenAIModel` and `AnthropicModel`.
+
+Strategy. A request is made again as it is where the reason may pass (`retries.py`), and plainer where the endpoint says
+what it does not take (`concessions.py`). Replies are always streamed unless that is turned off: some endpoints let a
+model think only then (Qwen: "enable_thinking must be set to false for non-streaming calls"), and a connection on which
+nothing comes for minutes is cut by many a proxy.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import os
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+import anyio
+import msgspec
+from toolwire_schemas import codec
+from toolwire_schemas.dialects.names import Names
+
+from .chat_completions import ChatCompletions
+from .concessions import Concessions
+from .endpoint import Endpoint, address
+from .errors import ModelError, NotReady, Refused, ReplyTimedOut
+from .keys import key_from
+from .messages_api import Messages
+from .presets import Preset, preset_called
+from .retries import Retries
+from .wire import Asked, Wire, entries_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..react.replies import ModelReply
+    from .model import Message, OnText
+
+_WIRES: dict[str, Wire] = {"chat_completions": ChatCompletions(), "messages": Messages()}
+
+
+class TimeLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """How long things may take, in seconds.
+
+    `silence` is the longest wait for the next piece of a reply; before the first one a model may be thinking. `total`
+    is for a whole reply, with everything that had to be asked again for it.
+    """
+
+    connect: float = 10.0
+    silence: float = 300.0
+    total: float = 900.0
+
+
+class RemoteModel:
+    """The *model* of this name behind the endpoint of *preset*, one of `PRESETS` by its name or one of your own.
+
+    *base_url* and *key* stand above the preset's address and its variables in the environment. *body* is added to what
+    is sent, for whatever the vendor offers (`{"reasoning_effort": "low"}`), *headers* likewise. *temperature* and
+    *max_tokens* are the vendor's own unless they are given. The proxy is the environment's, as `HTTPS_PROXY` and
+    `NO_PROXY` say, unless there is a *proxy*.
+
+    Within `async with model:` connections stay open from one request to the next, on that event loop; otherwise each
+    request has its own.
+
+    Raises:
+        NotReady: if there is no key where one is needed, or the address is none.
+    """
+
+    _usual_preset = "openai"
+
+    def __init__(
+        self,
+        model: str,
+        preset: str | Preset | None = None,
+        *,
+        base_url: str | None = None,
+        key: str | None = None,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        stream: bool = True,
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        retries: Retries | None = None,
+        time_limits: TimeLimits | None = None,
+        proxy: str | None = None,
+    ) -> None:
+        if importlib.util.find_spec("httpx2") is None:
+            raise NotReady("models behind HTTP need the package httpx2: pip install 'toolwire[agent]'")
+        self.model = model
+        preset = preset or self._usual_preset
+        self._preset = preset_called(preset) if isinstance(preset, str) else preset
+        self._wire = _WIRES[self._preset.wire]
+        own = base_url or os.environ.get(self._preset.url_variable)
+        # An endpoint of one's own may do without a key.
+        self._key = key_from(key, self._preset.key_variables, needed=self._preset.needs_key and not own)
+        self._settings: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens, "stream": stream}
+        self._body = dict(body or {})
+        self._retries = retries or Retries()
+        self._limits = time_limits or TimeLimits()
+        self._concessions = Concessions(self._preset)
+        self._endpoint = Endpoint(
+            address(own or self._preset.base_url, self._wire.path),
+            {**self._wire.headers(self._key), **(headers or {})},
+            self._key,
+            connect_seconds=self._limits.connect,
+            silence_seconds=self._limits.silence,
+            proxy=proxy,
+        )
+
+    @property
+    def strict_schemas(self) -> bool:
+        """Whether reply schemas should come in the form of OpenAI's strict mode."""
+        return self._preset.strict_schemas
+
+    def with_settings(
+        self, *, temperature: float | None = None, max_tokens: int | None = None, body: Mapping[str, Any] | None = None
+    ) -> Self:
+        """Return the same model with other settings. Connections, and what was learnt of the endpoint, are shared."""
+        other = copy.copy(self)
+        changes = {"temperature": temperature, "max_tokens": max_tokens}
+        other._settings = self._settings | {name: value for name, value in changes.items() if value is not None}
+        other._body = self._body | dict(body or {})
+        return other
+
+    async def reply(
+        self,
+        messages: list[Message],
+        *,
+        tools: list[dict[str, Any]] | None = None,
+        reply_schema: dict[str, Any] | None = None,
+        on_text: OnText | None = None,
+    ) -> ModelReply:
+        """As `Model.reply`. A reply of which *on_text* has heard a part is not asked for again.
+
+        Raises:
+            ModelError: see `errors.py`. A note says how often was asked.
+        """
+        entries = entries_of(tools)
+        asked = Asked(
+            model=self.model,
+            messages=messages,
+            tools=entries,
+            names=Names([entry["name"] for entry in entries], self._wire.dialect),
+            schema=reply_schema,
+            body=self._body,
+            **self._settings,
+        )
+        with anyio.move_on_after(self._limits.total):
+            return await self._with_concessions(asked, on_text)
+        raise ReplyTimedOut(f"{self._endpoint.shown} gave no reply within {self._limits.total:g} seconds")
+
+    async def _with_concessions(self, asked: Asked, on_text: OnText | None) -> ModelReply:
+        form, refused = self._concessions.form(asked.schema), None
+        while True:
+            try:
+                reply = await self._with_retries(asked, codec.encode(self._wire.body(asked, form)), on_text)
+            except Refused as error:
+                plainer = self._concessions.plainer(form, asked.schema, error)
+                if plainer is None:
+                    raise
+                form, refused = plainer, error
+            else:
+                if refused is not None:
+                    self._concessions.remember(form, asked.schema, refused)
+                return reply
+
+    async def _with_retries(self, asked: Asked, body: bytes, on_text: OnText | None) -> ModelReply:
+        begun, attempt = time.monotonic(), 1
+        heard = _Heard(on_text)
+        while True:
+            try:
+                return await self._endpoint.ask(body, self._wire.reader(asked, self._preset), heard)
+            except ModelError as error:
+                attempt += 1
+                seconds = None if heard.anything else self._retries.seconds_before(attempt, error)
+                if seconds is None or time.monotonic() - begun + seconds >= self._limits.total:
+                    error.add_note(f"asked {attempt - 1} times" if attempt > 2 else "asked once")
+                    raise
+            await self._retries.sleep(seconds)
+
+    async def __aenter__(self) -> Self:
+        await self._endpoint.open()
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self._endpoint.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.model!r} at {self._endpoint.shown}>"
+
+
+class OpenAIModel(RemoteModel):
+    """A model of OpenAI, or of any of those who speak OpenAI's chat completions: see `RemoteModel`."""
+
+
+class AnthropicModel(RemoteModel):
+    """A model of Anthropic, or of any of those who speak its messages API: see `RemoteModel`."""
+
+    _usual_preset = "anthropic"
+
+
+class _Heard:
+    """Passes text on and notes whether any came."""
+
+    def __init__(self, on_text: OnText | None) -> None:
+        self._on_text = on_text
+        self.anything = False
+
+    def __call__(self, text: str) -> object:
+        if self._on_text is None:
+            return None
+        self.anything = True
+        return self._on_text(text)

@@ -1,0 +1,85 @@
+"""Thoughts that models write in front of their answers, between tags, and how the two are told apart in a stream.
+
+Only what stands at the beginning is a thought: the same words further on may be part of the answer, in a JSON string
+for instance.
+"""
+
+from __future__ import annotations
+
+# DeepSeek, Qwen and most others; some imitators; Doubao's Seed-OSS; Kimi (as the parsers of SGLang and vLLM list them);
+# Mistral's Magistral.
+_TAGS = {
+    "<think>": "</think>",
+    "<thinking>": "</thinking>",
+    "<seed:think>": "</seed:think>",
+    "◁think▷": "◁/think▷",
+    "[THINK]": "[/THINK]",
+}
+
+
+class Thoughts:
+    """Takes a reply in pieces and keeps the thoughts in it apart."""
+
+    def __init__(self) -> None:
+        self._undecided = ""
+        self._closing = ""  # the tag that ends the thought under way
+        self._is_answering = False
+        self._thoughts: list[str] = []
+        self._answer: list[str] = []
+
+    def feed(self, piece: str) -> str:
+        """Add *piece* and return what is now known to be part of the answer."""
+        if self._is_answering:
+            self._answer.append(piece)
+            return piece
+        self._undecided += piece
+        while self._closing or self._open():
+            if not self._close():
+                return ""
+        start = self._undecided.lstrip()
+        if any(tag.startswith(start) for tag in _TAGS):
+            return ""
+        return self._begin_answer()
+
+    def finish(self) -> tuple[str, str]:
+        """Return the whole answer and the thoughts that were before it."""
+        if self._closing:  # it was cut off while it was thinking
+            self._thoughts.append(self._undecided)
+        elif not self._is_answering:
+            self._begin_answer()
+        thought, answer = _without_opening("".join(self._answer))
+        return answer, "\n".join(filter(None, ["".join(self._thoughts).strip(), thought]))
+
+    def _open(self) -> bool:
+        start = self._undecided.lstrip()
+        for opening, closing in _TAGS.items():
+            if start.startswith(opening):
+                self._undecided, self._closing = start.removeprefix(opening), closing
+                return True
+        return False
+
+    def _close(self) -> bool:
+        thought, found, rest = self._undecided.partition(self._closing)
+        if not found:  # perhaps a part of the tag has come
+            kept = len(self._closing) - 1
+            self._thoughts.append(self._undecided[:-kept])
+            self._undecided = self._undecided[-kept:]
+            return False
+        self._thoughts += [thought.rstrip(), "\n"]
+        self._undecided, self._closing = rest.lstrip(), ""
+        return True
+
+    def _begin_answer(self) -> str:
+        self._is_answering = True
+        self._answer.append(self._undecided)
+        return self._undecided
+
+
+def _without_opening(answer: str) -> tuple[str, str]:
+    """The thoughts and the rest of an *answer* whose opening tag was part of the prompt, as DeepSeek-R1's may be."""
+    if not answer.lstrip().startswith(("{", "[", "`")):
+        for closing in _TAGS.values():
+            thought, found, rest = answer.partition(closing)
+            if found:
+                return thought.strip(), rest.lstrip()
+    return "", answer

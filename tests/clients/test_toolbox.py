@@ -78,7 +78,7 @@ class Kit:
         return f"Hello {name}"
 
 
-class Bold(BaseAction):
+class Starred(BaseAction):
     """Make text bold."""
 
     def run(self, text: str) -> str:
@@ -112,14 +112,24 @@ async def names(toolbox: AsyncToolbox) -> list[str]:
 
 
 def test_everything_that_can_be_a_tool_is_one(face: str) -> None:
-    things = [add, shout, shout_async, Tool(add, name="plus"), Kit(), Bold(), Env([Bold()]), Helper(), ShownAsTool()]
+    things = [
+        add,
+        shout,
+        shout_async,
+        Tool(add, name="plus"),
+        Kit(),
+        Starred(),
+        Env([Starred()]),
+        Helper(),
+        ShownAsTool(),
+    ]
     calls = {
         "add": ({"a": 2}, "3"),
         "shout": ({"text": "hey"}, "HEY!"),
         "shout_async": ({"text": "hey"}, "HEY!"),
         "plus": ({"a": 2, "b": 2}, "4"),
         "Kit.greet": ({"name": "Ann"}, "Hello Ann"),
-        "Bold": ({"text": "x"}, "**x**"),
+        "Starred": ({"text": "x"}, "**x**"),
         "helper": ({"task": "x"}, "done: x"),
         "planner": ({"a": 1}, "2"),
     }

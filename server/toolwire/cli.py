@@ -196,7 +196,7 @@ def _leave(status: int) -> NoReturn:
     os._exit(status)
 
 
-# --- list, call, config, demo ----------------------------------------------------------------------------------------
+# --- list, call, config, schema, demo --------------------------------------------------------------------------------
 
 
 def _list(words: Words) -> int:
@@ -318,6 +318,13 @@ def _config(words: Words) -> int:
         _say(outcome.text)
         sys.stdout.flush()  # before what is said about it
     return _complain(outcome.told, outcome.status)
+
+
+def _schema(words: Words) -> int:
+    from .schemas import answer
+
+    _say(answer(words))
+    return 0
 
 
 def _demo(words: Words) -> int:
@@ -502,6 +509,25 @@ COMMANDS = {
             ),
             _config,
             passes_on="serve",
+        ),
+        Command(
+            "schema",
+            (
+                "toolwire schema list [--json]",
+                "toolwire schema show NAME",
+                "toolwire schema export DIR",
+                "toolwire schema bundle [NAME...]",
+            ),
+            "the published schemas of everything on the wire, for hosts in any language",
+            "They are JSON Schema 2020-12. `export` writes all of them, and their types for TypeScript "
+            "(toolwire.d.ts). `bundle` prints one document that needs nothing else: of all, or of what is named and "
+            "whatever that refers to.",
+            (Option("--json", "with list: print the names, ids, titles and descriptions as JSON"),),
+            (
+                "toolwire schema show tools-call-result",
+                "toolwire schema bundle tool-library > tool-library.json",
+            ),
+            _schema,
         ),
         Command(
             "demo",

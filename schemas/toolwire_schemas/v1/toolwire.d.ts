@@ -1187,9 +1187,9 @@ export interface LagentParameter {
    */
   name: string
   /**
-   * Its type, in Lagent's words: NUMBER is a whole number, and Array has a capital. OBJECT and ANY are not Lagent's; they are written where those five have no word.
+   * Its type, or several. Lagent's words are STRING, NUMBER (a whole number), FLOAT, BOOLEAN and Array. Toolwire writes OBJECT and ANY where those have none, and reads them all, and JSON Schema's, in any case.
    */
-  type?: 'STRING' | 'NUMBER' | 'FLOAT' | 'BOOLEAN' | 'Array' | 'OBJECT' | 'ANY'
+  type?: string | string[]
   /**
    * What it is; empty if nothing is said.
    */
@@ -1205,9 +1205,9 @@ export interface LagentReturnedValue {
    */
   name?: string
   /**
-   * Its type, in Lagent's words: NUMBER is a whole number, and Array has a capital. OBJECT and ANY are not Lagent's; they are written where those five have no word.
+   * Its type, or several. Lagent's words are STRING, NUMBER (a whole number), FLOAT, BOOLEAN and Array. Toolwire writes OBJECT and ANY where those have none, and reads them all, and JSON Schema's, in any case.
    */
-  type?: 'STRING' | 'NUMBER' | 'FLOAT' | 'BOOLEAN' | 'Array' | 'OBJECT' | 'ANY'
+  type?: string | string[]
   /**
    * What it is.
    */

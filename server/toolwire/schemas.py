@@ -1,0 +1,87 @@
+"""The command `schema`: the published schemas, listed, shown, written to a folder, put into one document."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolwire_schemas.load import UnknownSchema, bundle, files_to_export, load, names, text
+from toolwire_tools.suggestions import unknown
+
+from .errors import UsageError
+from .show import Style, table, width
+
+if TYPE_CHECKING:
+    from .options import Words
+
+
+def answer(words: Words) -> str:
+    """Do what the command line says and return what there is to print.
+
+    Raises:
+        UsageError: if it cannot be done.
+    """
+    what, *rest = [*words.words, *(words.command or ())] or [""]
+    if not what:
+        raise UsageError("say what to do: schema list, schema show NAME, schema export DIR or schema bundle")
+    if what not in _TAKES:
+        raise UsageError(unknown("command of schema", what, _TAKES))
+    least, most, wanted = _TAKES[what]
+    if not least <= len(rest) <= most:
+        raise UsageError(f"schema {what} takes {wanted}")
+    if words.options.get("json") and what != "list":
+        raise UsageError("--json goes with schema list; all else is JSON anyway")
+    try:
+        match what:
+            case "list":
+                return _as_json() if words.options.get("json") else _as_table()
+            case "show":
+                return text(rest[0]).rstrip()
+            case "export":
+                return _export(Path(rest[0]))
+        return _json(bundle(*rest))
+    except UnknownSchema as error:
+        raise UsageError(str(error)) from None
+
+
+# What each takes: how many words, at least and at most.
+_TAKES = {
+    "list": (0, 0, "no name; schema show NAME shows one"),
+    "show": (1, 1, "the name of one schema; schema list lists them"),
+    "export": (1, 1, "the folder to write to"),
+    "bundle": (0, sys.maxsize, ""),
+}
+
+
+def _as_table() -> str:
+    rows = [(name, re.split(r"[.:] ", load(name)["description"])[0].rstrip(".")) for name in names()]
+    return table(("schema", "what it describes"), rows, width(), Style(sys.stdout))
+
+
+def _as_json() -> str:
+    return _json([{"name": name, **_about(load(name))} for name in names()])
+
+
+def _about(schema: dict[str, str]) -> dict[str, str]:
+    return {member: schema[member] for member in ("$id", "title", "description")}
+
+
+def _export(folder: Path) -> str:
+    written = 0
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files_to_export():
+            (folder / name).write_bytes(content.encode())
+            written += 1
+    except FileExistsError:
+        raise UsageError(f"{folder} is a file; name a folder") from None
+    except OSError as error:
+        raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
+    return f"Wrote {written} files to {folder}."
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)

@@ -1,0 +1,68 @@
+"""`toolwire schema`: what it prints and writes, by real processes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from toolwire_schemas.load import names, text
+
+
+def schema(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "toolwire", "schema", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", timeout=60, check=False)
+
+
+def test_the_list_has_a_line_for_each_schema() -> None:
+    first, *rows = schema("list").stdout.splitlines()
+    assert first.split("  ")[0] == "schema"
+    assert [row.split()[0] for row in rows if not row.startswith(" ")] == list(names())
+
+
+def test_the_list_can_be_read_by_programs() -> None:
+    listed = json.loads(schema("list", "--json").stdout)
+    assert [one["name"] for one in listed] == list(names())
+    assert list(listed[0]) == ["name", "$id", "title", "description"]
+
+
+def test_a_schema_is_shown_as_it_stands_in_its_file() -> None:
+    assert schema("show", "tool").stdout == text("tool")
+
+
+def test_all_files_are_written_to_a_folder_and_can_be_used_from_there(tmp_path: Path) -> None:
+    done = schema("export", "new/folder", folder=tmp_path)
+    written = {path.name: path.read_text("utf-8") for path in (tmp_path / "new" / "folder").iterdir()}
+    assert done.stdout == f"Wrote {len(written)} files to {Path('new/folder')}.\n"
+    assert set(written) == {"toolwire.d.ts", *(f"{name}.schema.json" for name in names())}
+    assert written["tool.schema.json"] == text("tool")
+
+
+def test_a_bundle_is_one_document_that_needs_nothing_else() -> None:
+    judge = Draft202012Validator(json.loads(schema("bundle", "tools-list-result").stdout))
+    assert judge.is_valid({"tools": [{"name": "now", "inputSchema": {"type": "object"}}]})
+    assert not judge.is_valid({"tools": [{"name": "now"}]})
+    assert list(json.loads(schema("bundle").stdout)["$defs"]) == list(names())
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "say what to do: schema list, schema show NAME, schema export DIR or schema bundle"),
+        (["lst"], "no command of schema 'lst', did you mean 'list'?"),
+        (["list", "tool"], "schema list takes no name"),
+        (["show"], "schema show takes the name of one schema"),
+        (["show", "tol"], "no schema 'tol', did you mean 'tool'?"),
+        (["bundle", "tool", "tol"], "no schema 'tol', did you mean 'tool'?"),
+        (["export"], "schema export takes the folder to write to"),
+        (["export", __file__], f"{__file__} is a file; name a folder"),
+        (["show", "tool", "--json"], "--json goes with schema list"),
+    ],
+)
+def test_what_cannot_be_done_is_told_with_what_can(words: list[str], told: str) -> None:
+    done = schema(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"toolwire: {told}")

@@ -1,0 +1,116 @@
+"""A model that writes the instruction for a tool, from the tool's `tool_prompt` and `return_format`.
+
+Strategy. What a model is told, and how its answer is read, belongs to whoever knows the tools' files:
+`toolwire_tools.instructions`, or anything else with its two functions. This package must not know that one, so it is
+handed over: `parts=toolwire_tools.instructions`. Here is the exchange: ask, read, say what is wrong, ask again.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .models.model import as_model
+from .toolbox import AsyncToolbox
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from .asking import OnAsk
+    from .models.model import Message
+    from .results import CallResult
+
+MAX_ERRORS = 3
+"""How often in a row a model is told what is wrong with its instruction; as in the structured exchange."""
+
+
+class Config(Protocol):
+    """A tool as its file describes it, such as `toolwire_tools.ToolConfig`."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def input_schema(self) -> dict[str, Any] | None:
+        """What its instruction is like as JSON; `None` if it is text."""
+
+
+class Parts(Protocol):
+    """How a model is asked for an instruction, and its answer read: the module `toolwire_tools.instructions`."""
+
+    def instruction_prompt(self, config: Any, values: Mapping[str, str] | None = None) -> str:
+        """Return what to tell the model."""
+
+    def parse_instruction(self, answer: str, tool: Any, *, others: Iterable[Any] = ()) -> Any:
+        """Return the instruction. Raises `ValueError`, in words for the model."""
+
+
+class NoInstruction(Exception):
+    """A model wrote no instruction that fits. The text is what it was told last."""
+
+
+async def generate_instruction(
+    model: object,
+    config: Config,
+    request: str,
+    *,
+    parts: Parts,
+    values: Mapping[str, str] | None = None,
+    others: Iterable[Config] = (),
+    max_errors: int = MAX_ERRORS,
+) -> Any:
+    """Have *model* write the instruction for the tool of *config* that does *request*, and return it.
+
+    *values* fill the `{slots}` of the tool's prompt. *others* are tools that the model might mean instead, which is
+    told to it.
+
+    Raises:
+        NoInstruction: if it writes none that fits.
+        ModelError: if it gives no reply.
+    """
+    asked = as_model(model)
+    messages: list[Message] = [
+        {"role": "system", "content": parts.instruction_prompt(config, values)},
+        {"role": "user", "content": request},
+    ]
+    others = list(others)
+    for attempt in range(max_errors + 1):
+        reply = await asked.reply(messages)
+        try:
+            if reply.finish_reason == "length":
+                raise ValueError("Your answer was cut off; write a shorter one.")
+            return parts.parse_instruction(reply.text, config, others=others)
+        except ValueError as error:
+            if attempt == max_errors:
+                raise NoInstruction(str(error)) from None
+            messages += [{"role": "assistant", "content": reply.text or "…"}, {"role": "user", "content": str(error)}]
+    raise AssertionError("every attempt returns or raises")
+
+
+async def use_tool(
+    model: object,
+    config: Config,
+    request: str,
+    *,
+    parts: Parts,
+    values: Mapping[str, str] | None = None,
+    others: Iterable[Config] = (),
+    on_ask: OnAsk | None = None,
+    timeout_seconds: float | None = None,
+) -> CallResult:
+    """Have *model* write the instruction, and the tool's executor carry it out; return what that came to.
+
+    Raises what `generate_instruction` and `AsyncToolbox.call_tool` raise.
+    """
+    instruction = await generate_instruction(model, config, request, parts=parts, values=values, others=others)
+    toolbox = AsyncToolbox([config], on_ask=on_ask)
+    (tool,) = await toolbox.list_tools()
+    return await toolbox.call_tool(tool.name, _arguments(instruction, config), timeout_seconds=timeout_seconds)
+
+
+def _arguments(instruction: Any, config: Config) -> dict[str, Any]:
+    if config.input_schema is not None and isinstance(instruction, dict):
+        return instruction
+    text = instruction if isinstance(instruction, str) else json.dumps(instruction, ensure_ascii=False)
+    return {"instruction": text}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import tracemalloc
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from toolwire_tools import (
     ActionExecutor,
+    ActionPreprocessor,
     ActionReturn,
     ActionStatusCode,
     ActionValidCode,
@@ -19,7 +21,9 @@ from toolwire_tools import (
     FinishAction,
     FunctionCall,
     Hook,
+    InternLMActionProcessor,
     InvalidAction,
+    MessageLogger,
     tool_api,
 )
 
@@ -232,6 +236,23 @@ def test_a_message_is_answered_by_a_message(message: Any) -> None:
     )
 
 
+def test_lagents_keywords_are_known() -> None:
+    assert text(executor()(name="Echo", command=HI)) == text(executor()(name="Echo", inputs=HI)) == "hi"
+    assert text(executor()(message=AgentMessage(FunctionCall("Echo", HI)), session_id=3).content) == "hi"
+
+
+def test_a_message_is_copied_as_lagents_are() -> None:
+    message = AgentMessage({"name": "Echo"}, sender="Agent")
+    twin = message.copy(deep=True)
+    twin.content["name"] = "Pair"
+    assert message.content == {"name": "Echo"}
+    assert message.model_copy(update={"sender": "user"}) == AgentMessage({"name": "Echo"})
+    assert json.dumps(message.model_dump()) == (
+        '{"content": {"name": "Echo"}, "sender": "Agent", "formatted": null, "extra_info": null, "type": null, '
+        '"receiver": null, "stream_state": 0}'
+    )
+
+
 @pytest.mark.parametrize("content", ["Echo", None, {}, {"parameters": {}}, {"name": 5, "parameters": {}}, ["Echo"]])
 def test_a_message_that_asks_for_nothing_is_answered_as_no_action(content: Any) -> None:
     answer = executor()(AgentMessage(content)).content
@@ -294,6 +315,63 @@ def test_hooks_may_replace_what_they_see_one_after_the_other() -> None:
 
 def test_a_hook_may_have_one_of_the_methods_and_change_the_message() -> None:
     assert text(executor(hooks=[OnlyBefore()])("Echo", HI)) == "changed"
+
+
+def test_settings_describe_hooks_as_they_do_actions() -> None:
+    several = executor(hooks=[{"type": OnlyBefore}, {"type": "lagent.hooks.ActionPreprocessor"}])
+    assert several("Echo", HI) == "changed"
+
+
+@pytest.mark.parametrize("thing", [Echo(), object(), len])
+def test_what_is_no_hook_is_refused(thing: object) -> None:
+    with pytest.raises(TypeError, match="before_action"):
+        executor(hooks=[thing])
+
+
+@pytest.mark.parametrize(
+    "formatted",
+    [
+        FunctionCall("Echo", HI),
+        {"name": "Echo", "parameters": HI},
+        {"action": {"name": "Echo", "parameters": HI}, "thought": "Hm."},
+        None,
+    ],
+)
+def test_a_call_in_what_a_parser_found_is_made_the_content_and_the_answer_a_text(formatted: Any) -> None:
+    several = executor(hooks=[ActionPreprocessor()])
+    content = {"name": "Echo", "parameters": HI} if formatted is None else "I call Echo."
+    answer = several(AgentMessage(content, sender="Agent", formatted=formatted))
+    assert (answer.content, answer.sender) == ("hi", "ActionExecutor")
+
+
+def test_a_failure_is_put_in_words_as_well() -> None:
+    several = executor(hooks=[ActionPreprocessor()])
+    assert several(AgentMessage("", formatted={"name": "Echo", "parameters": "{}"})).content == (
+        "arguments.text: is missing"
+    )
+
+
+def test_an_action_that_is_a_text_is_code_for_the_first_action() -> None:
+    class Interpreter(BaseAction):
+        def run(self, command: str, session_id: int = -1) -> str:
+            return f"{session_id}: {command}"
+
+    several = ActionExecutor([Interpreter(), Echo()], hooks=[InternLMActionProcessor()])
+    found = {"tool_type": "interpreter", "thought": "", "action": "1 + 1", "status": 1}
+    message = AgentMessage("I run it.", sender="Agent", formatted=found)
+
+    assert several(message, session_id=7).content == "7: 1 + 1"
+    assert message.formatted["action"] == "1 + 1"
+    plugin = {**found, "action": {"name": "Echo", "parameters": HI}}
+    assert several(AgentMessage("I call it.", formatted=plugin)).content == "hi"
+
+
+def test_messages_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    executor(hooks=[MessageLogger("tests.messages")])(AgentMessage(FunctionCall("Echo", HI), sender="Agent"), 7)
+    asked, answered = caplog.messages
+    assert asked.startswith("session 7, message from Agent: FunctionCall(name='Echo'")
+    assert answered.startswith("session 7, message from ActionExecutor: ActionReturn(")
 
 
 def test_a_call_without_hooks_is_forwarded() -> None:

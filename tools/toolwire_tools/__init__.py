@@ -28,10 +28,12 @@ from .tool import Tool
 
 __all__ = [
     "ActionExecutor",
+    "ActionPreprocessor",
     "ActionReturn",
     "ActionStatusCode",
     "ActionValidCode",
     "AgentMessage",
+    "AgentStatusCode",
     "AgentStep",
     "ArgumentsError",
     "AsyncActionExecutor",
@@ -57,8 +59,11 @@ __all__ = [
     "Hook",
     "Image",
     "InstructionError",
+    "InternLMActionProcessor",
     "InvalidAction",
     "JsonParser",
+    "MessageLogger",
+    "ModelStatusCode",
     "NoAction",
     "NotAnswered",
     "NotOffered",
@@ -67,6 +72,7 @@ __all__ = [
     "OutputError",
     "ParseError",
     "RegistrationError",
+    "RemovableHandle",
     "ResourceLink",
     "Skipped",
     "StepError",
@@ -99,9 +105,9 @@ if TYPE_CHECKING:
     from .config_files import load_tool_config, load_tool_configs
     from .env import Env
     from .executor import ActionExecutor, AsyncActionExecutor
-    from .hooks import Hook
+    from .hooks import ActionPreprocessor, Hook, InternLMActionProcessor, MessageLogger, RemovableHandle
     from .instructions import InstructionError, available_skills_and_tools, instruction_prompt, parse_instruction
-    from .messages import AgentMessage, FunctionCall
+    from .messages import AgentMessage, AgentStatusCode, FunctionCall, ModelStatusCode
     from .parsers import BaseParser, JsonParser, ParseError, TupleParser
     from .step_executor import Executor
     from .steps import AgentStep, StepError, StepState
@@ -109,10 +115,12 @@ if TYPE_CHECKING:
 
 _LATER: dict[str, str] = {
     "ActionExecutor": "executor",
+    "ActionPreprocessor": "hooks",
     "ActionReturn": "action_return",
     "ActionStatusCode": "action_return",
     "ActionValidCode": "action_return",
     "AgentMessage": "messages",
+    "AgentStatusCode": "messages",
     "AgentStep": "steps",
     "AsyncActionExecutor": "executor",
     "AsyncActionMixin": "actions",
@@ -125,10 +133,14 @@ _LATER: dict[str, str] = {
     "FunctionCall": "messages",
     "Hook": "hooks",
     "InstructionError": "instructions",
+    "InternLMActionProcessor": "hooks",
     "InvalidAction": "builtin_actions",
     "JsonParser": "parsers",
+    "MessageLogger": "hooks",
+    "ModelStatusCode": "messages",
     "NoAction": "builtin_actions",
     "ParseError": "parsers",
+    "RemovableHandle": "hooks",
     "StepError": "steps",
     "StepState": "steps",
     "ToolConfig": "config",

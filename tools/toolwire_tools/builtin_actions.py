@@ -23,7 +23,7 @@ class InvalidAction(BaseAction):
         parser: Callable[..., BaseParser] = BaseParser,
     ) -> None:
         super().__init__(description, parser, enable=False)
-        self.err_msg = err_msg
+        self._err_msg = err_msg
 
     @tool_api
     def run(self, err_msg: str | None = None) -> ActionReturn:
@@ -32,7 +32,7 @@ class InvalidAction(BaseAction):
         Args:
             err_msg (str, optional): what to tell instead of the usual
         """
-        return _complaint(self.name, err_msg, err_msg or self.err_msg)
+        return _complaint(self.name, err_msg, err_msg or self._err_msg)
 
 
 class NoAction(BaseAction):
@@ -45,7 +45,7 @@ class NoAction(BaseAction):
         parser: Callable[..., BaseParser] = BaseParser,
     ) -> None:
         super().__init__(description, parser, enable=False)
-        self.err_msg = err_msg
+        self._err_msg = err_msg
 
     @tool_api
     def run(self, err_msg: str | None = None) -> ActionReturn:
@@ -54,7 +54,7 @@ class NoAction(BaseAction):
         Args:
             err_msg (str, optional): what to tell instead of the usual
         """
-        return _complaint(self.name, err_msg, err_msg or self.err_msg)
+        return _complaint(self.name, err_msg, err_msg or self._err_msg)
 
 
 class FinishAction(BaseAction):

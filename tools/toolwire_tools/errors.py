@@ -46,7 +46,7 @@ class RegistrationError(TypeError):
 
 
 class NotOffered(RegistrationError):
-    """Something that is no tool as it is: an action that is not enabled, abstract, only described, or cannot be made."""
+    """An action that is no tool as it is: not enabled, abstract, only described, or not to be made without more."""
 
 
 class ToolError(Exception):

@@ -10,13 +10,14 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from .action_calls import is_async
+from .action_registry import action_from
 from .action_set import ActionSet, no_such_action
 from .builtin_actions import FinishAction, InvalidAction, NoAction
-from .hooks import HookHandle, methods_of
-from .messages import AgentMessage
+from .hooks import RemovableHandle, methods_of
+from .messages import AgentMessage, asked_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from .action_return import ActionReturn
     from .actions import BaseAction
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 
 class _Executor(ActionSet):
+    _execute: Callable[..., Any]
+    """Executes a message, and returns one, or the content of it for a call by name."""
+
     def __init__(
         self,
         actions: Any,
@@ -31,7 +35,7 @@ class _Executor(ActionSet):
         no_action: Any = None,
         finish_action: Any = None,
         finish_in_action: bool = False,
-        hooks: Iterable[Any] = (),
+        hooks: Iterable[Any] | None = None,
     ) -> None:
         self.invalid_action = self._made(invalid_action or InvalidAction())
         self.no_action = self._made(no_action or NoAction())
@@ -39,12 +43,34 @@ class _Executor(ActionSet):
         listed = actions if isinstance(actions, list | tuple) else [actions]
         super().__init__([*listed, self.finish_action] if finish_in_action else listed)
         self._hooks: dict[int, Any] = {}
-        for hook in hooks:
+        for hook in hooks or ():
             self.register_hook(hook)
 
-    def register_hook(self, hook: Any) -> HookHandle:
-        """Let *hook* see every call from now on, until the result's `remove()`."""
-        return HookHandle(self._hooks, hook)
+    def __call__(
+        self, name: Any = None, inputs: Any = None, session_id: int = 0, *, message: Any = None, command: Any = None
+    ) -> Any:
+        """Call the action called *name* with *inputs*, or execute the message that stands in the place of the name.
+
+        *message* and *command* are Lagent's other keywords for the same two.
+        """
+        call = name if message is None else message
+        inputs = inputs if command is None else command
+        if isinstance(call, str):
+            return self._execute(AgentMessage({"name": call, "parameters": inputs}), session_id, by_name=True)
+        return self._execute(call, session_id if inputs is None else inputs)
+
+    def register_hook(self, hook: Any) -> RemovableHandle:
+        """Let *hook*, or the one that settings describe, see every call from now on, until the result's `remove()`.
+
+        Raises:
+            TypeError: if it has neither `before_action` nor `after_action`.
+        """
+        made = action_from(hook)
+        if not any(callable(getattr(made, method, None)) for method in ("before_action", "after_action")):
+            raise TypeError(f"a hook has before_action or after_action; {made!r} has neither")
+        handle = RemovableHandle(self._hooks)
+        self._hooks[handle.id] = made
+        return handle
 
     @staticmethod
     def __toolwire_tools__(executor: Any) -> list[Tool]:
@@ -62,7 +88,7 @@ class _Executor(ActionSet):
             return self.no_action, parameters if isinstance(parameters, str) else None, "run"
         if name == self.finish_action.name:
             return self.finish_action, parameters, "run"
-        words = getattr(self.invalid_action, "err_msg", "")
+        words = getattr(self.invalid_action, "_err_msg", "")
         known = [api.full_name for api in self._apis()]
         return self.invalid_action, f"{words} {no_such_action(name, known)}".strip(), "run"
 
@@ -83,25 +109,19 @@ class ActionExecutor(_Executor):
         TypeError: for what is no action, or an asynchronous one (see `AsyncActionExecutor`).
     """
 
-    def __call__(self, call: Any, inputs: Any = None, session_id: int = 0) -> Any:
-        """Call the action named *call* with *inputs*, or execute the message *call*."""
-        if isinstance(call, str):
-            return self._execute(AgentMessage({"name": call, "parameters": inputs}), session_id).content
-        return self._execute(call, session_id if inputs is None else inputs)
-
     def forward(self, name: str, parameters: Any) -> ActionReturn:
         """Call an action without hooks."""
         action, inputs, api = self._target(name, parameters)
         result: ActionReturn = action(inputs, api)
         return result
 
-    def _execute(self, message: Any, session_id: int) -> Any:
+    def _execute(self, message: Any, session_id: int, *, by_name: bool = False) -> Any:
         for look in methods_of(self._hooks, "before_action"):
             message = _replaced(message, look(self, message, session_id))
         answer = self._answer(self.forward(*_call_in(message)))
         for look in methods_of(self._hooks, "after_action"):
             answer = _replaced(answer, look(self, answer, session_id))
-        return answer
+        return answer.content if by_name else answer
 
     def _made(self, action: Any) -> BaseAction:
         made = super()._made(action)
@@ -113,11 +133,9 @@ class ActionExecutor(_Executor):
 class AsyncActionExecutor(_Executor):
     """As `ActionExecutor`, to be awaited. Actions that are not asynchronous run in threads meanwhile."""
 
-    async def __call__(self, call: Any, inputs: Any = None, session_id: int = 0) -> Any:
+    async def __call__(self, *positional: Any, **keywords: Any) -> Any:
         """As `ActionExecutor.__call__`."""
-        if isinstance(call, str):
-            return (await self._execute(AgentMessage({"name": call, "parameters": inputs}), session_id)).content
-        return await self._execute(call, session_id if inputs is None else inputs)
+        return await super().__call__(*positional, **keywords)
 
     async def forward(self, name: str, parameters: Any) -> ActionReturn:
         """Call an action without hooks."""
@@ -129,13 +147,13 @@ class AsyncActionExecutor(_Executor):
 
         return await to_thread.run_sync(action, inputs, api)
 
-    async def _execute(self, message: Any, session_id: int) -> Any:
+    async def _execute(self, message: Any, session_id: int, *, by_name: bool = False) -> Any:
         for look in methods_of(self._hooks, "before_action"):
             message = _replaced(message, await _awaited(look(self, message, session_id)))
         answer = self._answer(await self.forward(*_call_in(message)))
         for look in methods_of(self._hooks, "after_action"):
             answer = _replaced(answer, await _awaited(look(self, answer, session_id)))
-        return answer
+        return answer.content if by_name else answer
 
 
 def _call_in(message: Any) -> tuple[Any, Any]:
@@ -147,9 +165,7 @@ def _call_in(message: Any) -> tuple[Any, Any]:
     content = message.get("content", message) if isinstance(message, dict) else getattr(message, "content", message)
     if content is message and not isinstance(message, dict):
         raise TypeError(f"the name of an action or a message is wanted, not {message!r}")
-    if isinstance(content, dict):
-        return content.get("name"), content.get("parameters")
-    return getattr(content, "name", None), getattr(content, "parameters", None)
+    return asked_for(content)
 
 
 def _replaced(message: Any, by: Any) -> Any:

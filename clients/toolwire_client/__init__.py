@@ -26,15 +26,21 @@ from .opening import Opening
 from .results import CallResult, ToolDescription
 
 if TYPE_CHECKING:
+    from .agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Outcome, Pause, Refuse, Session
     from .servers import Servers, ServersOpening, connect_config
     from .toolbox import AsyncToolbox, Origin, Toolbox
 
 __all__ = [
+    "Agent",
+    "Allow",
+    "ApprovalRequest",
+    "Approvals",
     "AsyncClient",
     "AsyncPendingCall",
     "AsyncToolbox",
     "BadConfiguration",
     "BrokenRules",
+    "Budgets",
     "CallCancelled",
     "CallResult",
     "Client",
@@ -45,12 +51,16 @@ __all__ = [
     "NotStarted",
     "Opening",
     "Origin",
+    "Outcome",
+    "Pause",
     "PendingCall",
     "Question",
+    "Refuse",
     "RequestFailed",
     "ServerGone",
     "Servers",
     "ServersOpening",
+    "Session",
     "TimedOut",
     "ToolDescription",
     "Toolbox",
@@ -60,10 +70,19 @@ __all__ = [
 ]
 
 _LATER = {
+    "Agent": "agent",
+    "Allow": "agent",
+    "ApprovalRequest": "agent",
+    "Approvals": "agent",
     "AsyncToolbox": "toolbox",
+    "Budgets": "agent",
     "Origin": "toolbox",
+    "Outcome": "agent",
+    "Pause": "agent",
+    "Refuse": "agent",
     "Servers": "servers",
     "ServersOpening": "servers",
+    "Session": "agent",
     "Toolbox": "toolbox",
     "connect_config": "servers",
 }

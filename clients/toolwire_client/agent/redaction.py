@@ -74,7 +74,7 @@ class Redactor:
         match value:
             case str():
                 return self.text(value)
-            case list():
+            case list() | tuple():
                 return [self.value(item) for item in value]
             case dict():
                 return {self.text(name): self._member(name, item) for name, item in value.items()}

@@ -16,7 +16,7 @@ import msgspec
 from toolwire_tools.suggestions import unknown
 
 from . import __version__, log
-from .errors import LoadError, UsageError
+from .errors import Failed, LoadError, UsageError
 from .options import Option, Words, as_typed, count, one_of, parse, seconds, size, variable
 from .usage import Command, help_text, overview
 
@@ -30,14 +30,6 @@ if TYPE_CHECKING:
     from .server import Server
 
 
-class _Failed(Exception):
-    """A server did not do what it was asked. Without a text it has said so itself."""
-
-    def __init__(self, sentence: str, status: int = 1) -> None:
-        super().__init__(sentence)
-        self.status = status
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says and return the exit status.
 
@@ -49,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # a broken pipe is to be noticed here
     except (UsageError, LoadError) as error:
         return _complain(str(error), 2)
-    except _Failed as failure:
+    except Failed as failure:
         return _complain(str(failure), failure.status)
     except KeyboardInterrupt:
         return 130
@@ -196,7 +188,7 @@ def _leave(status: int) -> NoReturn:
     os._exit(status)
 
 
-# --- list, call, config, schema, demo --------------------------------------------------------------------------------
+# --- list, call, ask, chat, config, schema, demo ----------------------------------------------------------------------
 
 
 def _list(words: Words) -> int:
@@ -308,6 +300,18 @@ def _report(client: Client, name: str, arguments: dict[str, Any], options: dict[
     return 1 if answer.is_error else 0
 
 
+def _ask(words: Words) -> int:
+    from .ask import ask
+
+    return ask(words, _own)
+
+
+def _chat(words: Words) -> int:
+    from .ask import chat
+
+    return chat(words, _own)
+
+
 def _config(words: Words) -> int:
     from .config import configure
 
@@ -366,12 +370,12 @@ def _connected(command: list[str], *, is_ours: bool) -> Iterator[Client]:
         with connect(command, inherit_env=True, show_stderr=True, era=era) as client:
             yield client
     except NotStarted as error:
-        raise _Failed(str(error), 2) from None
+        raise Failed(str(error), 2) from None
     except ServerGone as error:
         refused = is_ours and error.exit_status == 2  # and it has said why
-        raise _Failed("" if refused else error.reason, 2 if refused else 1) from None
+        raise Failed("" if refused else error.reason, 2 if refused else 1) from None
     except ClientError as error:
-        raise _Failed(str(error)) from None
+        raise Failed(str(error)) from None
 
 
 def _json(value: Any) -> str:
@@ -381,6 +385,31 @@ def _json(value: Any) -> str:
 # --- what can be typed ---------------------------------------------------------------------------------------
 
 _JSON = Option("--json", "print JSON as the server sent it")
+
+_ASKING = (
+    Option("--model", "the model to ask: PROVIDER:MODEL, arithmetic (offline), human (you), MODULE:OBJECT", "NAME"),
+    Option("--tools", "let it use these tools, as `serve` takes them; may be given again", "TARGET", many=True),
+    Option("--server", "let it use those of the MCP server that COMMAND starts; likewise", "COMMAND", many=True),
+    Option("--config", "and those of the servers in a host's file, under mcpServers", "FILE"),
+    Option(
+        "--approve",
+        "calls that may change something: ask (the default), reads (refuse them) or all (allow them)",
+        "WHICH",
+        one_of("ask", "reads", "all"),
+    ),
+    Option("--allow", "allow tools whose name matches without asking; may be given again", "PATTERN", many=True),
+    Option("--deny", "never call tools whose name matches; may be given again", "PATTERN", many=True),
+    Option("--transcript", "add all that happens to FILE, as JSON lines", "FILE"),
+    Option("--resume", "go on where the transcript FILE stopped, and add to it", "FILE"),
+    Option("--language", "the language of the prompts: en (the default) or zh", "NAME", one_of("en", "zh")),
+    Option("--instructions", "what to tell the model besides", "TEXT"),
+    Option("--max-turns", "replies of the model to a question; by default 20", "NUMBER", count),
+    Option("--max-tokens", "tokens that a question may cost", "NUMBER", count),
+    Option("--timeout", "how long a question may take, without the time in which you are asked", "SECONDS", seconds),
+    Option("--tool-timeout", "how long a call of a tool may take; by default 300", "SECONDS", seconds),
+    Option("--base-url", "where the model is, if not at its provider's usual address", "URL"),
+    Option("--json", "print every event as a line of JSON; nobody is asked then"),
+)
 
 COMMANDS = {
     command.name: command
@@ -488,6 +517,30 @@ COMMANDS = {
             _call,
         ),
         Command(
+            "ask",
+            ("toolwire ask QUESTION --model NAME [OPTIONS] [-- COMMAND]",),
+            "have a language model answer a question with tools",
+            "A QUESTION of - is read from standard input. The answer goes to standard output and everything else, if "
+            "that is no terminal, to standard error. Ctrl-C cancels the call under way, and then the run. The exit "
+            "status is 0 if the question was answered, 130 after Ctrl-C, and else 1.",
+            _ASKING,
+            (
+                'toolwire ask "How much is 12 * (3 + 4)?" --tools tools.py --model arithmetic',
+                'toolwire ask "What is new in this folder?" --server "npx -y some-mcp-server ." --model openai:gpt-5',
+                "toolwire ask --resume run.jsonl --tools tools.py --model ollama:llama3.2",
+            ),
+            _ask,
+        ),
+        Command(
+            "chat",
+            ("toolwire chat --model NAME [OPTIONS] [-- COMMAND]",),
+            "ask a language model with tools one question after the other",
+            "Each question is a line, and the model remembers those before it. /help lists what else can be typed.",
+            _ASKING,
+            ("toolwire chat --tools tools.py --model anthropic:claude-sonnet-4-5",),
+            _chat,
+        ),
+        Command(
             "config",
             ("toolwire config HOST TARGET... [OPTIONS]",),
             "tell a host how to start the tools: what to paste, or --write it",
@@ -518,7 +571,7 @@ COMMANDS = {
                 "toolwire schema export DIR",
                 "toolwire schema bundle [NAME...]",
             ),
-            "the published schemas of everything on the wire, for hosts in any language",
+            "the published schemas of the wire, for hosts in any language",
             "They are JSON Schema 2020-12. `export` writes all of them, and their types for TypeScript "
             "(toolwire.d.ts). `bundle` prints one document that needs nothing else: of all, or of what is named and "
             "whatever that refers to.",

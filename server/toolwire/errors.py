@@ -3,6 +3,7 @@
 RequestError            the request cannot be served: a JSON-RPC error, not a tool's failure
 LoadError               what was to be served cannot be loaded
 UsageError              the command line cannot be understood
+Failed                  a command did not come to what it is for
 """
 
 from __future__ import annotations
@@ -29,3 +30,11 @@ class LoadError(Exception):
 
 class UsageError(Exception):
     """A command line cannot be understood. The text is one sentence that says what to write instead."""
+
+
+class Failed(Exception):
+    """A command did not come to what it is for. Without a text, whoever is to blame has said so."""
+
+    def __init__(self, sentence: str, status: int = 1) -> None:
+        super().__init__(sentence)
+        self.status = status

@@ -1,0 +1,108 @@
+"""How a run is shown: as plain text, or as JSON for a program. On a terminal there is `rich_face`, if rich is there."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING, Protocol
+
+import msgspec
+from toolwire_schemas import codec
+
+from ..agent.events import Ended, QuestionAsked, Resumed
+from .story import MARKS, Line, closing, told
+from .words import printable
+
+if TYPE_CHECKING:
+    from ..agent.events import Live, Recorded
+
+
+class Face(Protocol):
+    """Shows a run to whoever watches it."""
+
+    def show(self, event: Recorded) -> None:
+        """Show what happened."""
+
+    def live(self, live: Live) -> None:
+        """Show what goes on until the next event."""
+
+    def note(self, text: str) -> None:
+        """Say something that is not part of the run."""
+
+    def rest(self) -> None:
+        """Let nothing move: somebody wants to type, or it is over."""
+
+
+class Timer:
+    """How long a question takes, by what its events say."""
+
+    def __init__(self) -> None:
+        self._since = 0.0
+
+    def seconds(self, event: Recorded) -> float:
+        """Return the seconds from the question, or from when it was taken up again, to *event*."""
+        if isinstance(event, QuestionAsked | Resumed):
+            self._since = event.at
+        return event.at - self._since
+
+
+class PlainFace:
+    """The answer goes to *out*, and the story to *err*."""
+
+    def __init__(self, out: IO[str], err: IO[str]) -> None:
+        self._out = out
+        self._err = err
+        self._timer = Timer()
+
+    def show(self, event: Recorded) -> None:
+        """As `Face.show`."""
+        seconds = self._timer.seconds(event)
+        for line in told(event):
+            write(self._err, _marked(line))
+        if isinstance(event, Ended):
+            if event.status == "answered":
+                answer = event.result or ""
+                # What goes into a file or another program stays as it is.
+                write(self._out, printable(answer) if self._out.isatty() else answer)
+            self.note(closing(event, seconds))
+
+    def live(self, live: Live) -> None:
+        """Show nothing: a line for every report would be too many."""
+
+    def note(self, text: str) -> None:
+        """As `Face.note`."""
+        write(self._err, printable(text))
+
+    def rest(self) -> None:
+        """As `Face.rest`: nothing ever moves."""
+
+
+class JsonFace:
+    """Every event goes to *out*, as one line of JSON; what is not part of the run goes to *err*."""
+
+    def __init__(self, out: IO[str], err: IO[str]) -> None:
+        self._out = out
+        self._err = err
+
+    def show(self, event: Recorded) -> None:
+        """As `Face.show`."""
+        write(self._out, codec.encode(msgspec.to_builtins(event)).decode())
+
+    def live(self, live: Live) -> None:
+        """Show nothing: an event will say the same."""
+
+    def note(self, text: str) -> None:
+        """As `Face.note`."""
+        write(self._err, printable(text))
+
+    def rest(self) -> None:
+        """As `Face.rest`: nothing ever moves."""
+
+
+def write(stream: IO[str], text: str) -> None:
+    """Write a line at once, whatever letters the stream's encoding lacks."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    stream.flush()
+
+
+def _marked(line: Line) -> str:
+    return MARKS[line.kind] + line.text.replace("\n", "\n  ")

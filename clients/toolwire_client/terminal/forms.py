@@ -1,0 +1,113 @@
+"""The forms that tools' questions are, field by field, and what is typed into them. No I/O.
+
+MCP allows flat objects of texts, numbers, switches and choices.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from toolwire_schemas import codec
+
+from ..react import Tools
+from .words import as_json
+
+Schema = dict[str, Any]
+
+_SWITCHES = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
+
+
+class Field(msgspec.Struct, frozen=True):
+    """One field. What may be typed is told by `hint`; `schema` judges it."""
+
+    name: str
+    label: str
+    hint: str
+    schema: Schema
+    is_required: bool
+
+    def value(self, text: str) -> Any:
+        """Return what *text* stands for; `msgspec.UNSET` if it is empty and the field may be left out.
+
+        Raises:
+            ValueError: what is wrong with it.
+        """
+        text = text.strip()
+        if not text and "default" in self.schema:
+            return self.schema["default"]
+        if not text and not self.is_required:
+            return msgspec.UNSET
+        value = self._read(text)
+        judge = Tools([{"name": "form", "inputSchema": {"properties": {self.name: self.schema}}}])
+        _, faults = judge.fitted("form", {self.name: value})
+        if faults or not text:
+            raise ValueError("; ".join(sentence for _, sentence in faults) or "an answer is needed")
+        return value
+
+    def _read(self, text: str) -> Any:
+        if choices := _choices(self.schema):
+            return _chosen(text, choices)
+        match self.schema.get("type"):
+            case "string":
+                return text
+            case "boolean":
+                return _SWITCHES.get(text.lower(), text)
+            case "array":
+                choices = _choices(self.schema.get("items"))
+                return [_chosen(part.strip(), choices) for part in text.split(",")]
+        try:
+            return codec.decode(text)
+        except codec.DecodingError:
+            return text
+
+
+def fields(schema: Schema) -> list[Field]:
+    """Return the fields of a form, in their order."""
+    properties, required = schema.get("properties"), schema.get("required")
+    if not isinstance(properties, dict):
+        return []
+    return [
+        Field(
+            name=name,
+            label=str(inner.get("title") or name),
+            hint=_hint(inner),
+            schema=inner,
+            is_required=isinstance(required, list) and name in required,
+        )
+        for name, inner in properties.items()
+        if isinstance(inner, dict)
+    ]
+
+
+def _hint(schema: Schema) -> str:
+    choices = _choices(schema) or _choices(schema.get("items"))
+    kind = " | ".join(choices) if choices else {"boolean": "yes | no", "string": ""}.get(str(schema.get("type")))
+    if kind is None:
+        kind = str(schema.get("type", ""))
+    if schema.get("type") == "array":
+        kind = f"{kind}; several with commas"
+    usual = f"default {as_json(schema['default'])}" if "default" in schema else ""
+    return "; ".join(str(part) for part in (schema.get("description"), kind, usual) if part)
+
+
+def _choices(schema: Any) -> dict[str, Any]:
+    """What may be chosen, by how it is called; empty if anything goes."""
+    if not isinstance(schema, dict):
+        return {}
+    branches = schema.get("oneOf") or schema.get("anyOf")
+    if isinstance(branches, list):
+        named = [one for one in branches if isinstance(one, dict) and "const" in one]
+        return {str(one.get("title") or one["const"]): one["const"] for one in named}
+    values = schema.get("enum")
+    if not isinstance(values, list):
+        return {}
+    names = schema.get("enumNames")
+    if not isinstance(names, list) or len(names) != len(values):
+        names = values
+    return {str(name): value for name, value in zip(names, values, strict=True)}
+
+
+def _chosen(text: str, choices: dict[str, Any]) -> Any:
+    by_name = {name.lower(): value for name, value in choices.items()}
+    return by_name.get(text.lower(), text)

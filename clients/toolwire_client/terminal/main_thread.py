@@ -1,0 +1,170 @@
+"""Two threads for a run at a terminal: an event loop in one of its own, and the main thread for the person.
+
+Strategy. Only the main thread can be interrupted by Ctrl-C, and only there can a line be read with all that a terminal
+offers and be given up again. So everything is written and read there, one thing after the other, and a run on the event
+loop has it done there. Ctrl-C is no exception that strikes anywhere: unless somebody types, it waits its turn.
+"""
+
+from __future__ import annotations
+
+import queue
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import anyio
+from anyio.from_thread import start_blocking_portal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterator
+    from types import FrameType
+
+
+T = TypeVar("T")
+
+_LOOK_SECONDS = 1.0
+"""How often to look up: on Windows, a thread that waits for a lock does not notice Ctrl-C."""
+
+_ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+class Interrupted(Exception):
+    """Whoever types pressed Ctrl-C, or nobody waits any longer for what they type."""
+
+
+class MainThread:
+    """Runs work elsewhere, and does here what that wants done.
+
+    *on_interrupt* is called for each Ctrl-C, and *on_end* if the process is told to end; both on the event loop.
+    """
+
+    def __init__(self, on_interrupt: Callable[[], object], on_end: Callable[[], object]) -> None:
+        self._on_interrupt = on_interrupt
+        self._on_end = on_end
+        self._jobs: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._doing: _Job[Any] | None = None
+        self._is_typing = False
+        self._wakes = 0
+        self._ended_by: int | None = None
+
+    def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Return what *work* returns, which runs on an event loop. If a signal ends the process, it does so then."""
+        try:
+            with start_blocking_portal() as portal, self._signals():
+                self._portal = portal
+                result = portal.start_task_soon(work)
+                result.add_done_callback(lambda _: self._jobs.put(None))
+                while (job := self._next()) is not None:
+                    job()
+                value: T = result.result()
+                return value
+        finally:
+            if self._ended_by is not None:
+                signal.raise_signal(self._ended_by)
+
+    async def do(self, work: Callable[[], T]) -> T:
+        """Return what *work* returns, in the main thread. If nobody waits for it any longer, it need not read on."""
+        job = _Job(work)
+        self.soon(lambda: self._do(job))
+        try:
+            await job.done.wait()
+        except anyio.get_cancelled_exc_class():
+            job.is_wanted = False
+            self._wake(job)
+            raise
+        if job.error is not None:
+            raise job.error
+        return job.results[0]
+
+    def soon(self, work: Callable[[], object]) -> None:
+        """Have *work* done in the main thread, in its turn. From any thread."""
+        self._jobs.put(work)
+
+    @contextmanager
+    def typing(self) -> Iterator[None]:
+        """Within the block, in the main thread, Ctrl-C raises `Interrupted`."""
+        self._is_typing = True
+        try:
+            if self._doing is not None and not self._doing.is_wanted:
+                raise Interrupted
+            yield
+        finally:
+            self._is_typing = False
+
+    # --- in the main thread ---
+
+    def _next(self) -> Callable[[], object] | None:
+        while True:
+            try:
+                return self._jobs.get(timeout=_LOOK_SECONDS)
+            except queue.Empty:
+                continue
+
+    def _do(self, job: _Job[Any]) -> None:
+        if not job.is_wanted:
+            return
+        self._doing = job
+        try:
+            job.results.append(job.work())
+        except Interrupted as interrupted:
+            job.error = interrupted
+            if job.is_wanted:
+                self._interrupt()
+        except BaseException as error:  # whatever it is, it is raised where it was waited for
+            job.error = error
+        finally:
+            self._doing = None
+        self._on_loop(job.done.set)
+
+    def _interrupt(self) -> None:
+        self._on_loop(self._on_interrupt if self._ended_by is None else self._on_end)
+
+    def _on_loop(self, work: Callable[[], object]) -> None:
+        self._portal.start_task_soon(work)
+
+    # --- signals ---
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        # What is ignored, as in the background of a script, stays so.
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDS)}
+        before = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
+        for number in before:
+            signal.signal(number, self._on_signal)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        is_ours = number == signal.SIGINT and self._wakes > 0
+        if is_ours:
+            self._wakes -= 1
+            if self._doing is None or self._doing.is_wanted:  # too late: it has been typed
+                return
+        elif number != signal.SIGINT:
+            self._ended_by = number
+            self._jobs.put(self._interrupt)
+        elif not self._is_typing:
+            self._jobs.put(self._interrupt)
+        if self._is_typing:
+            raise Interrupted
+
+    def _wake(self, job: _Job[Any]) -> None:
+        """Let the main thread notice, if it waits for somebody to type, that this is no longer wanted."""
+        if self._doing is job and self._is_typing and hasattr(signal, "pthread_kill"):
+            ident = threading.main_thread().ident
+            assert ident is not None
+            self._wakes += 1
+            signal.pthread_kill(ident, signal.SIGINT)
+
+
+class _Job(Generic[T]):
+    def __init__(self, work: Callable[[], T]) -> None:
+        self.work = work
+        self.done = anyio.Event()
+        self.is_wanted = True
+        self.results: list[T] = []
+        self.error: BaseException | None = None

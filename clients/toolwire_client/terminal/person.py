@@ -1,0 +1,128 @@
+"""The person at the terminal: what is asked of them, and what they can say to it.
+
+Only a `Read` is needed, which returns a line, or `None` at the end of the input.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+from toolwire_schemas import codec
+
+from ..agent.approvals import Allow, ApprovalRequest, Pause, Refuse, Verdict
+from ..asking import NoAnswer
+from .forms import Field, fields
+from .words import as_json, is_cut, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..asking import Answer, Question
+
+_CHOICES = "yes | no | edit | always (for this tool) > "
+_HOW = "y: allow it. n: refuse, also with a reason (n not now). e: change the arguments. a: always allow this tool."
+_DECLINE = "/decline"
+
+
+class Read(Protocol):
+    """Reads a line."""
+
+    def __call__(self, prompt: str, /, *, prefill: str = "") -> str | None:
+        """Return what was typed behind *prompt*, which began with *prefill*; `None` if the input has ended."""
+
+
+class Person:
+    """Asks whoever types what *read* returns; *say* tells them what they have to know for it."""
+
+    def __init__(self, read: Read, say: Callable[[str], object]) -> None:
+        self._read = read
+        self._say = say
+        self._always: set[str] = set()
+        self._edited: tuple[ApprovalRequest, str] | None = None
+
+    def approve(self, request: ApprovalRequest) -> Verdict:
+        """Ask whether a call is allowed. At the end of the input, that is to be decided later."""
+        if request.tool in self._always and not request.interrupted:
+            return Allow()
+        if (text := self._misfit(request)) is not None:
+            self._say(printable(request.reason))
+        elif is_cut(request.params):  # nobody is to allow what they cannot see
+            self._say(printable(json.dumps(request.params, ensure_ascii=False, indent=2)))
+        while (said := self._read(_CHOICES)) is not None:
+            word, _, reason = said.strip().partition(" ")
+            match word.lower():
+                case "y" | "yes":
+                    return Allow()
+                case "n" | "no":
+                    return Refuse(reason.strip() or (self._read("why (may be left empty) > ") or "").strip())
+                case "a" | "always":
+                    self._always.add(request.tool)
+                    return Allow()
+                case "e" | "edit":
+                    if (verdict := self._edit(request, text)) is not None:
+                        return verdict
+                case _:
+                    self._say(_HOW)
+        return Pause()
+
+    def reply(self, question: Question) -> str | None:
+        """Ask what the model wants to know, which has been shown. At the end of the input, that is answered later."""
+        while (said := self._read("> ")) is not None:
+            if said.strip():
+                return said
+        return None
+
+    def fill_in(self, question: Question) -> Answer:
+        """Put a tool's question. At the end of the input, it is dismissed."""
+        by = f"{question.tool} asks: " if question.tool else ""
+        self._say(f"? {printable(by + question.message)}")
+        form = fields(question.schema)
+        self._say(f"  {_DECLINE} says no to the question, Ctrl-D closes it")
+        values: dict[str, Any] = {}
+        if not form and self._read("press Enter to agree > ") is None:
+            return NoAnswer.DISMISSED
+        for field in form:
+            value = self._value(field)
+            if isinstance(value, NoAnswer):
+                return value
+            if value is not msgspec.UNSET:
+                values[field.name] = value
+        return values
+
+    def _value(self, field: Field) -> Any:
+        """What is put into the field, or why nothing is."""
+        hint = f" ({field.hint})" if field.hint else ""
+        prompt = printable(f"{field.label}{hint}").replace("\n", " ") + " > "
+        while (said := self._read(prompt)) is not None:
+            if said.strip() == _DECLINE:
+                return NoAnswer.DECLINED
+            try:
+                return field.value(said)
+            except ValueError as error:
+                self._say(printable(str(error)))
+        return NoAnswer.DISMISSED
+
+    def _edit(self, request: ApprovalRequest, text: str | None) -> Allow | None:
+        """What the person makes of the parameters; `None` if they leave them alone."""
+        text = as_json(request.params) if text is None else text
+        while text := (self._read("arguments > ", prefill=text) or "").strip():
+            try:
+                params = codec.decode(text)
+            except codec.DecodingError as error:
+                self._say(f"that is no JSON: {printable(str(error))}; an empty line leaves the arguments as they are")
+                continue
+            if isinstance(params, dict):
+                self._edited = request, text
+                return Allow(params)
+            self._say('the arguments are an object, such as {"a": 1}')
+        return None
+
+    def _misfit(self, request: ApprovalRequest) -> str | None:
+        """What was made of these parameters before, if that is why the call comes back."""
+        if self._edited is None:
+            return None
+        before, text = self._edited
+        same = (before.tool, before.params) == (request.tool, request.params)
+        return text if same and before.reason != request.reason else None

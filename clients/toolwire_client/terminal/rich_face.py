@@ -1,0 +1,112 @@
+"""A run on a terminal, with rich: thoughts dimmed, a spinner while the model thinks, bars where a tool tells progress.
+
+Texts are `Text`s throughout: what a tool or a model says is never read as markup.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from ..agent.events import CallStarted, Ended, ModelAsked, TextArrived, ToolProgress
+from .faces import Timer
+from .story import MARKS, Kind, Line, closing, told
+from .words import printable
+
+if TYPE_CHECKING:
+    from ..agent.events import Live, Recorded
+
+_STYLES: dict[Kind, str] = {
+    "thought": "dim italic",
+    "action": "bold cyan",
+    "result": "",
+    "failure": "red",
+    "asked": "bold yellow",
+    "note": "dim",
+}
+
+
+class RichFace:
+    """Shows everything on *console*, the standard output by itself.
+
+    Without *moves*, as for a picture, there are no spinners and no times; without *thinks* no spinner while the model
+    is waited for: it is the person at the terminal.
+    """
+
+    def __init__(self, console: Console | None = None, *, moves: bool = True, thinks: bool = True) -> None:
+        self._console = console or Console(markup=False, highlight=False, emoji=False)
+        self._moves = moves
+        self._thinks = thinks
+        self._timer = Timer()
+        self._progress: Progress | None = None
+        self._written = 0
+
+    def show(self, event: Recorded) -> None:
+        """As `Face.show`."""
+        self.rest()
+        seconds = self._timer.seconds(event)
+        for line in told(event):
+            self._print(line)
+        match event:
+            case ModelAsked() if self._thinks:
+                self._written = 0
+                self._move("thinking")
+            case CallStarted(tool=tool):
+                self._move(tool)
+            case Ended():
+                if event.status == "answered":
+                    self._console.print(Text(f"\n{printable(event.result or '')}\n", overflow="fold"))
+                self.note(closing(event, seconds if self._moves else None))
+
+    def live(self, live: Live) -> None:
+        """As `Face.live`."""
+        match live:
+            case TextArrived(text=text):
+                self._written += len(text)
+                self._move(f"thinking, {self._written:,} characters")
+            case ToolProgress(tool=tool, done=done, total=None, message=message):
+                self._move(f"{tool} {done:g} {message or ''}")
+            case ToolProgress(tool=tool, done=done, total=total, message=message):
+                self._move(f"{tool} {message or ''}", done, total)
+
+    def note(self, text: str) -> None:
+        """As `Face.note`."""
+        self._print(Line("note", printable(text)))
+
+    def rest(self) -> None:
+        """As `Face.rest`."""
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
+
+    def _move(self, text: str, done: float = 0, total: float | None = None) -> None:
+        """Let something move until the next event: a spinner, and a bar if the end is known."""
+        if not self._moves:
+            return
+        has_bar = self._progress is not None and self._progress.tasks[0].total is not None
+        if self._progress is None or has_bar != (total is not None):
+            self.rest()
+            self._progress = self._begun(total)
+        task = self._progress.task_ids[0]
+        # One line: what is wider than the terminal could not be taken away again.
+        self._progress.update(task, description=printable(" ".join(text.split()))[:60], completed=done, total=total)
+
+    def _begun(self, total: float | None) -> Progress:
+        bar = () if total is None else (BarColumn(bar_width=24), TaskProgressColumn())
+        text = TextColumn("{task.description}", markup=False)
+        progress = Progress(SpinnerColumn(), text, *bar, TimeElapsedColumn(), console=self._console, transient=True)
+        progress.add_task("", total=total)
+        progress.start()
+        return progress
+
+    def _print(self, line: Line) -> None:
+        grid = Table.grid()
+        grid.add_column(width=len(MARKS[line.kind]))
+        grid.add_column(overflow="fold")
+        style = _STYLES[line.kind]
+        grid.add_row(Text(MARKS[line.kind], style=style), Text(line.text, style=style, overflow="fold"))
+        self._console.print(grid)

@@ -1,0 +1,85 @@
+"""What a person is told of a run, event by event, whatever it is shown with. No I/O.
+
+Every text here is safe to print, the answer excepted: a program may want that as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from ..agent.events import (
+    ActionChosen,
+    ApprovalAsked,
+    Approved,
+    CallFinished,
+    Ended,
+    FinalForced,
+    Recorded,
+    Refused,
+    ReplyRefused,
+    ToolsListed,
+    UserAsked,
+)
+from ..react import Action
+from .words import arguments, called, excerpt, printable
+
+Kind = Literal["thought", "action", "result", "failure", "asked", "note"]
+
+MARKS: dict[Kind, str] = {"thought": "  ", "action": "> ", "result": "  ", "failure": "! ", "asked": "? ", "note": "  "}
+"""What stands before the first line of each kind; further lines are indented as far."""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """Something that is told. The text may go over several lines."""
+
+    kind: Kind
+    text: str
+
+
+def told(event: Recorded) -> list[Line]:
+    """Return what is to be told of *event*. The answer is not part of it."""
+    match event:
+        case ToolsListed(missing=missing):
+            return [_line("failure", f"{source} has no tools now: {reason}") for source, reason in missing.items()]
+        case ActionChosen(thought=thought, tool=tool, params=params):
+            return [*_thought(thought), Line("action", called(tool, params))]
+        case ReplyRefused(reason=reason, action=None):
+            return [_line("failure", f"the reply cannot be used. {excerpt(reason)}")]
+        case ReplyRefused(reason=reason, action=Action(thought=thought, tool=tool, params=params)):
+            return [*_thought(thought), Line("action", called(tool, params)), Line("failure", excerpt(reason))]
+        case ApprovalAsked(tool=tool, reason=reason):
+            return [_line("asked", f"Is {tool} allowed? {reason}")]
+        case Approved(params=params):
+            return [Line("note", "allowed" if params is None else f"allowed with {arguments(params)}")]
+        case Refused(reason=reason):
+            return [_line("failure", f"not allowed: {reason}" if reason else "not allowed")]
+        case CallFinished(success=success, result=result):
+            return [Line("result" if success else "failure", excerpt(result))]
+        case UserAsked(thought=thought, content=content):
+            return [*_thought(thought), _line("asked", content)]
+        case FinalForced(reason=reason):
+            return [_line("note", f"{reason}; the next reply is the last")]
+        case Ended(status="answered", thought=thought):
+            return _thought(thought)
+        case Ended(thought=thought, result=result):
+            return [*_thought(thought), *([_line("failure", result)] if result else [])]
+    return []
+
+
+def closing(ended: Ended, seconds: float | None = None) -> str:
+    """Return how the run ended and what it cost, as one line; *seconds* are what it took."""
+    replies = f"{ended.turns} {'reply' if ended.turns == 1 else 'replies'}"
+    tokens = f"{ended.usage.total_tokens:,} tokens" if ended.usage.total_tokens else ""
+    cost = ", ".join(filter(None, (replies, tokens, "" if seconds is None else f"{seconds:.1f} s")))
+    reason = f": {excerpt(ended.reason)}" if ended.reason else ""
+    return f"{ended.status}{reason} ({cost})"
+
+
+def _thought(text: str) -> list[Line]:
+    return [_line("thought", text.strip())] if text.strip() else []
+
+
+def _line(kind: Kind, text: str) -> Line:
+    return Line(kind, printable(text))

@@ -271,6 +271,25 @@ def test_an_action_that_cannot_be_made_is_left_out_and_the_others_are_served(mon
     ]
 
 
+def test_an_action_with_a_call_of_its_own_sees_the_calls_of_its_tools() -> None:
+    class Guarded(Maps):
+        def __call__(self, inputs: Any = None, name: str = "run") -> Any:
+            if inputs["city"] == "Atlantis":
+                return ActionReturn(errmsg="nobody goes there")
+            return super().__call__(inputs, name)
+
+    class Awaited(Bold):
+        async def __call__(self, inputs: Any = None, name: str = "run") -> Any:
+            return super().__call__({**inputs, "stars": 1}, name)
+
+    guarded, (awaited,) = by_name(Guarded())["Guarded.at"], tools_of(Awaited())
+    assert guarded.describe()["inputSchema"] == by_name(Maps())["Maps.at"].describe()["inputSchema"]
+    with pytest.raises(ToolError, match="nobody goes there"):
+        call(guarded, city="Atlantis")
+    assert call(guarded, city="Rome")["content"] == [{"type": "text", "text": '{"x": 1, "y": 4}'}]
+    assert call(awaited, text="a")["content"] == [{"type": "text", "text": "*a*"}]
+
+
 # --- executors --------------------------------------------------------------------------------------------------------
 
 

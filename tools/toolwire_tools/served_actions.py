@@ -1,26 +1,29 @@
 """Actions and executors as the tools of a server.
 
 Strategy. A server checks arguments itself and presents what a method returns, so the method is called directly: the
-parser, and the texts of an `ActionReturn`, are for models that call an action without a server. Only hooks want to see
-each call as a message; with them a call takes the executor's own way.
+parser, and the texts of an `ActionReturn`, are for models that call an action without a server. Only hooks, and actions
+with a `__call__` of their own, want to see each call; with them a call takes the executor's or the action's own way.
 """
 
 from __future__ import annotations
 
 import inspect
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from .action_calls import is_async
 from .action_return import ActionReturn
+from .actions import AsyncActionMixin, BaseAction
 from .errors import NotOffered, RegistrationError
 from .executor import AsyncActionExecutor
 from .tool import Tool
 from .toolkit import constructed
 
 if TYPE_CHECKING:
-    from .actions import BaseAction
+    from collections.abc import Callable
+
     from .api import Api
     from .executor import ActionExecutor
     from .options import Options
@@ -46,7 +49,15 @@ def tools_of_action(action: BaseAction | type[BaseAction]) -> list[Tool]:
     callable_ = [api for api in made.__toolwire_apis__.values() if api.is_callable]
     if not callable_:
         raise _nothing_runs(made.name)
-    return [_tool(api) for api in callable_]
+    tools = [_tool(api) for api in callable_]
+    if cls.__call__ in (BaseAction.__call__, AsyncActionMixin.__call__):
+        return tools
+    calls = [partial(_call, made, api.name) for api in callable_]
+    return [_by_way_of(call, tool, is_async=is_async(made)) for call, tool in zip(calls, tools, strict=True)]
+
+
+def _call(action: BaseAction, api: str, arguments: dict[str, Any]) -> Any:
+    return action(arguments, api)
 
 
 def _nothing_runs(name: str) -> NotOffered:
@@ -74,7 +85,10 @@ def tools_of_executor(executor: ActionExecutor | AsyncActionExecutor) -> list[To
             tools += tools_of_action(action)
         except NotOffered:
             continue
-    return [_by_way_of(executor, tool) for tool in tools] if executor._hooks else tools
+    if not executor._hooks:
+        return tools
+    waits = isinstance(executor, AsyncActionExecutor)
+    return [_by_way_of(partial(executor, tool.name), tool, is_async=waits) for tool in tools]
 
 
 def _tool(api: Api) -> Tool:
@@ -133,8 +147,8 @@ class _Answering:
         return {"result": value} if self._is_open and is_bare else value
 
 
-def _by_way_of(executor: ActionExecutor | AsyncActionExecutor, tool: Tool) -> Tool:
-    """The tool, called by its name among those of the executor."""
+def _by_way_of(call: Callable[[dict[str, Any]], Any], tool: Tool, *, is_async: bool) -> Tool:
+    """The tool, each call of which is *call* with its arguments."""
     described = tool.describe()
     options: Options = msgspec.structs.replace(
         tool.options,
@@ -142,19 +156,14 @@ def _by_way_of(executor: ActionExecutor | AsyncActionExecutor, tool: Tool) -> To
         output_schema=None,
         description=described.get("description"),
     )
-    function: Any
-    if isinstance(executor, AsyncActionExecutor):
 
-        async def call_async(**arguments: Any) -> Any:
-            return await executor(tool.name, arguments)
+    def call_now(**arguments: Any) -> Any:
+        return call(arguments)
 
-        function = call_async
-    else:
+    async def call_later(**arguments: Any) -> Any:
+        return call(arguments)  # a tool awaits what it gets until there is nothing to await
 
-        def call(**arguments: Any) -> Any:
-            return executor(tool.name, arguments)
-
-        function = call
-    function.__self__ = getattr(tool.function, "__self__", executor)
+    function: Any = call_later if is_async else call_now
+    function.__self__ = getattr(tool.function, "__self__", None)
     function.__module__, function.__qualname__ = tool.function.__module__, tool.function.__qualname__
     return Tool(function, name=tool.name, options=options)

@@ -379,6 +379,14 @@ def test_a_class_whose_object_is_served_is_not_served_again(monkeypatch: pytest.
         assert [tool.name for tool in offer(source + more, monkeypatch).tools] == ["Loud"]
 
 
+def test_an_imported_class_whose_object_is_served_is_not_told_to_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "from toolwire_tools import ActionExecutor, FinishAction\n"
+    source += f"from {__name__} import Bold, Maps\n"
+    found = offer(source + "executor = ActionExecutor([Bold(), FinishAction()])\n", monkeypatch)
+    assert [tool.name for tool in found.tools] == ["Bold", "FinishAction"]
+    assert [skipped.name for skipped in found.skipped] == ["Maps"]
+
+
 def test_listed_actions_are_served_and_what_cannot_be_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     source = MODULE + "\n__tools__ = [off, 'Loud', kit]\n"
     found = offer(source, monkeypatch)

@@ -53,7 +53,9 @@ def tools_in(module: ModuleType) -> Offer:
     skipped = [Skipped(name, reason) for name, reason in reasons.items() if reason is not None]
     offered = {name: value for name, value in marks.items() if reasons[name] is None}
     if offered:
-        return _offer(offered, skipped)
+        offer = _offer(offered, skipped)
+        served = {id(type(_owner(tool))) for tool in offer.tools}  # a class is no loss if an object of it is offered
+        return Offer(offer.tools, [skipped for skipped in offer.skipped if id(marks[skipped.name]) not in served])
     functions = _once({name: value for name, value in vars(module).items() if _is_own(module, name, value)})
     return _offer_of(functions, skipped)
 

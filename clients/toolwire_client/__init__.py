@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import toolwire_schemas  # noqa: F401  # first, since it sees to it that msgspec is imported quickly
+
 from .asking import NoAnswer, Question
 from .async_client import AsyncClient
 from .calls import AsyncPendingCall
@@ -21,12 +23,12 @@ from .errors import (
     ServerGone,
     TimedOut,
 )
-from .logs import LogEntry
 from .opening import Opening
 from .results import CallResult, ToolDescription
 
 if TYPE_CHECKING:
     from .agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Outcome, Pause, Refuse, Session
+    from .logs import LogEntry
     from .servers import Servers, ServersOpening, connect_config
     from .toolbox import AsyncToolbox, Origin, Toolbox
 
@@ -76,6 +78,7 @@ _LATER = {
     "Approvals": "agent",
     "AsyncToolbox": "toolbox",
     "Budgets": "agent",
+    "LogEntry": "logs",
     "Origin": "toolbox",
     "Outcome": "agent",
     "Pause": "agent",

@@ -17,7 +17,6 @@ from .exchange import Exchange, OnProgress
 from .handshake import Welcome, shake_hands
 from .limit import Limit
 from .listing import Listing
-from .logs import log
 from .protocol import LOG_LEVEL, Session
 from .restarts import Restarts
 from .results import CallResult, ToolDescription, describe
@@ -272,4 +271,6 @@ class AsyncClient:
         elif isinstance(event, Listening):
             listing.promise(to_tell=event.to_tools)
         elif self._settings.on_log is not None:
+            from .logs import log
+
             log(event, self._settings.on_log)

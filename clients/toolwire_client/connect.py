@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from toolwire_schemas.framing import DEFAULT_MAX_MESSAGE_BYTES
 
@@ -13,19 +13,14 @@ from .environment import server_environment
 from .opening import Opening
 from .process import ServerProcess
 from .settings import OWN_NAME, OWN_VERSION, START_TIMEOUT_SECONDS, Settings
-from .wire import Embedded, Memory, Wire, Write
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from .asking import OnAsk
     from .handshake import Era
     from .logs import OnLog
-
-
-class InProcess(Protocol):
-    """A server in this process, such as `toolwire.Server`."""
-
-    def converse(self, write: Write, /) -> Embedded:
-        """Begin a conversation; what it says goes to *write*, from any thread, one piece at a time."""
+    from .wire import InProcess, Wire
 
 
 def connect(
@@ -84,6 +79,8 @@ def connect(
         launch = partial(ServerProcess, [*server], env=environment, cwd=cwd, show_stderr=show_stderr)
         command = (*server, str(cwd))
     else:
+        from .memory import Memory
+
         launch, command = partial(Memory, server.converse), None
     return Opening(
         Settings(

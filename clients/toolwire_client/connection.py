@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from toolwire_schemas import codes, messages
 from toolwire_schemas.framing import Lines
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .protocol import Session
+    from .waiting import Inbox
     from .wire import Wire
 
 Arrival = Event | ClientError
@@ -28,15 +29,6 @@ _NOISE_KEPT = 10
 _MAX_QUESTIONS = 100
 _MAX_UNREAD = 10_000
 """How much progress may wait for whoever is to hear of it, before the rest is left out."""
-
-
-class Inbox(Protocol):
-    """Where events wait for whoever made a request."""
-
-    def put(self, arrival: Arrival) -> None:
-        """Add an event; from any thread, never waits."""
-
-    def __len__(self) -> int: ...
 
 
 class Nowhere:

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+class TooLate(Exception):
+    """Something has not come to its end in time."""
+
+
 class Limit:
     """So many *seconds* from now on, `None` for as long as it takes. Time with the user does not count."""
 

@@ -13,7 +13,7 @@ import anyio
 from anyio import CancelScope, CapacityLimiter, Event, WouldBlock, from_thread, to_thread
 from anyio.lowlevel import checkpoint
 
-from .waiting import TooLate
+from .limit import TooLate
 
 if TYPE_CHECKING:
     from .connection import Arrival, Question

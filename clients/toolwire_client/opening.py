@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .async_client import AsyncClient
+from .blocking import Blocking
 from .client import Client
-from .waiting import Blocking
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from .blocking import Blocking, run
 from .client import Client
 from .config import ServerConfig, read_config
 from .connect import connect
 from .errors import ClientError
 from .settings import START_TIMEOUT_SECONDS
-from .waiting import Blocking, run
 
 if TYPE_CHECKING:
     import os

@@ -25,8 +25,8 @@ from toolwire_client import (
     Toolbox,
     connect,
 )
+from toolwire_client.blocking import Blocking, run
 from toolwire_client.toolbox.naming import offered
-from toolwire_client.waiting import Blocking, run
 from toolwire_tools import BaseAction, Env, Tool, ToolError
 
 LOOPS = FACES[1:]

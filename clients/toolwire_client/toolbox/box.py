@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas import codes
 
+from ..blocking import Blocking, run
 from ..errors import ClientError, RequestFailed
 from ..limit import Limit
-from ..waiting import Blocking, run
 from .naming import offered
 from .sources import sources_of
 

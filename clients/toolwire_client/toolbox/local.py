@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..asking import NoAnswer, Question, reply
 from ..errors import TimedOut
+from ..limit import TooLate
 from ..results import CallResult, outcome
-from ..waiting import TooLate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

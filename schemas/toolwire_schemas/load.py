@@ -89,7 +89,7 @@ def bundle(*chosen: str) -> dict[str, Any]:
         UnknownSchema: if one of the *chosen* is none.
     """
     held = _closure(chosen) if chosen else names()
-    root = {"$ref": PREFIX + chosen[0]} if len(chosen) == 1 else {}
+    root = {"$ref": PREFIX + chosen[0]} if len(set(chosen)) == 1 else {}
     return {"$schema": load(held[0])["$schema"], **root, "$defs": {name: load(name) for name in held}}
 
 

@@ -4,34 +4,51 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pytest
 from interop import peers
 from mutations import mutants, written
-from toolwire_schemas.load import load, names, validator
+from toolwire_schemas.load import bundle, load, names, validator
 
 SHELF = Path(__file__).parents[2] / "schemas"
 SCHEMAS = SHELF / "toolwire_schemas" / "v1"
 HOST = peers.HERE / "drivers" / "host.ts"
 
 
-def test_ajv_judges_every_example_and_every_change_of_one_as_we_do(tmp_path: Path) -> None:
-    sent, verdicts, about = [], [], []
-    for name in names():
-        judge = validator(name)
-        for example in load(name)["examples"]:
-            changed = [(written(mutant.path), mutant.change, mutant.value) for mutant in mutants(name, example)]
-            for place, change, value in [("", "as it is", example), *changed]:
-                sent.append(json.dumps([name, value]))
-                verdicts.append(judge.is_valid(value))
-                about.append((name, place, change))
-    done = peers.run([*peers.node_driver("ajv", "ajv.mjs"), str(SCHEMAS)], tmp_path, text="\n".join(sent))
+Case = tuple[str, Any, str]
+"""The name of a schema, a value to judge by it, and what was done to an example to get it."""
 
+
+def cases(name: str) -> Iterator[Case]:
+    for example in load(name)["examples"]:
+        yield name, example, "nothing"
+        for mutant in mutants(name, example):
+            yield name, mutant.value, f"{written(mutant.path)} {mutant.change}"
+
+
+def disagreements(found: list[Case], source: Path, folder: Path) -> list[tuple[str, str]]:
+    """Where ajv, given the schemas of *source*, and jsonschema judge differently."""
+    lines = "\n".join(json.dumps([name, value]) for name, value, _ in found)
+    done = peers.run([*peers.node_driver("ajv", "ajv.mjs"), str(source)], folder, text=lines)
     assert done.returncode == 0, done.stderr
+    ours = [validator(name).is_valid(value) for name, value, _ in found]
+    assert {*ours} == {True, False}
     theirs = json.loads(done.stdout)
-    assert [case for case, ours, other in zip(about, verdicts, theirs, strict=True) if ours != other] == []
-    assert True in verdicts
-    assert False in verdicts
+    return [(name, what) for (name, _, what), mine, other in zip(found, ours, theirs, strict=True) if mine != other]
+
+
+def test_ajv_judges_every_example_and_every_change_of_one_as_we_do(tmp_path: Path) -> None:
+    assert disagreements([case for name in names() for case in cases(name)], SCHEMAS, tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["messages-2026-07-28", "tool-library", "tools-list-result"])
+def test_ajv_takes_a_bundle_as_it_is(name: str, tmp_path: Path) -> None:
+    one = tmp_path / "bundle.json"
+    one.write_text(json.dumps(bundle(name)), "utf-8")
+    assert disagreements(list(cases(name)), one, tmp_path) == []
 
 
 def test_the_declarations_are_those_of_the_schemas(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ export type ContentBlock = TextContent | ImageContent | AudioContent | EmbeddedR
  * A field of a form.
  */
 export type ElicitationField =
-  ElicitationTextField | ElicitationNumberField | ElicitationYesOrNoField | ElicitationSeveralField
+  ElicitationTextField | ElicitationNumberField | ElicitationYesOrNoField | ElicitationChoicesField
 /**
  * The answer to a `tools/call` of 2026-07-28 whose tool asks the user: the client puts the questions and calls again. The tool goes on where it was.
  */
@@ -895,7 +895,7 @@ export interface ElicitationYesOrNoField {
 /**
  * Several of the choices. Since 2025-11-25.
  */
-export interface ElicitationSeveralField {
+export interface ElicitationChoicesField {
   type: 'array'
   /**
    * The name to show.

@@ -118,7 +118,7 @@ def test_whatever_a_model_may_reply_is_as_the_schemas_say() -> None:
 
 def loader_takes(document: Any, folder: Path) -> bool:
     path = folder / "tool.yaml"
-    path.write_text(yaml.safe_dump(document, allow_unicode=True), "utf-8")
+    path.write_text(json.dumps(document), "utf-8")  # which is YAML too
     try:
         load_tool_configs(path)
     except ConfigError:

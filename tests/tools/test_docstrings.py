@@ -166,3 +166,51 @@ def test_a_wrapper_does_not_speak_for_what_says_nothing() -> None:
     def silent() -> None: ...
 
     assert of(silent) == Docstring()
+
+
+def test_arguments_may_be_told_in_several_sections() -> None:
+    said = read("""Search.
+
+    Args:
+        query (str): what for
+
+    Keyword Args:
+        limit (int): how many
+
+    Other Parameters:
+        debug (bool): tell more
+    """)
+    assert [(found.name, found.type) for found in said.parameters.values()] == [
+        ("query", "str"),
+        ("limit", "int"),
+        ("debug", "bool"),
+    ]
+
+
+def test_notes_and_examples_belong_to_the_description_wherever_they_stand() -> None:
+    said = read("""Search.
+
+    Example:
+        search("tea")
+
+    Not for pictures.
+
+    Args:
+        query: what for
+
+    Note:
+        It takes long,
+        at night.
+
+    Returns:
+        list: hits
+
+    Examples:
+        >>> search("tea")
+    """)
+    assert said.description == (
+        'Search.\n\nExample:\n    search("tea")\n\nNot for pictures.\n\n'
+        'Note:\nIt takes long,\nat night.\n\nExamples:\n>>> search("tea")'
+    )
+    assert said.parameters["query"].description == "what for"
+    assert [entry.text for entry in said.returns] == ["hits"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
@@ -104,13 +105,31 @@ def _parsed(text: str, style: str) -> Docstring:
 
     if style == "GOOGLE":
         text = _with_room(text)
+        parse = _google().parse
+    else:
+        parse = partial(docstring_parser.parse, style=docstring_parser.DocstringStyle[style])
     try:
-        found = docstring_parser.parse("\n" + text, style=docstring_parser.DocstringStyle[style])
+        found = parse("\n" + text)
     except (docstring_parser.ParseError, ValueError, IndexError):
         return Docstring(text)
     parameters = [_parameter(p, name) for p in found.params if _is_parameter(p) for name in p.arg_name.split(",")]
     returns = entries(_returns_section(text)) if style == "GOOGLE" else map(_returned, found.many_returns)
     return Docstring(_described(found), {parameter.name: parameter for parameter in parameters}, tuple(returns))
+
+
+@functools.cache
+def _google() -> Any:
+    """docstring-parser for Google's style, with more sections: of two of one title it keeps the last, and no others."""
+    from docstring_parser.google import DEFAULT_SECTIONS, GoogleParser, Section, SectionType
+
+    usual = [section for section in DEFAULT_SECTIONS if section.key not in _KEPT]
+    more = [Section(title, "param", SectionType.MULTIPLE) for title in _MORE_ARGUMENTS]
+    return GoogleParser([*usual, *more, *(Section(_below(word), word, SectionType.SINGULAR) for word in _KEPT)])
+
+
+def _below(title: str) -> str:
+    """What the parser knows a section of text below others by. Above them it belongs to the description as it is."""
+    return f"Below, {title}"
 
 
 def _with_room(text: str) -> str:
@@ -120,7 +139,8 @@ def _with_room(text: str) -> str:
     for line in text.split("\n"):
         title = line.strip()[:-1].rstrip().lower()
         margin = len(line) - len(line.lstrip())
-        if line.endswith((":", "：")) and title in _SECTIONS and not (entry_margin and margin >= entry_margin):
+        is_title = title in _SECTIONS or (title in _KEPT and entry_margin is not None)
+        if line.endswith((":", "：")) and is_title and not (entry_margin and margin >= entry_margin):
             if lines and lines[-1].strip():
                 lines.append("")
             line = _KNOWN_TITLES.get(title, title.capitalize()) + ":"
@@ -144,12 +164,9 @@ def _entry(line: str) -> str:
     return line
 
 
-_KNOWN_TITLES = {
-    **dict.fromkeys(("keyword args", "keyword arguments", "other parameters", "parameters"), "Args"),
-    "return": "Returns",
-    "yield": "Yields",
-    "raise": "Raises",
-}
+_MORE_ARGUMENTS = ("Keyword args", "Keyword arguments", "Other parameters")
+_KEPT = ("example", "examples", "note", "notes", "warning", "warnings")
+_KNOWN_TITLES = {"return": "Returns", "yield": "Yields", "raise": "Raises", **{word: _below(word) for word in _KEPT}}
 
 
 def _described(found: Any) -> str:
@@ -158,9 +175,6 @@ def _described(found: Any) -> str:
     examples = [meta for meta in found.meta if meta.args and meta.args[0] in _KEPT]
     kept = [f"{meta.args[0].capitalize()}:\n{meta.description or getattr(meta, 'snippet', '')}" for meta in examples]
     return "\n\n".join([gap.join(parts), *kept]).strip()
-
-
-_KEPT = ("example", "examples", "note", "notes", "warning", "warnings")
 
 
 def _is_parameter(found: Any) -> bool:

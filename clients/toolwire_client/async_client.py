@@ -212,7 +212,7 @@ class AsyncClient:
         if running is not None and running.connection.end is None:
             return running
         if not await self._starting.take(limit.left()):
-            raise TimedOut(f"the server was not started again within {limit.seconds:g} s")
+            raise TimedOut(f"the server was not started again {limit}")
         try:
             return await self._restart(limit)
         finally:
@@ -254,15 +254,15 @@ class AsyncClient:
             can_ask=settings.on_ask is not None,
             wants_log=settings.on_log is not None,
         )
-        self._connection = connection = Connection(
-            settings.launch(),
-            session,
-            max_message_bytes=settings.max_message_bytes,
-            hear=partial(self._hear, listing),
-        )
+        wire, hear = settings.launch(), partial(self._hear, listing)
+        try:
+            self._connection = Connection(wire, session, max_message_bytes=settings.max_message_bytes, hear=hear)
+        except BaseException:
+            wire.close()
+            raise
         if self._closed is not None:  # by another thread, which may not have seen this one
-            connection.close()
-        return connection
+            self._connection.close()
+        return self._connection
 
     def _hear(self, listing: Listing, event: Event) -> None:
         """Take note of what belongs to no request; on the thread that reads."""

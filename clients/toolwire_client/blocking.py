@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .limit import TooLate
 
 if TYPE_CHECKING:
-    from .connection import Arrival, Question
+    from .connection import Arrival, OpenQuestion
     from .waiting import Turn, WaitedInbox
 
 T = TypeVar("T")
@@ -105,7 +105,7 @@ class Blocking:
             )
         return value
 
-    async def unless_closed(self, question: Question, value: T | Awaitable[T]) -> T | None:
+    async def unless_closed(self, question: OpenQuestion, value: T | Awaitable[T]) -> T | None:
         """As `Waiting.unless_closed`; what blocks cannot be given up."""
         return await self.settled(value)
 

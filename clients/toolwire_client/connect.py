@@ -73,6 +73,8 @@ def connect(
         import shlex
 
         raise TypeError(f"the command must be a list of words: connect({shlex.split(os.fsdecode(server))})")
+    if not isinstance(server, Sequence) and not hasattr(server, "converse"):
+        raise TypeError(f"connect takes a command, or a server in this process, and not {server!r}")
     launch: Callable[[], Wire]
     if isinstance(server, Sequence):
         environment = {**os.environ, **(env or {})} if inherit_env else server_environment(env)

@@ -41,7 +41,7 @@ class Nowhere:
         return 0
 
 
-class Question:
+class OpenQuestion:
     """A question of the server's that has not been answered."""
 
     def __init__(self, asked: Asked) -> None:
@@ -75,8 +75,8 @@ class Connection:
         self._lines = Lines(max_message_bytes)
         self._lock = threading.Lock()
         self._inboxes: dict[int, Inbox] = {}
-        self._questions: dict[str | int, Question] = {}
-        self._untaken: deque[Question] = deque()
+        self._questions: dict[str | int, OpenQuestion] = {}
+        self._untaken: deque[OpenQuestion] = deque()
         wire.start(self._read, self._ended)
 
     # From this side
@@ -112,12 +112,12 @@ class Connection:
         """Whether there is a question that nobody has taken yet. Everybody who waits is sent `Asked` when one comes."""
         return bool(self._untaken)
 
-    def take_question(self) -> Question | None:
+    def take_question(self) -> OpenQuestion | None:
         """Return a question that nobody has taken yet; whoever takes it answers it, or puts it back."""
         with self._lock:
             return self._untaken.popleft() if self._untaken else None
 
-    def put_back(self, question: Question) -> None:
+    def put_back(self, question: OpenQuestion) -> None:
         """Leave a question that was taken to the others who wait."""
         with self._lock:
             if not question.is_open:
@@ -125,7 +125,7 @@ class Connection:
             self._untaken.append(question)
         self._tell_all(Asked(question.id))
 
-    def answer(self, question: Question, message: bytes) -> None:
+    def answer(self, question: OpenQuestion, message: bytes) -> None:
         """Send the answer to a question, if it is still wanted."""
         with self._lock:
             if self._questions.pop(question.id, None) is not question:
@@ -158,8 +158,10 @@ class Connection:
                 self._take(event)
 
     def _ended(self, gone: ServerGone) -> None:
-        self._read(b"\n")  # a last line may lack its end
-        self.fail(ServerGone(gone.exit_status, gone.stderr, "\n".join(self.noise_tail)))
+        try:
+            self._read(b"\n")  # a last line may lack its end
+        finally:
+            self.fail(ServerGone(gone.exit_status, gone.stderr, "\n".join(self.noise_tail)))
 
     def _take(self, event: Event) -> None:
         match event:
@@ -200,7 +202,7 @@ class Connection:
             inbox.put(progress)
 
     def _open(self, asked: Asked) -> None:
-        question = Question(asked)
+        question = OpenQuestion(asked)
         with self._lock:
             refused = asked.id in self._questions or len(self._questions) >= _MAX_QUESTIONS
             if not refused:

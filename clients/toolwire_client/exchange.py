@@ -105,5 +105,5 @@ class Exchange:
         left = limit.left()
         arrival = await self._inbox.next(left)
         if arrival is None or (left == 0 and isinstance(arrival, Progress)):
-            raise TimedOut(f"no answer within {limit.seconds:g} s")
+            raise TimedOut(f"no answer {limit}")
         return arrival

@@ -143,7 +143,7 @@ def _welcome(connection: Connection, version: str, answer: dict[str, Any], info:
 
 
 def _not_ready(connection: Connection, limit: Limit) -> str:
-    told = f"the server was not ready within {limit.seconds:g} s"
+    told = f"the server was not ready {limit}"
     stderr, noise = connection.wire.stderr_tail(), "\n".join(connection.noise_tail)
     told += f"; the end of its stderr:\n{stderr}" if stderr else ", and wrote nothing to its stderr"
     return told + (f"; its output so far is no message:\n{noise}" if noise else "")

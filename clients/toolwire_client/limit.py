@@ -21,6 +21,9 @@ class Limit:
         self.seconds = seconds
         self._end = None if seconds is None else time.monotonic() + seconds
 
+    def __str__(self) -> str:
+        return "in time" if self.seconds is None else f"within {self.seconds:g} s"
+
     def left(self) -> float | None:
         """Return how many seconds are left; never less than none."""
         return None if self._end is None else max(0.0, self._end - time.monotonic())

@@ -16,7 +16,7 @@ from anyio.lowlevel import checkpoint
 from .limit import TooLate
 
 if TYPE_CHECKING:
-    from .connection import Arrival, Question
+    from .connection import Arrival, OpenQuestion
     from .waiting import Turn, WaitedInbox
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class OnLoop:
         """As `Waiting.settled`."""
         return await value if isinstance(value, Awaitable) else value
 
-    async def unless_closed(self, question: Question, value: T | Awaitable[T]) -> T | None:
+    async def unless_closed(self, question: OpenQuestion, value: T | Awaitable[T]) -> T | None:
         """As `Waiting.unless_closed`."""
         with CancelScope() as scope:
             question.on_closed = lambda: self._soon(scope.cancel)

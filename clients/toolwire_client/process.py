@@ -7,6 +7,7 @@ until then its process group cannot be anybody else's.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
 import select
@@ -117,6 +118,7 @@ class ServerProcess:
 
     def _let_go(self) -> None:
         os.close(self._stop_writer)
+        self._outbox.finish()
         self._outbox.join()
         for thread in self._threads:
             if thread is not threading.current_thread():
@@ -141,11 +143,12 @@ class ServerProcess:
 
     def _read_stderr(self) -> None:
         assert self._process.stderr is not None
+        text_of = codecs.getincrementaldecoder("utf-8")("replace").decode
         for data in self._chunks(self._process.stderr.fileno()):
             self._stderr = (self._stderr + data)[-_STDERR_KEPT_BYTES:]
             if self._show_stderr:
                 with contextlib.suppress(OSError, ValueError):  # our own stderr may be closed
-                    sys.stderr.write(data.decode(errors="replace"))
+                    sys.stderr.write(text_of(data))
                     sys.stderr.flush()
 
     def _chunks(self, source: int) -> Iterator[bytes]:

@@ -74,7 +74,7 @@ def outcome(result: Any) -> CallResult:
     if not isinstance(result, dict):
         raise BrokenRules("the server's result of a call is not an object")
     if result.get("resultType", "complete") != "complete":
-        raise BrokenRules("the tool asks a question before it goes on, and this client cannot answer it")
+        raise BrokenRules(f"the server's result of a call is of the unknown type {result['resultType']!r}")
     content = result.get("content") or []
     if not isinstance(content, list) or not all(_is_block(block) for block in content):
         raise BrokenRules("the server's result of a call has content that is no list of content blocks")

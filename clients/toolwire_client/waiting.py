@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
-    from .connection import Arrival, Question
+    from .connection import Arrival, OpenQuestion
 
 T = TypeVar("T")
 
@@ -80,5 +80,5 @@ class Waiting(Protocol):
     async def settled(self, value: T | Awaitable[T]) -> T:
         """Return what somebody's function returned, which may have to be awaited."""
 
-    async def unless_closed(self, question: Question, value: T | Awaitable[T]) -> T | None:
+    async def unless_closed(self, question: OpenQuestion, value: T | Awaitable[T]) -> T | None:
         """As `settled`, given up if *question* is closed meanwhile."""

@@ -121,6 +121,11 @@ class NeverReadyButTalks(NeverReady):
         super().serve()
 
 
+class StuckByTheProbe(Server):
+    def discover(self, request: dict[str, Any]) -> None:
+        threading.Event().wait()
+
+
 class DiscoversNothing(Server):
     def discover(self, request: dict[str, Any]) -> None:
         answer(request, "what?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import sys
 from pathlib import Path
@@ -106,6 +107,34 @@ def test_to_cancel_a_task_cancels_its_call(loop: str) -> None:
         assert len(cancelled) == 1
 
     ask(loop, fake("Waits"), scenario)
+
+
+def test_a_time_limit_of_asyncio_s_own_cancels_the_call() -> None:
+    async def scenario(client: AsyncClient) -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(client.call_tool("wait"), 0.05)
+        assert len((await client.call_tool("report")).structured["cancelled"]) == 1
+
+    ask("asyncio", fake("Waits"), scenario)
+
+
+def test_a_task_of_asyncio_s_own_that_is_cancelled_leaves_nothing_behind() -> None:
+    async def main() -> None:
+        opened = asyncio.Event()
+
+        async def wait() -> None:
+            async with fake("Waits") as client:
+                opened.set()
+                await client.call_tool("wait")
+
+        task = asyncio.create_task(wait())
+        await opened.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with nothing_leaks():
+        asyncio.run(main())
 
 
 def test_a_call_that_times_out_is_cancelled_and_its_late_answer_dropped(face: str) -> None:
@@ -313,6 +342,12 @@ def test_progress_may_not_be_async(face: str) -> None:
             await client.call_tool("wait", on_progress=report, timeout_seconds=WAIT)
 
     ask(face, fake("Waits"), scenario)
+
+
+@pytest.mark.parametrize("thing", [None, 1, Path("server.py"), {"command": "x"}])
+def test_what_is_no_server_is_refused(thing: Any) -> None:
+    with pytest.raises(TypeError, match="connect takes a command"):
+        connect(thing)
 
 
 def test_a_command_is_no_text() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import Any
@@ -197,6 +198,18 @@ def test_an_action_is_told_and_called_by_its_own_parser() -> None:
     env = Env([Double(parser=TupleParser)])
     assert "tuple" in env.get_actions_info()[0]["parameter_description"]
     assert env("Double", "(2,)") == 4
+
+
+def test_an_asynchronous_action_is_waited_for_also_where_an_event_loop_runs() -> None:
+    class Later(BaseAction):
+        async def run(self, text: str) -> str:
+            await asyncio.sleep(0)
+            return text
+
+    async def notebook() -> Any:
+        return Env([Later()])("Later", {"text": "a"})
+
+    assert Env([Later()])("Later", {"text": "a"}) == asyncio.run(notebook()) == "a"
 
 
 def test_classes_and_settings_are_made_and_a_single_thing_needs_no_list() -> None:

@@ -141,12 +141,22 @@ def _run(tool: Tool, parameters: Any) -> Any:
 
 
 def _waited_for(start: Callable[[], Any]) -> Any:
+    """What is awaited. In a thread where an event loop runs already, as in a notebook, another thread waits for it."""
+    import asyncio
+
     import anyio
 
     async def wait() -> Any:
         return await start()
 
-    return anyio.run(wait)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return anyio.run(wait)
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(anyio.run, wait).result()
 
 
 def _arguments(parameters: Any) -> dict[str, Any]:

@@ -53,8 +53,7 @@ def mended(text: str, start: int) -> Mended | None:
         change = _CHANGES.get(kind or "")
         part = change(token[0]) if change else token[0]
         parts.append(part)
-        if kind in ("wide", "other"):
-            depth += (part in ("{", "[")) - (part in ("}", "]"))
+        depth += (part in ("{", "[")) - (part in ("}", "]"))
         if depth == 0:
             return Mended("".join(parts), token.end())
     return None

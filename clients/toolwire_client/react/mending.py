@@ -24,6 +24,7 @@ _TOKEN = re.compile(
     | (?P<curly>[“”＂][^“”＂"\\]*+[“”＂])
     | (?P<unended>["'“”＂])
     | (?P<word>\b(?:True|False|None)\b)
+    | (?P<stray>[{{\[｛［]{BLANK}*+[,，])  # a comma behind nothing; as it stays, this will be no JSON
     | (?P<trailing>[,，](?={BLANK}*+[}}\]｝］]))
     | (?P<wide>[，：｛｝［］])
     | (?P<blank>{BLANK}++)

@@ -52,6 +52,10 @@ class StandIn:
         self.rule = rule
         self.key = key
         self.requests: list[Received] = []
+        self.peers: list[int] = []
+        """The port that each request came from, which is the same where a connection is used again."""
+        self.arrived = threading.Event()
+        """Set when there is a request."""
         self.faults: deque[Fault] = deque()
         self.released = threading.Event()
         """Set when the server ends: faults that keep a client waiting wait for it."""
@@ -223,7 +227,7 @@ class Exchange:
 
     @property
     def is_anthropic(self) -> bool:
-        return self.received.path.endswith("/messages")
+        return self.received.path.partition("?")[0].endswith("/messages")
 
     def payload(self, answer: ModelReply | str | None = None) -> bytes:
         """The whole answer as it would be sent."""
@@ -288,6 +292,7 @@ class Exchange:
 class _Server(ThreadingHTTPServer):
     stand_in: StandIn
     daemon_threads = False
+    request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that goes away in the midst is what many tests are about."""
@@ -304,12 +309,14 @@ class _Handler(BaseHTTPRequestHandler):
         data = self.rfile.read(int(self.headers["content-length"]))
         headers = {name.lower(): value for name, value in self.headers.items()}
         exchange = Exchange(stand_in, self, Received(self.path, headers, json.loads(data)))
+        stand_in.peers.append(self.client_address[1])
         stand_in.requests.append(exchange.received)
+        stand_in.arrived.set()
         # A client that gives up goes away; who waits for it on this connection waits in vain.
         with suppress(ConnectionError, ValueError):
             _answer(exchange)
 
-    def log_message(self, format: str, *arguments: Any) -> None:
+    def log_message(self, *arguments: Any) -> None:
         """Tests are quiet."""
 
 

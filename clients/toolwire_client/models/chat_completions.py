@@ -134,10 +134,10 @@ class _Reader:
         self._finish_reason: str | None = None
         self._usage: Usage | None = None
 
-    def event(self, data: str) -> str:
+    def event(self, data: bytes) -> str:
         if not data.strip():
             return ""
-        if data.strip() == "[DONE]":
+        if data.strip() == b"[DONE]":
             self.is_complete = True
             return ""
         return self._take(codec.decode(data), "delta")
@@ -174,8 +174,8 @@ class _Reader:
         self._count(value.get("usage"))
         text = ""
         # The last piece may have none, or be about usage alone. We never ask for more than one choice.
-        for choice in (value.get("choices") or ())[:1]:
-            if error := _object(choice).get("error"):
+        for choice in map(_object, _list(value.get("choices"))[:1]):
+            if error := choice.get("error"):
                 raise StreamFailed(error)
             self._count(choice.get("usage"))  # Moonshot's place for it
             text = self._add(_object(choice.get(member)))
@@ -186,7 +186,7 @@ class _Reader:
     def _add(self, delta: dict[str, Any]) -> str:
         self._reasoning.append(next((_text(delta[name]) for name in _THOUGHTS if delta.get(name)), ""))
         self._refusal += [refusal] if (refusal := _text(delta.get("refusal"))) else []
-        for call in delta.get("tool_calls") or ():
+        for call in _list(delta.get("tool_calls")):
             self._call(_object(call))
         for name in self._echoes:
             if name in delta:
@@ -250,7 +250,15 @@ def _as_sent(call: _Call) -> dict[str, Any]:
 
 
 def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    if value is not None and not isinstance(value, dict):
+        raise ValueError(f"there is {str(value)[:80]!r} where an object should be")
+    return value or {}
+
+
+def _list(value: Any) -> list[Any]:
+    if value is not None and not isinstance(value, list):
+        raise ValueError(f"there is {str(value)[:80]!r} where a list should be")
+    return value or []
 
 
 def _text(value: Any) -> str:

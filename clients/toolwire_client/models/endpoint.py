@@ -17,13 +17,13 @@ from toolwire_schemas import codec
 from .errors import ModelError, NotReady, ReplyTimedOut, Unreachable, UnreadableReply
 from .model import tell
 from .refusals import refusal, refusal_in_stream
+from .sse import Events
 from .wire import CutOff, Reader, StreamFailed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 
     import httpx2
-    from httpx2 import ServerSentEvent
 
     from ..react.replies import ModelReply
     from .keys import Key
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MAX_REPLY_BYTES = 64 * 1024 * 1024
-_MAX_EVENT_BYTES = 16 * 1024 * 1024
 _MAX_ERROR_BYTES = 64 * 1024
 _FAREWELL_SECONDS = 1.0
 
@@ -82,7 +81,7 @@ class Endpoint:
             failure = ReplyTimedOut(f"{self.shown} said nothing for {self._silence_seconds:g} seconds")
         except httpx2.ConnectError as error:
             failure = Unreachable(f"{self.shown} cannot be reached: {self._about(error)}")
-        except (httpx2.SSEError, httpx2.DecodingError) as error:
+        except httpx2.DecodingError as error:
             failure = UnreadableReply(f"{self.shown} sent what cannot be read: {self._about(error)}")
         except httpx2.TransportError as error:
             failure = Unreachable(f"the connection to {self.shown} broke: {self._about(error)}")
@@ -116,19 +115,21 @@ class Endpoint:
             raise UnreadableReply(f"{self.shown} answered with {kind or 'no content type'} instead of JSON; base_url?")
 
     async def _stream(self, response: httpx2.Response, reader: Reader, on_text: OnText | None) -> None:
-        from httpx2 import EventSource
+        events, size = Events(), 0
 
-        response.encoding = "utf-8"  # that is what events are in, whatever the headers say
-        size = 0
-
-        async def take(event: ServerSentEvent) -> bool:
-            nonlocal size
-            size += len(event.data)
-            self._check_size(size)
-            await tell(on_text, self._taken(partial(reader.event, event.data)))
+        async def hear(data: list[bytes]) -> bool:
+            for each in data:
+                await tell(on_text, self._taken(partial(reader.event, each)))
             return reader.is_complete
 
-        await _each(EventSource(response, max_event_size=_MAX_EVENT_BYTES), take)
+        async def take(piece: bytes) -> bool:
+            nonlocal size
+            size += len(piece)
+            self._check_size(size)
+            return await hear(events.feed(piece))
+
+        await _each(response.aiter_bytes(), take)
+        await hear([] if reader.is_complete else events.finish())
 
     def _taken(self, take: Callable[[], T]) -> T:
         """What a reader makes of what came; of whatever is wrong with it, an error that says so."""

@@ -31,6 +31,7 @@ _FINISHED = {
     "tool_use": "tool_calls",
     "refusal": "content_filter",
 }
+_TEXTS = ("text", "thinking", "signature")
 Block = dict[str, Any]
 
 
@@ -139,7 +140,7 @@ class _Reader:
         self._stop_reason: str | None = None
         self._usage: dict[str, Any] = {}
 
-    def event(self, data: str) -> str:
+    def event(self, data: bytes) -> str:
         value = codec.decode(data)
         if not isinstance(value, dict):
             raise ValueError(f"it is no object, but {str(value)[:80]}")
@@ -153,7 +154,7 @@ class _Reader:
             case {"type": "content_block_delta", "index": int(index), "delta": dict(delta)}:
                 return self._add(index, delta)
             case {"type": "message_delta", "delta": dict(delta)}:
-                self._stop_reason = delta.get("stop_reason") or self._stop_reason
+                self._stop_reason = _text(delta.get("stop_reason")) or self._stop_reason
                 self._count(value.get("usage"))
             case {"type": "message_stop"}:
                 self.is_complete = True
@@ -165,7 +166,7 @@ class _Reader:
         if not isinstance(value, dict) or not isinstance(value.get("content"), list):
             raise ValueError("it has no content")
         self.is_complete = True
-        self._stop_reason = value.get("stop_reason")
+        self._stop_reason = _text(value.get("stop_reason")) or None
         self._count(value.get("usage"))
         return "".join(self._start(index, block) for index, block in enumerate(value["content"]))
 
@@ -184,9 +185,12 @@ class _Reader:
             echo={"content": blocks} if thoughts and calls else {},
         )
 
-    def _start(self, index: int, block: Block) -> str:
-        self._blocks[index] = dict(block)
-        return block["text"] if block.get("type") == "text" and isinstance(block.get("text"), str) else ""
+    def _start(self, index: int, block: Any) -> str:
+        if not isinstance(block, dict):
+            raise ValueError(f"there is {str(block)[:80]!r} where a block of content should be")
+        made = block | {name: _text(block[name]) for name in _TEXTS if name in block}
+        self._blocks[index] = made
+        return made.get("text", "") if made.get("type") == "text" else ""
 
     def _add(self, index: int, delta: dict[str, Any]) -> str:
         block = self._blocks.setdefault(index, {"type": "text", "text": ""})
@@ -230,15 +234,21 @@ class _Reader:
     def _spent(self) -> Usage | None:
         if not self._usage:
             return None
-        cached, stored = self._number("cache_read_input_tokens"), self._number("cache_creation_input_tokens")
+        cached = _number(self._usage, "cache_read_input_tokens")
+        stored = _number(self._usage, "cache_creation_input_tokens")
         details = self._usage.get("output_tokens_details")
         return Usage(
-            input_tokens=self._number("input_tokens") + stored + cached,
-            output_tokens=self._number("output_tokens"),
+            input_tokens=_number(self._usage, "input_tokens") + stored + cached,
+            output_tokens=_number(self._usage, "output_tokens"),
             cached_tokens=cached,
-            reasoning_tokens=int(details.get("thinking_tokens") or 0) if isinstance(details, dict) else 0,
+            reasoning_tokens=_number(details, "thinking_tokens") if isinstance(details, dict) else 0,
         )
 
-    def _number(self, name: str) -> int:
-        value = self._usage.get(name)
-        return value if isinstance(value, int) else 0
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(usage: dict[str, Any], name: str) -> int:
+    value = usage.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -78,8 +78,8 @@ class Thoughts:
 def _without_opening(answer: str) -> tuple[str, str]:
     """The thoughts and the rest of an *answer* whose opening tag was part of the prompt, as DeepSeek-R1's may be."""
     if not answer.lstrip().startswith(("{", "[", "`")):
-        for closing in _TAGS.values():
+        for opening, closing in _TAGS.items():
             thought, found, rest = answer.partition(closing)
-            if found:
+            if found and opening not in thought:
                 return thought.strip(), rest.lstrip()
     return "", answer

@@ -49,7 +49,7 @@ class Reader(Protocol):
     is_complete: bool
     """Whether nothing more is to come."""
 
-    def event(self, data: str) -> str:
+    def event(self, data: bytes) -> str:
         """Take the data of one server-sent event and return the text that it adds to the answer.
 
         Raises:

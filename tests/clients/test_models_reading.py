@@ -1,0 +1,263 @@
+"""Replies as servers are known to write them, read without a network."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toolwire_client.models.chat_completions import ChatCompletions
+from toolwire_client.models.messages_api import Messages
+from toolwire_client.models.presets import PRESETS
+from toolwire_client.models.wire import Asked, CutOff, StreamFailed
+from toolwire_client.react.replies import ModelReply, ToolCall, Usage
+from toolwire_schemas.dialects.names import Names
+
+OPENAI, ANTHROPIC = ChatCompletions(), Messages()
+
+
+def reader(wire: Any = OPENAI, preset: str = "openai") -> Any:
+    asked = Asked(model="m", messages=[], tools=[], names=Names([], "openai"), schema=None)
+    return wire.reader(asked, PRESETS[preset])
+
+
+def chunk(delta: Any = None, finish_reason: Any = None, **more: Any) -> bytes:
+    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish_reason}]
+    return json.dumps({"choices": choices, **more}).encode()
+
+
+def streamed(*chunks: bytes, preset: str = "openai") -> ModelReply:
+    reading = reader(OPENAI, preset)
+    for data in (*chunks, b"[DONE]"):
+        reading.event(data)
+    return reading.reply()  # type: ignore[no-any-return]
+
+
+def calls(*deltas: Any) -> tuple[ToolCall, ...]:
+    return streamed(*(chunk({"tool_calls": [delta]}) for delta in deltas), chunk({}, "stop")).tool_calls
+
+
+def test_arguments_come_in_pieces() -> None:
+    first = {"index": 0, "id": "a", "type": "function", "function": {"name": "add", "arguments": ""}}
+    assert calls(
+        first,
+        {"index": 0, "function": {"arguments": '{"a":'}},
+        {"index": 0, "function": {"arguments": " 1}"}},
+        {"index": 1, "id": "b", "function": {"name": "sub", "arguments": "{}"}},
+    ) == (ToolCall(id="a", name="add", arguments='{"a": 1}'), ToolCall(id="b", name="sub", arguments="{}"))
+
+
+def test_several_calls_may_share_an_index_or_have_none() -> None:
+    one = {"id": "a", "function": {"name": "add", "arguments": "{}"}}
+    other = {"id": "b", "function": {"name": "sub", "arguments": "{}"}}
+    expected = (ToolCall(id="a", name="add", arguments="{}"), ToolCall(id="b", name="sub", arguments="{}"))
+    assert calls(one, other) == calls({"index": 0, **one}, {"index": 0, **other}) == expected
+
+
+def test_a_call_without_an_id_is_given_one_that_everybody_takes() -> None:
+    made = calls({"function": {"name": "add", "arguments": "{}"}})
+    assert made == (ToolCall(id="call00001", name="add", arguments="{}"),)
+
+
+def test_arguments_may_come_as_an_object_and_a_name_twice() -> None:
+    made = calls(
+        {"id": "a", "function": {"name": "add", "arguments": {"a": 1}}}, {"id": "a", "function": {"name": "add"}}
+    )
+    assert made == (ToolCall(id="a", name="add", arguments={"a": 1}),)
+
+
+def test_arguments_that_are_no_json_stay_as_they_came() -> None:
+    assert calls({"id": "a", "function": {"name": "add", "arguments": "{a: 1"}})[0].arguments == "{a: 1"
+
+
+def test_a_reply_with_calls_stopped_for_them_whatever_the_server_says() -> None:
+    call = {"index": 0, "id": "a", "function": {"name": "add", "arguments": "{}"}}
+    assert streamed(chunk({"tool_calls": [call]}), chunk({}, "stop")).finish_reason == "tool_calls"
+    assert streamed(chunk({"tool_calls": [call]}), chunk({}, "length")).finish_reason == "length"
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        {"reasoning_content": "hm"},
+        {"reasoning": "hm"},
+        {"reasoning_content": "hm", "reasoning": "hm"},
+        {"content": "<think>hm</think>"},
+        {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]},
+    ],
+)
+def test_thoughts_are_no_part_of_the_text(delta: Any) -> None:
+    reply = streamed(chunk(delta), chunk({"content": "yes"}), chunk({}, "stop"))
+    assert (reply.text, reply.reasoning) == ("yes", "hm")
+
+
+def test_content_may_come_in_parts() -> None:
+    assert streamed(chunk({"content": [{"type": "text", "text": "yes"}]})).text == "yes"
+
+
+def test_a_refusal_is_the_text_of_a_filtered_reply() -> None:
+    reply = streamed(chunk({"refusal": "I can"}), chunk({"refusal": "not."}), chunk({}, "stop"))
+    assert (reply.text, reply.finish_reason) == ("I cannot.", "content_filter")
+
+
+USED = {"prompt_tokens": 10, "completion_tokens": 5}
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [chunk({"content": "x"}), chunk(usage=USED)],
+        [chunk({"content": "x"}, usage={**USED, "completion_tokens": 1}), chunk({}, "stop", usage=USED)],
+        [chunk({"content": "x"}, usage=None), json.dumps({"choices": [{"delta": {}, "usage": USED}]}).encode()],
+    ],
+)
+def test_usage_is_told_at_the_end_in_every_piece_or_in_the_choice(chunks: list[bytes]) -> None:
+    assert streamed(*chunks).usage == Usage(input_tokens=10, output_tokens=5)
+
+
+def test_cached_tokens_go_by_two_names() -> None:
+    assert streamed(chunk(usage={**USED, "prompt_cache_hit_tokens": 4})).usage == Usage(
+        input_tokens=10, output_tokens=5, cached_tokens=4
+    )
+
+
+def test_what_gemini_says_of_its_calls_is_said_again_to_it() -> None:
+    signed = {
+        "id": "a",
+        "function": {"name": "add", "arguments": "{}"},
+        "extra_content": {"google": {"signature": "s"}},
+    }
+    reply = streamed(chunk({"tool_calls": [signed]}), preset="gemini")
+    assert reply.echo == {"tool_calls": [{**signed, "type": "function"}]}
+
+
+def test_what_openrouter_says_of_thoughts_is_put_together_again() -> None:
+    call = {"id": "a", "function": {"name": "add", "arguments": "{}"}}
+    pieces = [{"reasoning_details": [{"text": "h"}]}, {"reasoning_details": [{"text": "m"}]}, {"tool_calls": [call]}]
+    reply = streamed(*(chunk(piece) for piece in pieces), preset="openrouter")
+    assert reply.echo == {"reasoning_details": [{"text": "h"}, {"text": "m"}]}
+
+
+@pytest.mark.parametrize("value", [{"error": {"message": "m"}}, {"choices": [{"error": {"code": 502}, "delta": {}}]}])
+def test_an_error_among_the_pieces_is_one(value: Any) -> None:
+    with pytest.raises(StreamFailed):
+        reader().event(json.dumps(value).encode())
+
+
+@pytest.mark.parametrize("wire", [OPENAI, ANTHROPIC])
+def test_a_stream_that_ends_too_early_is_cut_off(wire: Any) -> None:
+    with pytest.raises(CutOff):
+        reader(wire).reply()
+
+
+def event(**members: Any) -> bytes:
+    return json.dumps(members).encode()
+
+
+def test_anthropic_pieces_that_nobody_knows_are_passed_over() -> None:
+    reading = reader(ANTHROPIC)
+    for data in (
+        event(type="message_start", message={"usage": {"input_tokens": 3, "cache_read_input_tokens": 4}}),
+        event(type="ping"),
+        event(type="something_new", index=7),
+        event(type="content_block_start", index=0, content_block={"type": "text", "text": "y"}),
+        event(type="content_block_delta", index=0, delta={"type": "text_delta", "text": "es"}),
+        event(type="content_block_delta", index=0, delta={"type": "citations_delta", "citation": {}}),
+        event(type="content_block_start", index=1, content_block={"type": "web_search_tool_result", "content": []}),
+        event(type="message_delta", delta={"stop_reason": "pause_turn"}, usage={"output_tokens": 2}),
+        event(type="message_stop"),
+    ):
+        reading.event(data)
+    assert reading.reply() == ModelReply(
+        text="yes",
+        finish_reason="pause_turn",
+        usage=Usage(input_tokens=7, output_tokens=2, cached_tokens=4),
+    )
+
+
+def test_anthropic_arguments_that_were_cut_off_stay_text() -> None:
+    reading = reader(ANTHROPIC)
+    for data in (
+        event(
+            type="content_block_start",
+            index=0,
+            content_block={"type": "tool_use", "id": "a", "name": "add", "input": {}},
+        ),
+        event(type="content_block_delta", index=0, delta={"type": "input_json_delta", "partial_json": '{"a": 1'}),
+        event(type="message_delta", delta={"stop_reason": "max_tokens"}),
+    ):
+        reading.event(data)
+    assert reading.reply() == ModelReply(
+        tool_calls=(ToolCall(id="a", name="add", arguments='{"a": 1'),), finish_reason="length"
+    )
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("end_turn", "stop"),
+        ("stop_sequence", "stop"),
+        ("max_tokens", "length"),
+        ("model_context_window_exceeded", "length"),
+        ("tool_use", "tool_calls"),
+        ("refusal", "content_filter"),
+        ("something_new", "something_new"),
+        (None, None),
+    ],
+)
+def test_reasons_are_in_openais_words(theirs: str | None, ours: str | None) -> None:
+    reading = reader(ANTHROPIC)
+    reading.whole({"content": [{"type": "text", "text": "x"}], "stop_reason": theirs})
+    assert reading.reply().finish_reason == ours
+
+
+KINDS = [
+    "text",
+    "thinking",
+    "redacted_thinking",
+    "tool_use",
+    "error",
+    "text_delta",
+    "thinking_delta",
+    "input_json_delta",
+]
+MEMBERS = [
+    *("choices", "delta", "message", "content", "tool_calls", "function", "arguments", "name", "id", "index", "usage"),
+    *("prompt_tokens", "prompt_tokens_details", "output_tokens_details", "thinking_tokens", "output_tokens", "type"),
+    *("text", "thinking", "signature", "content_block", "error", "finish_reason", "reasoning", "refusal", "input"),
+    *("partial_json", "stop_reason"),
+]
+PLAIN = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5)
+)
+JSON = st.recursive(
+    PLAIN | st.sampled_from(KINDS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(MEMBERS), inner, max_size=5),
+    max_leaves=15,
+)
+MORE = {name: JSON for name in MEMBERS if name != "type"}
+BLOCKS = st.lists(st.fixed_dictionaries({"type": st.sampled_from(KINDS)}, optional=MORE), max_size=4)
+
+
+@given(JSON, BLOCKS, st.sampled_from([OPENAI, ANTHROPIC]), st.booleans())
+def test_whatever_comes_is_a_reply_or_none_but_never_a_crash(value: Any, blocks: Any, wire: Any, whole: bool) -> None:
+    reading = reader(wire)
+    pieces = [
+        {"choices": [{"delta": value, "message": value}], "content": blocks},
+        *(
+            {"type": "content_block_start", "index": place, "content_block": block}
+            for place, block in enumerate(blocks)
+        ),
+        *({"type": "content_block_delta", "index": place, "delta": block} for place, block in enumerate(blocks)),
+        *({"choices": [{"delta": block, "message": block}]} for block in blocks),
+        {"type": "message_delta", "delta": {"stop_reason": value}, "usage": value},
+        value,
+    ]
+    for piece in pieces:
+        with suppress(ValueError, StreamFailed):
+            _ = reading.whole(piece) if whole else reading.event(json.dumps(piece).encode())
+    with suppress(ValueError, CutOff):
+        assert isinstance(reading.reply(), ModelReply)

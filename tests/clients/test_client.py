@@ -187,10 +187,11 @@ def test_a_call_whose_progress_callback_raises_is_cancelled() -> None:
 
 @pytest.mark.parametrize("how", ["call_tool", "start"])
 def test_an_interrupt_as_soon_as_a_call_is_sent_cancels_it(how: str) -> None:
-    noticed = threading.Event()
+    begun, noticed = threading.Event(), threading.Event()
 
     def wait(context: Context) -> None:
         """Wait until the call is cancelled."""
+        begun.set()
         while not context.cancelled:
             continue
         noticed.set()
@@ -203,6 +204,7 @@ def test_an_interrupt_as_soon_as_a_call_is_sent_cancels_it(how: str) -> None:
             def feed_and_interrupt(data: bytes) -> None:
                 feed(data)
                 if b"tools/call" in data:
+                    assert begun.wait(WAIT)
                     raise KeyboardInterrupt
 
             conversation.feed = feed_and_interrupt  # type: ignore[method-assign]

@@ -109,6 +109,9 @@ class Loop:
             if self._portal is None:  # it has not even begun: the next one would not either
                 lost.update(self._waiting)
                 self._waiting = []
+            else:  # what came while it ended has not begun, and can on the next one
+                self._waiting += [call for call in lost if call.scope is None]
+                lost.difference_update(self._waiting)
             self._portal = self._thread = None
             self._arrived, self._woken = [], False
             if self._waiting:

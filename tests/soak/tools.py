@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 import anyio
 import toolwire
+import toolwire.workers
 from toolwire_tools import AsyncContext, Context, ToolError, tool_api
 
 PATIENCE_SECONDS = 60.0
@@ -233,6 +234,9 @@ OFFERED = [
     *(add_apart, report_apart, linger_apart, die),
 ]
 server = toolwire.Server(OFFERED, name="soak")
+
+# A look waits for workers that are idle to end, and need not wait long.
+toolwire.workers._IDLE_SECONDS = 0.25
 
 if __name__ == "__main__":
     server.serve()

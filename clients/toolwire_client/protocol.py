@@ -154,8 +154,10 @@ class Session:
 
 
 def _number(identity: Any) -> int | None:
-    """The number of our request: some servers send it back as text."""
+    """The number of our request: some servers send it back as text, or with a fraction of nothing."""
     if isinstance(identity, str) and identity.isdecimal() and len(identity) < 20:
+        return int(identity)
+    if isinstance(identity, float) and identity.is_integer():
         return int(identity)
     return identity if type(identity) is int else None
 

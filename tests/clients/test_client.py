@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import sys
 import threading
 from pathlib import Path
@@ -253,6 +254,42 @@ def test_what_a_server_leaves_behind_is_ended_with_it() -> None:
             break
         os.sched_yield()
     assert not is_running(pid)
+
+
+@pytest.fixture(params=["no descriptors of processes", "no waiting for pipes"])
+def lesser_system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As other systems are than Linux: macOS has the second, Windows neither."""
+    monkeypatch.delattr(os, "pidfd_open", raising=False)
+    monkeypatch.setattr("toolwire_client.process._LOOK_SECONDS", 0.05)
+    if request.param == "no waiting for pipes":
+        monkeypatch.delattr(select, "poll")
+
+
+@pytest.mark.usefixtures("lesser_system")
+class TestOnLesserSystems:
+    def test_servers_are_asked_and_end(self) -> None:
+        with nothing_leaks(), fake("Server") as client:
+            calls = [client.start("echo", {"text": "x" * size}) for size in (1, 100_000, 1, 1_000_000)]
+            assert [len(call.result(WAIT).text) for call in calls] == [13, 100_012, 13, 1_000_012]
+
+    def test_servers_that_will_not_end_are_made_to(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("toolwire_client.process.PATIENCE_SECONDS", 0.2)
+        with nothing_leaks(), fake("Stays") as client:
+            client.call_tool("echo")
+
+    @pytest.mark.parametrize(("behaviour", "status"), [("Dies", 7), ("Crashes", -9)])
+    def test_the_end_of_a_server_is_told(self, behaviour: str, status: int) -> None:
+        with nothing_leaks(), fake(behaviour) as client:
+            with pytest.raises(ServerGone) as caught:
+                client.call_tool("fatal", timeout_seconds=WAIT)
+            assert caught.value.exit_status == status
+
+
+def test_the_end_of_a_server_whose_output_stays_open_is_noticed_by_looking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "pidfd_open", raising=False)
+    monkeypatch.setattr("toolwire_client.process._LOOK_SECONDS", 0.05)
+    with nothing_leaks(), fake("LeavesItsOutputOpen") as client, pytest.raises(ServerGone):
+        client.call_tool("fatal", timeout_seconds=WAIT)
 
 
 def test_only_the_usual_environment_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:

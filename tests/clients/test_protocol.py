@@ -31,6 +31,7 @@ def test_each_kind_of_message_is_told_from_the_others() -> None:
     table = {
         '{"id":1,"result":null}': Answer(1, None),
         '{"id":"7","result":{}}': Answer(7, {}),
+        '{"id":7.0,"result":{}}': Answer(7, {}),
         '{"id":1,"result":{},"error":null}': Answer(1, {}),
         '{"id":1,"error":{"code":-1,"message":"no","data":[]}}': Failure(1, -1, "no", []),
         '{"id":1,"error":"broken"}': Failure(1, 0, "the server answered with an error that says nothing"),

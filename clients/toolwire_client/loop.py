@@ -28,8 +28,8 @@ class OnLoop:
     suspends = True
 
     @cached_property
-    def _soon(self) -> _Soon:
-        return _Soon()
+    def _soon(self) -> Soon:
+        return Soon()
 
     def inbox(self) -> WaitedInbox:
         """As `Waiting.inbox`."""
@@ -92,7 +92,7 @@ async def within(work: Callable[[], Coroutine[Any, Any, T]], seconds: float | No
 
 
 class _LoopInbox:
-    def __init__(self, soon: _Soon) -> None:
+    def __init__(self, soon: Soon) -> None:
         self._arrived: deque[Arrival] = deque()
         self._woken = Event()
         self._soon = soon
@@ -134,7 +134,7 @@ class _LoopLock:
         self._lock.release()
 
 
-class _Soon:
+class Soon:
     """Has something done by the loop, from any thread and without waiting, which anyio has no way to.
 
     What comes together is done together: to wake the loop takes longer than most of it.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import logging
+import threading
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 from anyio.from_thread import start_blocking_portal
 
+from ..loop import Soon
 from ..models.threads import in_thread
 from ..toolbox.sources import ClientLike
 
@@ -63,6 +66,28 @@ class Unblocked:
             pending.cancel()
             raise
         return result
+
+
+def here(function: Callable[[T], object]) -> Callable[[T], None]:
+    """Return *function*, as it may be called from any thread: it runs where this was called, on the event loop.
+
+    Clients of `with` report progress, and models that block write their answer, in threads of their own.
+    """
+    soon, thread = Soon(), threading.get_ident()
+
+    def told(value: T) -> None:
+        try:
+            function(value)
+        except Exception:  # nobody waits for it
+            logging.getLogger("toolwire_client").exception("a function that hears what goes on has failed")
+
+    def call(value: T) -> None:
+        if threading.get_ident() == thread:
+            function(value)
+        else:
+            soon(partial(told, value))
+
+    return call
 
 
 def stepped(begin: Callable[[], AsyncGenerator[T, None]]) -> Iterator[T]:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import anyio
 import msgspec
 
-from ..errors import ClientError, ServerGone
+from ..errors import ClientError, ServerGone, TimedOut
 from ..models.errors import ModelError
 from ..react.results import shown
 from .approvals import Allow, ApprovalRequest, Pause, Refuse
+from .blocking import here
 from .events import (
     Approved,
     CallFinished,
@@ -27,12 +28,14 @@ from .events import (
 from .trimming import trimmed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..models.model import Model
     from ..results import CallResult
     from ..toolbox import AsyncToolbox
     from .approvals import Approvals
     from .course import AskApproval, AskUser, Call, Course
-    from .events import OnLive, Recorded
+    from .events import Live, OnLive, Recorded
     from .trimming import Trim
     from .user import User
 
@@ -103,7 +106,7 @@ class Performing:
             messages,
             tools=course.conversation.offered or None,
             reply_schema=course.conversation.reply_schema(strict=strict),
-            on_text=None if self._on_live is None else lambda text: self._tell(TextArrived(text)),
+            on_text=self._hears(TextArrived),
         )
         try:
             with anyio.move_on_after(seconds):
@@ -160,13 +163,16 @@ class Performing:
         """As `Performer.call`."""
         tool = step.action.tool
         limits = [seconds for seconds in (self._limit(tool), step.seconds) if seconds is not None]
+        limit = min(limits, default=None)
         try:
             result = await self._toolbox.call_tool(
                 tool,
                 step.action.params,
-                timeout_seconds=min(limits, default=None),
-                on_progress=lambda done, total, message: self._tell(ToolProgress(tool, done, total, message)),
+                timeout_seconds=limit,
+                on_progress=self._hears(partial(ToolProgress, tool)),
             )
+        except TimedOut:
+            return CallFinished(success=False, result=course.words("timed_out", tool=tool, seconds=f"{limit or 0:.3g}"))
         except ServerGone as error:
             return CallFinished(success=False, result=error.reason)  # its stderr is for people
         except ClientError as error:
@@ -180,8 +186,12 @@ class Performing:
             return limits
         return next((seconds for pattern, seconds in limits.items() if fnmatchcase(tool, pattern)), None)
 
-    def _tell(self, live: TextArrived | ToolProgress) -> object:
-        return self._on_live(live) if self._on_live else None
+    def _hears(self, live: Callable[..., Live]) -> Callable[..., None] | None:
+        """What makes a *live* event of its arguments and tells it, from any thread; `None` if nobody listens."""
+        if self._on_live is None:
+            return None
+        tell = here(self._on_live)
+        return lambda *parts: tell(live(*parts))
 
 
 _MOST_MISFITS = 3

@@ -15,6 +15,7 @@ _WORDS = {
         "misfit": "Nothing was done: the user changed the parameters to some that do not fit: {{faults}}",
         "interrupted": "The call was begun and interrupted. Whether it took effect is not known, and nobody is here "
         "who can allow it again. Do not take it for done or for undone.",
+        "timed_out": "{{tool}} did not finish within {{seconds}} seconds. Whether it took effect is not known.",
         "cancelled": "The user cancelled the call. Whether it took effect is not known.",
         "left": "Nothing was done: the user asked something else before.",
         "not_awaited": "The call was not awaited. Whether it took effect is not known.",
@@ -31,6 +32,7 @@ _WORDS = {
         "nobody": "没有执行：{{tool}} 须经人工批准才能调用，而当前无人可询问。",
         "misfit": "没有执行：用户修改后的参数不符合要求：{{faults}}",
         "interrupted": "该调用已开始但被中断，是否生效未知，且当前无人能再次批准。不要当作已完成，也不要当作未执行。",
+        "timed_out": "{{tool}} 没有在 {{seconds}} 秒内完成，是否生效未知。",
         "cancelled": "用户取消了该调用，是否生效未知。",
         "left": "没有执行：用户先提出了别的问题。",
         "not_awaited": "没有等到该调用的结果，是否生效未知。",

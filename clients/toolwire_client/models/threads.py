@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
 from contextvars import copy_context
 from typing import TYPE_CHECKING, TypeVar
 
 import anyio
-from anyio import from_thread
-from anyio.lowlevel import current_token
+
+from ..loop import Soon
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +22,7 @@ async def in_thread(work: Callable[[], T]) -> T:
     Cancellation leaves it to itself. So does the end of the program, which waits for anyio's own threads: a model that
     does not answer, or a person who does not, must not keep Ctrl-C from ending it.
     """
-    token, done = current_token(), anyio.Event()
+    soon, done = Soon(), anyio.Event()
     context = copy_context()
     results: list[T] = []
     errors: list[BaseException] = []
@@ -33,8 +32,7 @@ async def in_thread(work: Callable[[], T]) -> T:
             results.append(context.run(work))
         except BaseException as error:  # whatever it is, it is raised where it was waited for
             errors.append(error)
-        with suppress(RuntimeError):  # the loop has ended meanwhile
-            from_thread.run_sync(done.set, token=token)
+        soon(done.set)  # without waiting: the loop may be ending, and then nobody would ever answer
 
     threading.Thread(target=run, name="toolwire model", daemon=True).start()
     await done.wait()

@@ -1,0 +1,123 @@
+"""The user, whom the model and its tools ask."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+from agent_scripts import BACKENDS, EVERYTHING, act, agent, answer, ask, final, of, play, replayed
+from toolwire_client import NoAnswer, Question, connect
+from toolwire_client.agent import Agent
+from toolwire_client.agent.events import CallFinished, UserAnswered, UserAsked
+from toolwire_client.models import ScriptedModel
+from toolwire_tools import Context, tools_of
+
+pytestmark = pytest.mark.parametrize("backend", BACKENDS)
+
+SCRIPT = [ask("Which day?"), final("done")]
+
+
+def heard(model: ScriptedModel) -> str:
+    return str(json.loads(model.asked[-1].messages[-1]["content"])["content"])
+
+
+@pytest.mark.parametrize("said", ["Sunday", {"answer": "Sunday"}])
+def test_what_the_user_says_reaches_the_model(backend: str, said: Any) -> None:
+    asked: list[Question] = []
+
+    def on_ask(question: Question) -> Any:
+        asked.append(question)
+        return said
+
+    model = ScriptedModel(SCRIPT)
+    outcome = answer(backend, Agent(model, on_ask=on_ask))
+    assert [question.message for question in asked] == ["Which day?"]
+    assert heard(model) == "Sunday"
+    assert of(UserAsked, outcome.transcript)[0].content == "Which day?"
+    assert play(backend, lambda: replayed(outcome.transcript)) == outcome.transcript
+
+
+@pytest.mark.parametrize("said", list(NoAnswer))
+def test_a_user_who_does_not_answer_is_an_answer_too(backend: str, said: NoAnswer) -> None:
+    async def on_ask(question: Question) -> NoAnswer:
+        return said
+
+    model = ScriptedModel(SCRIPT)
+    assert answer(backend, Agent(model, on_ask=on_ask)).status == "answered"
+    assert "user" in heard(model)
+
+
+def test_without_a_user_the_run_waits_or_the_model_is_told(backend: str) -> None:
+    waiting = answer(backend, agent(SCRIPT))
+    assert (waiting.status, waiting.turns) == ("needs_input", 1)
+    assert isinstance(waiting.pending, UserAsked)
+    assert waiting.pending.content == "Which day?"
+
+    model = ScriptedModel(SCRIPT)
+    outcome = answer(backend, Agent(model, nobody="tell"))
+    assert outcome.status == "answered"
+    assert of(UserAnswered, outcome.transcript)[0].content is None
+    assert "No user is here" in heard(model)
+
+
+def test_a_user_may_answer_later(backend: str) -> None:
+    answers: list[Any] = [None, "Sunday"]
+    model = ScriptedModel(SCRIPT)
+
+    async def scenario() -> Any:
+        session = Agent(model, on_ask=lambda question: answers.pop(0)).session()
+        first = await session.answer("When?")
+        return first.status, await session.answer()
+
+    status, outcome = play(backend, scenario)
+    assert (status, outcome.status, heard(model)) == ("needs_input", "answered", "Sunday")
+
+
+def test_an_answer_that_is_none_is_a_fault_of_the_program_and_leaves_a_transcript(backend: str, tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+    with pytest.raises(TypeError, match="on_ask returns text"):
+        answer(backend, agent(SCRIPT, on_ask=lambda question: {"reply": "Sunday"}, transcript=path))
+    resumed = agent([final("done")], on_ask=lambda question: "Sunday").resume(path)
+    assert play(backend, resumed.answer).status == "answered"
+
+
+def test_the_user_whom_tools_here_ask_is_the_same(backend: str) -> None:
+    def book(context: Context) -> str:
+        """Book a day."""
+        return context.ask("Which day?", str)
+
+    asked: list[Question] = []
+
+    def on_ask(question: Question) -> str:
+        asked.append(question)
+        return "Sunday"
+
+    model = ScriptedModel([act("book"), final("done")])
+    answer(backend, Agent(model, tools_of(book), approval=EVERYTHING, on_ask=on_ask))
+    assert [(question.message, question.tool) for question in asked] == [("Which day?", "book")]
+    assert "Sunday" in str(model.asked[-1].messages[-1])
+
+
+def test_the_user_whom_a_server_asks_is_the_same_function(backend: str, tmp_path: Any) -> None:
+    (tmp_path / "asking.py").write_text(
+        "from toolwire import Context, tool_api\n"
+        "@tool_api\n"
+        "def book(context: Context) -> str:\n"
+        "    'Book a day.'\n"
+        "    return str(context.ask('Which day?', str))\n"
+    )
+
+    def user(question: Question) -> dict[str, Any]:
+        return dict.fromkeys(question.schema["properties"], "Sunday")
+
+    async def scenario() -> Any:
+        server = [sys.executable, "-m", "toolwire", "serve", str(tmp_path / "asking.py")]
+        async with connect(server, on_ask=user) as client:
+            model = ScriptedModel([ask("Really?"), act("book"), final("done")])
+            return await Agent(model, client, approval=EVERYTHING, on_ask=user).answer("Book!")
+
+    outcome = play(backend, scenario)
+    assert of(UserAnswered, outcome.transcript)[0].content == "Sunday"
+    assert "Sunday" in str(of(CallFinished, outcome.transcript)[0].result)

@@ -1,0 +1,255 @@
+"""Transcripts: written as things happen, read again, taken up, repeated; and secrets that are never in them."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from typing import Any
+
+import pytest
+from agent_scripts import BACKENDS, SCHEMA, Tools, act, agent, answer, ask, final, kinds, play, replayed
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from toolwire_client.agent import Agent, Approvals, BrokenTranscript, Budgets, Recorded, ReplayMissed, keep_last, load
+from toolwire_client.agent.events import CallFinished, ModelReplied, QuestionAsked
+from toolwire_client.agent.redaction import HIDDEN, Redactor
+from toolwire_client.models import ScriptedModel
+
+SCRIPT = [act("add", a=1, b=2), final("3")]
+KEY = "sk-proj-abcdefghijklmnopqrstuvwx"
+
+
+@pytest.fixture
+def run(tmp_path: Any) -> tuple[Any, tuple[Recorded, ...]]:
+    path = tmp_path / "run.jsonl"
+    return path, answer("asyncio", agent(SCRIPT, transcript=path)).transcript
+
+
+def test_every_event_is_a_line_of_its_own_that_the_schema_describes(run: Any) -> None:
+    path, events = run
+    lines = path.read_text().splitlines()
+    assert [json.loads(line)["type"] for line in lines] == kinds(events)
+    for line in lines:
+        SCHEMA.validate(json.loads(line))
+    assert load(path) == list(events)
+
+
+def test_nobody_else_may_read_a_transcript(run: Any) -> None:
+    assert os.name != "posix" or stat.S_IMODE(run[0].stat().st_mode) == 0o600
+
+
+def test_a_line_is_on_disk_before_its_event_is_told(tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+    for number, event in enumerate(agent(SCRIPT, transcript=path).run_sync("1+2?"), start=1):
+        assert load(path)[number - 1] == event
+
+
+@pytest.mark.parametrize("torn", [b'{"type":"CallSta', b'{"type":"Resumed","date":"x"}'])
+def test_a_line_that_a_crash_cut_off_is_no_line_and_a_whole_one_stays(run: Any, torn: bytes) -> None:
+    path, events = run
+    with path.open("ab") as file:
+        file.write(torn)
+    whole = len(load(path)) - len(events)
+    assert whole == (b"Resumed" in torn)
+    answer("asyncio", agent([final("4")], transcript=path))
+    assert path.read_bytes().count(b'"Started"') == 2
+    assert kinds(load(path))[0] == "Started"
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("", "no line of it has the type Started"),
+        ("hello\n", "line 1, is no event"),
+        ('{"type":"Started","version":2}\n', "line 1, is no event"),
+        ('{"type":"Started"}\n{"type":"Resumed","date":7}\n', "line 2, is no event"),
+        ('{"messages":[],"reply":"x"}\n', "line 1, is no event"),
+    ],
+)
+def test_what_is_no_transcript_is_refused_with_its_place(tmp_path: Any, text: str, match: str) -> None:
+    path = tmp_path / "other.jsonl"
+    path.write_text(text)
+    with pytest.raises(BrokenTranscript, match=match):
+        load(path)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_run_that_was_killed_at_any_event_is_taken_up_and_repeated(backend: str) -> None:
+    script = [act("add", a=1, b=2), "what?", ask("Sure?"), act("fail", reason="x"), final("3")]
+    whole = answer(backend, agent(script, on_ask=lambda question: "Yes.")).transcript
+    for length in range(kinds(whole).index("QuestionAsked") + 1, len(whole)):
+        left = script[kinds(whole[:length]).count("ModelReplied") :]
+        resumed = agent(
+            left, on_ask=lambda question: "Yes.", approval=Approvals(ask=lambda request: True, allow=("*",))
+        )
+        outcome = play(backend, resumed.resume(whole[:length]).answer)
+        assert (outcome.status, outcome.result, outcome.turns) == ("answered", "3", 5)
+        assert play(backend, lambda events=whole[:length]: replayed(events)) == whole[:length]
+        assert play(backend, lambda events=outcome.transcript: replayed(events)) == outcome.transcript
+
+
+def test_a_run_that_was_really_killed_is_taken_up_by_another_process(tmp_path: Any) -> None:
+    import subprocess
+
+    path, program = tmp_path / "run.jsonl", tmp_path / "program.py"
+    program.write_text(
+        "import json, os\n"
+        "from toolwire_client import Agent, Approvals\n"
+        "from toolwire_client.models import ScriptedModel\n"
+        "def die() -> None:\n"
+        "    'Die.'\n"
+        "    os._exit(9)\n"
+        "act = {'thought': '', 'type': 'ACTION', 'tool': 'die', 'params': {}}\n"
+        "agent = Agent(ScriptedModel([act]), [die], approval=Approvals(allow=('*',)), transcript=os.environ['PATH_'])\n"
+        "agent.answer_sync('?')\n"
+    )
+    assert (
+        subprocess.run([sys.executable, program], env={**os.environ, "PATH_": str(path)}, check=False).returncode == 9
+    )
+    assert kinds(load(path))[-1] == "CallStarted"
+
+    def die() -> None:
+        """Die."""
+        raise AssertionError("it was called again")
+
+    model = ScriptedModel([final("nobody knows", ok=False)])
+    outcome = play(
+        "asyncio", Agent(model, [die], approval=Approvals(allow=("*",)), transcript=path).resume(path).answer
+    )
+    assert outcome.status == "unsolvable"
+    assert load(path) == list(outcome.transcript)
+    assert play("asyncio", lambda: replayed(path)) == outcome.transcript
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_any_run_is_repeated_with_the_same_events(data: st.DataObject) -> None:
+    acts = [act("add", a=1, b=2), act("add", a=2, b=2), act("add", a="x"), act("fail", reason="no"), act("nope")]
+    line = st.sampled_from([*acts, ask("Sure?"), "what?", final("3"), final("no", ok=False)])
+    script = data.draw(st.lists(line, max_size=8))
+    turns = data.draw(st.integers(1, 6))
+    allowed = data.draw(st.sampled_from([("*",), ("add",), ()]))
+    answers = data.draw(st.sampled_from(["Yes.", None]))
+    same: dict[str, Any] = {"budgets": Budgets(turns=turns), "approval": Approvals(allow=allowed)}
+    made = answer("asyncio", agent(script, on_ask=lambda question: answers, **same)).transcript
+    assert play("asyncio", lambda: replayed(made, **same)) == made
+
+
+def test_a_repetition_with_other_settings_says_where_it_leaves_the_record(run: Any) -> None:
+    path, events = run
+    with pytest.raises(ReplayMissed, match=r"event 7 of the record is\n  CallStarted"):
+        play("asyncio", lambda: replayed(path, approval=Approvals()))
+    with pytest.raises(ReplayMissed, match="event 4"):
+        play("asyncio", lambda: replayed(path, language="zh"))
+    changed = [
+        CallFinished(success=True, result=4, at=event.at) if isinstance(event, CallFinished) else event
+        for event in events
+    ]
+    with pytest.raises(ReplayMissed, match="event 9"):
+        play("asyncio", lambda: replayed(changed))
+
+
+def test_a_repetition_does_not_forgive_a_record_with_a_gap(run: Any) -> None:
+    events = [event for event in run[1] if not isinstance(event, ModelReplied)]
+    with pytest.raises(ReplayMissed):
+        play("asyncio", lambda: replayed(events))
+
+
+def test_messages_that_were_left_out_are_left_out_again(tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+    script = [act("add", a=1, b=2), act("add", a=2, b=2), act("add", a=3, b=2), final("3")]
+    model = ScriptedModel(script)
+    made = answer(
+        "asyncio", Agent(model, Tools().both(), approval=Approvals(allow=("*",)), trim=keep_last(6000), transcript=path)
+    )
+    sizes = [len(json.dumps(asked.messages, ensure_ascii=False)) for asked in model.asked]
+    assert made.status == "answered"
+    assert max(sizes) < 6200
+    assert play("asyncio", lambda: replayed(path, trim=keep_last(6000))) == made.transcript
+
+
+SECRETS = [
+    KEY,
+    "sk-ant-api03-abcdefghijklmnopqrstuvwxyz",
+    "AKIAABCDEFGHIJKLMNOP",
+    "AIza" + "a" * 35,
+    "ghp_" + "a" * 36,
+    "xoxb-1234567890-abcdef",
+    "eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.abc-_def",
+    "hf_" + "a" * 34,
+]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_keys_of_well_known_services_are_hidden_wherever_they_stand(secret: str) -> None:
+    redactor = Redactor({})
+    for value in (secret, f"use {secret}, please", json.dumps({"x": [secret]}), json.dumps(json.dumps({"x": secret}))):
+        assert secret not in redactor.text(value)
+        assert HIDDEN in redactor.text(value)
+
+
+@pytest.mark.parametrize(
+    "name", ["password", "api_key", "API-KEY", "Authorization", "client_secret", "access_token", "x-api-key", "Cookie"]
+)
+def test_what_stands_under_the_name_of_a_secret_is_hidden(name: str) -> None:
+    value = "rosebud, of course"
+    hidden = Redactor({}).value({"params": {name: value}, "text": json.dumps(json.dumps({name: value, "b": 1}))})
+    assert value not in json.dumps(hidden)
+    assert json.loads(json.loads(hidden["text"])) == {name: HIDDEN, "b": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("Authorization: Bearer abc.def", f"Authorization: Bearer {HIDDEN}"),
+        ("authorization=Basic dXNlcjpwYXNz", f"authorization=Basic {HIDDEN}"),
+        ("https://me:hunter22@example.com/x", f"https://me:{HIDDEN}@example.com/x"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----!", f"{HIDDEN}!"),
+    ],
+)
+def test_credentials_in_texts_are_hidden(text: str, hidden: str) -> None:
+    assert Redactor({}).text(text) == hidden
+
+
+def test_values_of_variables_that_are_named_like_keys_are_hidden() -> None:
+    redactor = Redactor({"MY_API_KEY": 'quite "secret" indeed', "PATH": "/usr/bin:/bin", "DEBUG_TOKEN": "1"})
+    assert redactor.text('it is quite "secret" indeed') == f"it is {HIDDEN}"
+    assert redactor.text(json.dumps({"x": 'quite "secret" indeed'})) == json.dumps({"x": HIDDEN})
+    assert redactor.text("/usr/bin:/bin and 1") == "/usr/bin:/bin and 1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["next_page_token is 17", "the secret of success", '{"keys": ["a", "b"]}', "task-force-one-and-two", "12:30@noon"],
+)
+def test_what_only_sounds_like_a_secret_stays(text: str) -> None:
+    assert Redactor({}).text(text) == text
+
+
+@given(st.text() | st.sampled_from(SECRETS).flatmap(lambda secret: st.text().map(lambda text: text + secret + text)))
+def test_hiding_twice_hides_no_more(text: str) -> None:
+    once = Redactor({}).text(text)
+    assert Redactor({}).text(once) == once
+
+
+def test_no_secret_gets_into_a_transcript_and_it_is_still_repeated(tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("SHOP_PASSWORD", "correct horse battery")
+    path = tmp_path / "run.jsonl"
+
+    def login(password: str, header: str) -> dict[str, str]:
+        """Log in."""
+        return {"token": "swordfish-and-chips", "header": header, "home": "https://me:hunter22@example.com"}
+
+    script = [act("login", password="correct horse battery", header=f"Bearer {KEY}"), final(f"It was {KEY}.")]
+    model = ScriptedModel(script)
+    outcome = answer("asyncio", Agent(model, [login], approval=Approvals(allow=("*",)), transcript=path), f"Use {KEY}!")
+    assert outcome.result == f"It was {KEY}."
+    assert "swordfish-and-chips" in str(model.asked[-1].messages)
+    written = path.read_text()
+    for secret in (KEY, "correct horse battery", "swordfish-and-chips", "hunter22"):
+        assert secret not in written
+    assert isinstance(load(path)[2], QuestionAsked)
+    assert play("asyncio", lambda: replayed(path)) == tuple(load(path))
+    assert play("asyncio", lambda: replayed(outcome.transcript)) == tuple(load(path))

@@ -515,7 +515,24 @@ def test_a_hint_that_has_no_form_in_json_is_no_hindrance() -> None:
             return text + session.__name__
 
     assert outcome(Loose()({"text": "a"})) == said("aSession")
+    assert outcome(Loose()({"text": "a", "session": Loose})) == said("aLoose")
     assert Loose()({"text": 5}).errmsg == "arguments.text: 5 is not a string"
+
+
+def test_programs_pass_objects_where_a_hint_has_no_form_in_json_and_the_other_hints_hold() -> None:
+    class Crop(BaseAction):
+        def run(self, picture: "Unknown", day: dt.date, sizes: list[int]) -> "Unknown":  # type: ignore[name-defined]  # noqa: F821, UP037
+            return f"{picture} {day!r} {sizes}"
+
+    class Copied(BaseAction):
+        async def run(self, stream: asyncio.StreamReader, times: int = 1) -> str:
+            return f"{stream}" * times
+
+    assert outcome(Crop()({"picture": Ellipsis, "day": "2026-03-01", "sizes": [1]})) == said(
+        "Ellipsis datetime.date(2026, 3, 1) [1]"
+    )
+    assert Crop()({"picture": Ellipsis, "day": "today", "sizes": [1]}).state == ActionStatusCode.ARGS_ERROR
+    assert outcome(asyncio.run(_awaited(Copied(), {"stream": 5, "times": 2}))) == said("55")
 
 
 def test_a_parser_of_ones_own_reads_and_shows() -> None:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from .actions import BaseAction
 
+_WHATEVER = {"type": "object"}
+"""Takes the place of a return hint, which may have no form in JSON either. Within the process nobody looks at it."""
+
 
 class Api:
     """The API called *name* of *action*.
@@ -75,15 +78,12 @@ class Api:
 
     @cached_property
     def tool(self) -> Tool:
-        """What checks the arguments and runs it within the process.
-
-        A hint that has no form in JSON is no hindrance there: the description says what is taken.
-        """
+        """What checks the arguments and runs it within the process, where a hint may have no form in JSON."""
         try:
             return Tool(self.method, name=self.full_name, options=self.options)
         except RegistrationError:
-            schema = to_entry(self.description)["inputSchema"]
-            return Tool(_by_keyword(self.method), name=self.full_name, options=Options(input_schema=schema))
+            options = msgspec.structs.replace(self.options, output_schema=_WHATEVER)
+            return Tool(_loosened(self.method), name=self.full_name, options=options)
 
     def check(self, arguments: dict[str, Any]) -> None:
         """Do nothing if a call takes *arguments*. Raises `ArgumentsError` if not."""
@@ -131,16 +131,32 @@ def api_of(action: BaseAction, name: str) -> Api:
     return api
 
 
-def _by_keyword(method: Callable[..., Any]) -> Callable[..., Any]:
-    """*method* without its hints."""
-    if inspect.iscoroutinefunction(method):
+def _loosened(method: Callable[..., Any]) -> Callable[..., Any]:
+    """*method*, called by keywords alone, and with any value where its hint has no form in JSON."""
+    every = inspect.signature(method).parameters.values()
+    named = [parameter for parameter in every if parameter.kind is not parameter.VAR_POSITIONAL]
+    told = [parameter if _has_form(method, parameter) else parameter.replace(annotation=Any) for parameter in named]
+    return _with(method, told)
 
-        async def call_async(**arguments: Any) -> Any:
-            return await method(**arguments)
 
-        return call_async
+def _has_form(method: Callable[..., Any], parameter: inspect.Parameter) -> bool:
+    try:
+        Tool(_with(method, [parameter]), name=parameter.name, options=Options(output_schema=_WHATEVER))
+    except RegistrationError:
+        return False
+    return True
+
+
+def _with(method: Callable[..., Any], parameters: list[inspect.Parameter]) -> Callable[..., Any]:
+    """*method* with only these parameters."""
 
     def call(**arguments: Any) -> Any:
         return method(**arguments)
 
+    by_name = [
+        parameter if parameter.kind is parameter.VAR_KEYWORD else parameter.replace(kind=parameter.KEYWORD_ONLY)
+        for parameter in parameters
+    ]
+    call.__wrapped__ = method  # type: ignore[attr-defined]  # whose names the hints use
+    call.__signature__ = inspect.Signature(by_name)  # type: ignore[attr-defined]
     return call

@@ -55,19 +55,22 @@ def _refused(
 ) -> Refused:
     message, code = _said(value)
     # First the key goes, then what is too long: a key that is cut in two would stay.
-    message = " ".join((message if key is None else key.hidden_in(message)).split())[:_LONGEST]
-    advice = _advice(status, headers, key)
+    message = " ".join(_clean(message, key).split())[:_LONGEST]
     what = "broke off its reply" if in_stream else "refused the request"
-    wait = asked_wait(headers, time.time())
+    advice = _clean(_advice(status, headers, key), key)
     return Refused(
         f"{where} {what} ({status}): {message or 'without a word'}" + (f" ({advice})" if advice else ""),
         status=status,
         message=message,
-        code=code,
-        request_id=next((headers[name] for name in _REQUEST_IDS if name in headers), ""),
+        code=_clean(code, key),
+        request_id=_clean(next((headers[name] for name in _REQUEST_IDS if name in headers), ""), key),
         is_passing=is_passing(status, headers, code),
-        asked_wait_seconds=wait,
+        asked_wait_seconds=asked_wait(headers, time.time()),
     )
+
+
+def _clean(text: str, key: Key | None) -> str:
+    return text if key is None else key.hidden_in(text)
 
 
 def _said(value: Any) -> tuple[str, str]:

@@ -86,7 +86,7 @@ class _Exchange:
         self._face = _face(options, thinks=not isinstance(self._model, HumanModel))
         self._main = MainThread(self._interrupt, self._end)
         self._keyboard = Keyboard(self._main.typing)
-        self._person = Person(self._keyboard.read, self._face.note)
+        self._person = Person(self._keyboard.read, self._face.tell)
         self._settings = self._agent_settings()
         self._is_running = self._is_ending = False
 
@@ -122,7 +122,7 @@ class _Exchange:
         try:
             return self._keyboard.read("\n> " if self._is_attended else "")
         except Interrupted:
-            self._face.note("Ctrl-D or /quit ends the chat")
+            _note(self._face, "Ctrl-D or /quit ends the chat")
             return ""
 
     async def _do(self, line: str) -> None:
@@ -162,9 +162,13 @@ class _Exchange:
                 agent = Agent(self._model, self._tools, **self._settings)
                 try:
                     self._session = self._begin(agent)
-                except (BrokenTranscript, OSError) as error:
+                    return await work()
+                except BrokenTranscript as error:
                     raise UsageError(str(error)) from None
-                return await work()
+                except OSError as error:
+                    if error.filename is None:
+                        raise
+                    raise UsageError(f"cannot open {error.filename}: {error.strerror}") from None
         return _CANCELLED
 
     def _begin(self, agent: Agent) -> Session:
@@ -191,7 +195,7 @@ class _Exchange:
         raise AssertionError("every run ends with Ended")
 
     def _tell(self, text: str) -> None:
-        self._main.soon(partial(self._face.note, text))
+        self._main.soon(partial(_note, self._face, text))
 
     def _interrupt(self) -> None:
         """Ctrl-C: end the call under way, or else the run, or else everything."""
@@ -328,6 +332,12 @@ class _Servers:
         return Failed(printable(f"{text} does not start: {error}"), 2 if isinstance(error, NotStarted) else 1)
 
 
+def _note(face: Face, text: str) -> None:
+    from toolwire_client.terminal import Line
+
+    face.tell(Line("note", printable(text)))
+
+
 def _command(text: str) -> list[str]:
     try:
         command = shlex.split(text)
@@ -370,6 +380,6 @@ def _face(options: dict[str, Any], *, thinks: bool) -> Face:
     try:
         from toolwire_client.terminal.rich_face import RichFace
     except ImportError:
-        plain.note("with rich this looks better: pip install 'toolwire[agent]'")
+        _note(plain, "with rich this looks better: pip install 'toolwire[agent]'")
         return plain
     return RichFace(thinks=thinks)

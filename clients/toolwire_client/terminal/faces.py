@@ -24,8 +24,8 @@ class Face(Protocol):
     def live(self, live: Live) -> None:
         """Show what goes on until the next event."""
 
-    def note(self, text: str) -> None:
-        """Say something that is not part of the run."""
+    def tell(self, line: Line) -> None:
+        """Tell what is not part of the run."""
 
     def rest(self) -> None:
         """Let nothing move: somebody wants to type, or it is over."""
@@ -56,20 +56,20 @@ class PlainFace:
         """As `Face.show`."""
         seconds = self._timer.seconds(event)
         for line in told(event):
-            write(self._err, _marked(line))
+            self.tell(line)
         if isinstance(event, Ended):
             if event.status == "answered":
                 answer = event.result or ""
                 # What goes into a file or another program stays as it is.
                 write(self._out, printable(answer) if self._out.isatty() else answer)
-            self.note(closing(event, seconds))
+            self.tell(Line("note", closing(event, seconds)))
 
     def live(self, live: Live) -> None:
         """Show nothing: a line for every report would be too many."""
 
-    def note(self, text: str) -> None:
-        """As `Face.note`."""
-        write(self._err, printable(text))
+    def tell(self, line: Line) -> None:
+        """As `Face.tell`."""
+        write(self._err, marked(line))
 
     def rest(self) -> None:
         """As `Face.rest`: nothing ever moves."""
@@ -89,9 +89,9 @@ class JsonFace:
     def live(self, live: Live) -> None:
         """Show nothing: an event will say the same."""
 
-    def note(self, text: str) -> None:
-        """As `Face.note`."""
-        write(self._err, printable(text))
+    def tell(self, line: Line) -> None:
+        """As `Face.tell`."""
+        write(self._err, marked(line))
 
     def rest(self) -> None:
         """As `Face.rest`: nothing ever moves."""
@@ -104,5 +104,6 @@ def write(stream: IO[str], text: str) -> None:
     stream.flush()
 
 
-def _marked(line: Line) -> str:
+def marked(line: Line) -> str:
+    """Return the line as text, with its mark."""
     return MARKS[line.kind] + line.text.replace("\n", "\n  ")

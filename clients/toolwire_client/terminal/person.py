@@ -14,6 +14,7 @@ from toolwire_schemas import codec
 from ..agent.approvals import Allow, ApprovalRequest, Pause, Refuse, Verdict
 from ..asking import NoAnswer
 from .forms import Field, fields
+from .story import Line, line
 from .words import as_json, is_cut, printable
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Read(Protocol):
 class Person:
     """Asks whoever types what *read* returns; *say* tells them what they have to know for it."""
 
-    def __init__(self, read: Read, say: Callable[[str], object]) -> None:
+    def __init__(self, read: Read, say: Callable[[Line], object]) -> None:
         self._read = read
         self._say = say
         self._always: set[str] = set()
@@ -47,9 +48,9 @@ class Person:
         if request.tool in self._always and not request.interrupted:
             return Allow()
         if (text := self._misfit(request)) is not None:
-            self._say(printable(request.reason))
+            self._say(line("failure", request.reason))
         elif is_cut(request.params):  # nobody is to allow what they cannot see
-            self._say(printable(json.dumps(request.params, ensure_ascii=False, indent=2)))
+            self._say(line("action", json.dumps(request.params, ensure_ascii=False, indent=2)))
         while (said := self._read(_CHOICES)) is not None:
             word, _, reason = said.strip().partition(" ")
             match word.lower():
@@ -64,7 +65,7 @@ class Person:
                     if (verdict := self._edit(request, text)) is not None:
                         return verdict
                 case _:
-                    self._say(_HOW)
+                    self._say(Line("note", _HOW))
         return Pause()
 
     def reply(self, question: Question) -> str | None:
@@ -77,9 +78,9 @@ class Person:
     def fill_in(self, question: Question) -> Answer:
         """Put a tool's question. At the end of the input, it is dismissed."""
         by = f"{question.tool} asks: " if question.tool else ""
-        self._say(f"? {printable(by + question.message)}")
+        self._say(line("asked", by + question.message))
         form = fields(question.schema)
-        self._say(f"  {_DECLINE} says no to the question, Ctrl-D closes it")
+        self._say(Line("note", f"{_DECLINE} says no to the question, Ctrl-D closes it"))
         values: dict[str, Any] = {}
         if not form and self._read("press Enter to agree > ") is None:
             return NoAnswer.DISMISSED
@@ -101,7 +102,7 @@ class Person:
             try:
                 return field.value(said)
             except ValueError as error:
-                self._say(printable(str(error)))
+                self._say(line("failure", str(error)))
         return NoAnswer.DISMISSED
 
     def _edit(self, request: ApprovalRequest, text: str | None) -> Allow | None:
@@ -111,12 +112,12 @@ class Person:
             try:
                 params = codec.decode(text)
             except codec.DecodingError as error:
-                self._say(f"that is no JSON: {printable(str(error))}; an empty line leaves the arguments as they are")
+                self._say(line("failure", f"that is no JSON: {error}; an empty line leaves the arguments as they are"))
                 continue
             if isinstance(params, dict):
                 self._edited = request, text
                 return Allow(params)
-            self._say('the arguments are an object, such as {"a": 1}')
+            self._say(Line("failure", 'the arguments are an object, such as {"a": 1}'))
         return None
 
     def _misfit(self, request: ApprovalRequest) -> str | None:

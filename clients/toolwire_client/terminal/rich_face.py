@@ -29,6 +29,8 @@ _STYLES: dict[Kind, str] = {
     "note": "dim",
 }
 
+_MAX_TEXT = 40
+
 
 class RichFace:
     """Shows everything on *console*, the standard output by itself.
@@ -50,7 +52,7 @@ class RichFace:
         self.rest()
         seconds = self._timer.seconds(event)
         for line in told(event):
-            self._print(line)
+            self.tell(line)
         match event:
             case ModelAsked() if self._thinks:
                 self._written = 0
@@ -60,7 +62,7 @@ class RichFace:
             case Ended():
                 if event.status == "answered":
                     self._console.print(Text(f"\n{printable(event.result or '')}\n", overflow="fold"))
-                self.note(closing(event, seconds if self._moves else None))
+                self.tell(Line("note", closing(event, seconds if self._moves else None)))
 
     def live(self, live: Live) -> None:
         """As `Face.live`."""
@@ -73,9 +75,14 @@ class RichFace:
             case ToolProgress(tool=tool, done=done, total=total, message=message):
                 self._move(f"{tool} {message or ''}", done, total)
 
-    def note(self, text: str) -> None:
-        """As `Face.note`."""
-        self._print(Line("note", printable(text)))
+    def tell(self, line: Line) -> None:
+        """As `Face.tell`."""
+        grid = Table.grid()
+        grid.add_column(width=len(MARKS[line.kind]))
+        grid.add_column(overflow="fold")
+        style = _STYLES[line.kind]
+        grid.add_row(Text(MARKS[line.kind], style=style), Text(line.text, style=style, overflow="fold"))
+        self._console.print(grid)
 
     def rest(self) -> None:
         """As `Face.rest`."""
@@ -87,26 +94,18 @@ class RichFace:
         """Let something move until the next event: a spinner, and a bar if the end is known."""
         if not self._moves:
             return
+        # One line: what is wider than the terminal could not be taken away again.
+        text = printable(" ".join(text.split()))[:_MAX_TEXT]
         has_bar = self._progress is not None and self._progress.tasks[0].total is not None
         if self._progress is None or has_bar != (total is not None):
             self.rest()
-            self._progress = self._begun(total)
-        task = self._progress.task_ids[0]
-        # One line: what is wider than the terminal could not be taken away again.
-        self._progress.update(task, description=printable(" ".join(text.split()))[:60], completed=done, total=total)
+            self._progress = self._begun(text, total)
+        self._progress.update(self._progress.task_ids[0], description=text, completed=done, total=total)
 
-    def _begun(self, total: float | None) -> Progress:
+    def _begun(self, text: str, total: float | None) -> Progress:
         bar = () if total is None else (BarColumn(bar_width=24), TaskProgressColumn())
-        text = TextColumn("{task.description}", markup=False)
-        progress = Progress(SpinnerColumn(), text, *bar, TimeElapsedColumn(), console=self._console, transient=True)
-        progress.add_task("", total=total)
+        said = TextColumn("{task.description}", markup=False)
+        progress = Progress(SpinnerColumn(), said, *bar, TimeElapsedColumn(), console=self._console, transient=True)
+        progress.add_task(text, total=total)
         progress.start()
         return progress
-
-    def _print(self, line: Line) -> None:
-        grid = Table.grid()
-        grid.add_column(width=len(MARKS[line.kind]))
-        grid.add_column(overflow="fold")
-        style = _STYLES[line.kind]
-        grid.add_row(Text(MARKS[line.kind], style=style), Text(line.text, style=style, overflow="fold"))
-        self._console.print(grid)

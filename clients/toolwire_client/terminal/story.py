@@ -38,33 +38,38 @@ class Line(msgspec.Struct, frozen=True):
     text: str
 
 
+def line(kind: Kind, text: str) -> Line:
+    """Return a line of what somebody said, made safe to print."""
+    return Line(kind, printable(text))
+
+
 def told(event: Recorded) -> list[Line]:
     """Return what is to be told of *event*. The answer is not part of it."""
     match event:
         case ToolsListed(missing=missing):
-            return [_line("failure", f"{source} has no tools now: {reason}") for source, reason in missing.items()]
+            return [line("failure", f"{source} has no tools now: {reason}") for source, reason in missing.items()]
         case ActionChosen(thought=thought, tool=tool, params=params):
             return [*_thought(thought), Line("action", called(tool, params))]
         case ReplyRefused(reason=reason, action=None):
-            return [_line("failure", f"the reply cannot be used. {excerpt(reason)}")]
+            return [line("failure", f"the reply cannot be used. {excerpt(reason)}")]
         case ReplyRefused(reason=reason, action=Action(thought=thought, tool=tool, params=params)):
             return [*_thought(thought), Line("action", called(tool, params)), Line("failure", excerpt(reason))]
         case ApprovalAsked(tool=tool, reason=reason):
-            return [_line("asked", f"Is {tool} allowed? {reason}")]
+            return [line("asked", f"Is {tool} allowed? {reason}")]
         case Approved(params=params):
             return [Line("note", "allowed" if params is None else f"allowed with {arguments(params)}")]
         case Refused(reason=reason):
-            return [_line("failure", f"not allowed: {reason}" if reason else "not allowed")]
+            return [line("failure", f"not allowed: {reason}" if reason else "not allowed")]
         case CallFinished(success=success, result=result):
             return [Line("result" if success else "failure", excerpt(result))]
         case UserAsked(thought=thought, content=content):
-            return [*_thought(thought), _line("asked", content)]
+            return [*_thought(thought), line("asked", content)]
         case FinalForced(reason=reason):
-            return [_line("note", f"{reason}; the next reply is the last")]
+            return [line("note", f"{reason}; the next reply is the last")]
         case Ended(status="answered", thought=thought):
             return _thought(thought)
         case Ended(thought=thought, result=result):
-            return [*_thought(thought), *([_line("failure", result)] if result else [])]
+            return [*_thought(thought), *([line("failure", result)] if result else [])]
     return []
 
 
@@ -78,8 +83,4 @@ def closing(ended: Ended, seconds: float | None = None) -> str:
 
 
 def _thought(text: str) -> list[Line]:
-    return [_line("thought", text.strip())] if text.strip() else []
-
-
-def _line(kind: Kind, text: str) -> Line:
-    return Line(kind, printable(text))
+    return [line("thought", text.strip())] if text.strip() else []

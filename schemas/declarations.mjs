@@ -38,7 +38,7 @@ function typed(schema, own) {
     else if (SEVERAL.includes(word)) made[word] = value.map(inner => typed(inner, own)).filter(saysMore)
     else if (ONE.includes(word)) made[word] = typed(value, own)
     else if (word === 'patternProperties') made.additionalProperties = true
-    else if (word === '$ref') Object.assign(made, reference(value, own))
+    else if (word === '$ref') made.$ref = reference(value, own)
     else made[word] = value
   }
   if (made.title) made.title = made.title.replace('$/', '')
@@ -54,7 +54,7 @@ const saysMore = schema => Object.keys(schema).some(word => !['required', 'tsTyp
 
 function reference(to, own) {
   const [name, pointer] = parted(to, own)
-  return named.has(name) ? { $ref: `#/definitions/${name}${pointer}` } : {} // the meta-schema says: any object
+  return `#/definitions/${name}${pointer}`
 }
 
 function target(to, own) {

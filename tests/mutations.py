@@ -11,15 +11,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator
-from jsonschema_specifications import REGISTRY as SPECIFICATIONS
 from referencing import Registry, Resource
 from toolwire_schemas.load import PREFIX, load, names
 
 Path = tuple[str | int, ...]
 
-REGISTRY: Registry[Any] = SPECIFICATIONS.with_resources(
+REGISTRY: Registry[Any] = Registry().with_resources(
     (PREFIX + name, Resource.from_contents(load(name))) for name in names()
-).crawl()
+)
 
 # A value of each type of JSON; a fraction apart, since 7 is a number and an integer.
 VALUES: dict[str, Any] = {
@@ -139,11 +138,9 @@ def _types(word: _Words) -> frozenset[str] | None:
 
 
 def _target(word: _Words) -> _Words | None:
-    # Only the meta-schema has a dynamic reference, to itself.
-    reference = Draft202012Validator.META_SCHEMA["$id"] if "$dynamicRef" in word.schema else word.schema.get("$ref")
-    if reference is None:
+    if "$ref" not in word.schema:
         return None
-    found = word.resolver.lookup(reference)
+    found = word.resolver.lookup(word.schema["$ref"])
     return _Words(found.contents, found.resolver, word.sure)
 
 

@@ -11,13 +11,15 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from .codec import decode
-from .subschemas import walk
+from .subschemas import children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from jsonschema import Draft202012Validator
     from referencing import Registry
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 PREFIX = "urn:toolwire:v1:"
 """What a schema's name has before it in its `$id`. Within `v1` no schema changes its meaning."""
@@ -80,17 +82,26 @@ def validator(name: str) -> Draft202012Validator:
 
 
 def bundle(*chosen: str) -> dict[str, Any]:
-    """Return one document that holds all schemas, or the *chosen* ones and whatever these refer to.
+    """Return one document that holds all schemas, or the *chosen* ones and whatever these refer to, under `$defs`.
 
-    It is a bundle as JSON Schema 2020-12 (section 9.3) has it: each schema is whole and keeps its `$id`. If one is
-    chosen, the document is that schema, and can be given to a validator as it is.
+    Every reference in it is to a place in it. If one schema is chosen, the document is that one, and can be given to a
+    validator, an editor or a generator of types as it is.
 
     Raises:
         UnknownSchema: if one of the *chosen* is none.
     """
-    held = _closure(chosen) if chosen else names()
-    root = {"$ref": PREFIX + chosen[0]} if len(set(chosen)) == 1 else {}
-    return {"$schema": load(held[0])["$schema"], **root, "$defs": {name: load(name) for name in held}}
+    root = chosen[0] if len(set(chosen)) == 1 else ""
+    held = {name: _local(load(name), name, root) for name in _closure(chosen or names())}
+    whole = held.pop(root, {"$schema": DIALECT})
+    for part in held.values():  # with an `$id` of its own it would be a document of its own
+        del part["$id"], part["$schema"]
+    return {**whole, "$defs": {**whole.get("$defs", {}), **held}}
+
+
+def references(schema: dict[str, Any]) -> list[str]:
+    """Return the names of the other schemas that *schema* refers to, each once."""
+    targets = (str(inner.get("$ref", "")) for _, inner in walk(schema, ""))
+    return list(dict.fromkeys(_named(target) for target in targets if target.startswith(PREFIX)))
 
 
 def files_to_export() -> Iterator[tuple[str, str]]:
@@ -99,17 +110,23 @@ def files_to_export() -> Iterator[tuple[str, str]]:
         yield path.name, path.read_text("utf-8")
 
 
-def _closure(chosen: tuple[str, ...]) -> list[str]:
+def _closure(chosen: Sequence[str]) -> list[str]:
     found = list(dict.fromkeys(chosen))
     for name in found:  # which grows meanwhile
         found += [other for other in references(load(name)) if other not in found]
     return found
 
 
-def references(schema: dict[str, Any]) -> list[str]:
-    """Return the names of the other schemas that *schema* refers to, each once."""
-    targets = (str(inner.get("$ref", "")) for _, inner in walk(schema, ""))
-    return list(dict.fromkeys(_named(target) for target in targets if target.startswith(PREFIX)))
+def _local(schema: Any, name: str, root: str) -> Any:
+    """*schema*, which is the one called *name* or a part of it, as it is in a bundle whose root is called *root*."""
+    if not isinstance(schema, dict):
+        return schema
+    made = children(schema, lambda inner: _local(inner, name, root))
+    if "$ref" in made:
+        other, _, place = made["$ref"].removeprefix(PREFIX).partition("#")
+        other = other or name
+        made["$ref"] = ("#" if other == root else f"#/$defs/{other}") + place
+    return made
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> str:

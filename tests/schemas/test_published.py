@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from entries import JSON
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mutations import REGISTRY, mutants, places, written
 from toolwire_schemas.load import PREFIX, UnknownSchema, bundle, load, names, references, text, validator
-from toolwire_schemas.subschemas import walk
+from toolwire_schemas.subschemas import target, walk
 
 DIALECT = Draft202012Validator.META_SCHEMA["$id"]
 
@@ -23,7 +26,8 @@ ANYTHING = {
     (r"react-reply", r"/params/\w+"): "arguments are the tool's",
     (r"react-message", r"/result"): "results are the tool's",
     (r".*", r"(/_meta|/meta)?/example\.com~1\w+"): "whoever chose the name knows",
-    (r"json-schema", r"/(\$schema|type|items).*"): "this schema is of another dialect",
+    (r"json-schema", r"/(type|items).*"): "this example is of another dialect",
+    (r"json-schema", r"(/properties/.*)?/(default|const|(enum|examples)/\d)"): "values of a type that others tell",
     (r"tool|tool-2026-07-28", r"/inputSchema/.*/default"): "values of a type that others tell",
     (r"tool-library", r"/parameters/\d/(default|const|(enum|examples)/\d)"): "values of a type that others tell",
     (r"tool-library", r"/parameters/1/x-unit"): "whoever chose the name knows",
@@ -88,11 +92,12 @@ def test_every_member_of_an_object_is_described() -> None:
                 assert told or where.startswith("elicitation-create-params.$defs."), f"{where}: {member}"
 
 
-def test_every_reference_leads_somewhere() -> None:
+def test_every_reference_leads_somewhere_and_none_to_an_address() -> None:
     for name, schema in published():
         resolver = REGISTRY.resolver(base_uri=PREFIX + name)
         for _, inner in walk(schema, name):
             if "$ref" in inner:
+                assert inner["$ref"].startswith(("#", PREFIX))
                 resolver.lookup(inner["$ref"])
 
 
@@ -115,7 +120,8 @@ def test_every_member_that_a_schema_knows_is_in_an_example() -> None:
         for where, inner in walk(REGISTRY.contents(PREFIX + name), name):
             members = inner.get("properties", {}) if not where.endswith(".if") else {}
             for member, word in members.items():
-                assert id(word) in seen or word is False, f"{where}: {member}"
+                elsewhere = isinstance(word, dict) and word.get("$ref", "").endswith(f"/properties/{member}")
+                assert id(word) in seen or word is False or elsewhere, f"{where}: {member}"
 
 
 @pytest.mark.parametrize("name", names())
@@ -144,6 +150,31 @@ def test_anything_goes_only_where_it_has_to() -> None:
 
 def _about(rule: tuple[str, str], name: str, place: str) -> bool:
     return re.fullmatch(rule[0], name) is not None and re.fullmatch(rule[1], place) is not None
+
+
+# --- schemas of schemas ---
+
+_META = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+_KEYWORDS = sorted(load("json-schema")["$defs"]["keywords"]["properties"])
+_VALUES = JSON | st.sampled_from([-1, 0, 1, 1.5, "object", ["object"], ["object", "object"], [], {}, "#", "a"])
+
+
+def _schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    several, named = st.lists(inner, max_size=2), st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
+    return st.dictionaries(st.sampled_from(_KEYWORDS), _VALUES | inner | several | named, max_size=3)
+
+
+@given(st.recursive(st.booleans() | _schemas(_VALUES), _schemas, max_leaves=4))
+def test_a_json_schema_is_what_the_standard_says_it_is(schema: Any) -> None:
+    """Ours needs no address and no dynamic reference, which many validators and editors lack."""
+    assert validator("json-schema").is_valid(schema) == _META.is_valid(schema)
+
+
+def test_every_change_of_a_json_schema_is_judged_as_by_the_standard() -> None:
+    full = load("json-schema")["examples"][0]
+    for mutant in mutants("json-schema", full):
+        if mutant.path != ("$schema",):
+            assert validator("json-schema").is_valid(mutant.value) == _META.is_valid(mutant.value), mutant
 
 
 # --- finding them ---
@@ -177,18 +208,33 @@ def test_a_loaded_schema_is_the_callers_own() -> None:
     assert load("tool")["properties"]
 
 
-def test_a_bundle_needs_nothing_else() -> None:
+def test_a_bundle_of_one_schema_is_that_schema_and_needs_nothing_else() -> None:
     for name in names():
         alone = Draft202012Validator(bundle(name))
         for example in load(name)["examples"]:
             assert alone.is_valid(example), name
+        assert bundle(name)["$id"] == PREFIX + name
+
+
+def test_a_bundle_refers_only_to_itself() -> None:
+    for made in (bundle(), *map(bundle, names())):
+        for where, inner in walk(made, ""):
+            if "$ref" in inner:
+                assert inner["$ref"].startswith("#"), where
+                target(made, inner["$ref"])
 
 
 def test_a_bundle_holds_what_is_chosen_and_what_that_refers_to() -> None:
-    assert list(bundle("jsonrpc-error")["$defs"]) == ["jsonrpc-error", "jsonrpc-id"]
-    assert set(bundle("tools-list-result")["$defs"]) == {"tools-list-result", "tool", *_beneath("tool"), "meta"}
-    assert list(bundle("icon", "meta")) == ["$schema", "$defs"]
+    assert list(bundle("jsonrpc-error")["$defs"]) == ["error", "unsupported-version", "jsonrpc-id"]
+    assert set(bundle("tools-list-result")["$defs"]) == {"tool", *_beneath("tool"), "meta"}
+    assert list(bundle("icon", "meta")["$defs"]) == ["icon", "meta"]
+    assert bundle("icon", "icon") == bundle("icon")
     assert list(bundle()["$defs"]) == list(names())
+
+
+def test_nothing_that_a_bundle_holds_hides_something_else() -> None:
+    for name in names():
+        assert not set(load(name).get("$defs", {})) & set(names()), name
 
 
 def _beneath(name: str) -> set[str]:

@@ -8,13 +8,9 @@ export type SchemaOfObject = JSONSchema & {
   type: 'object'
 }
 /**
- * A JSON Schema of draft 2020-12, as every schema is that names no other dialect in `$schema`. (One that does is not looked into here.)
+ * A JSON Schema of draft 2020-12, as every schema is that names no other dialect in `$schema`.
  */
-export type JSONSchema =
-  | {
-      [k: string]: unknown
-    }
-  | boolean
+export type JSONSchema = JSONSchemaKeywords | boolean | JSONSchemaOfAnotherDialect
 /**
  * What a request is known by until it is answered: text, or a whole number of any size. Whoever asks chooses it, never that of another request under way; the answer carries it as it was sent. (JSON-RPC also knows null and fractions, and advises against both. MCP and Toolwire refuse them with -32600.)
  */
@@ -569,6 +565,292 @@ export interface AnthropicTool {
    * What it is given.
    */
   input_schema: SchemaOfObject
+}
+/**
+ * The words of draft 2020-12. Words that nobody knows are allowed.
+ */
+export interface JSONSchemaKeywords {
+  /**
+   * The dialect.
+   */
+  $schema?: 'https://json-schema.org/draft/2020-12/schema'
+  /**
+   * What it is called by, wherever it is.
+   */
+  $id?: string
+  /**
+   * The schema that counts as well.
+   */
+  $ref?: string
+  /**
+   * What it is called by in its document.
+   */
+  $anchor?: string
+  /**
+   * The schema that counts as well, to be found when a value is judged.
+   */
+  $dynamicRef?: string
+  /**
+   * What it is called by there.
+   */
+  $dynamicAnchor?: string
+  /**
+   * The vocabularies of a dialect.
+   */
+  $vocabulary?: {
+    [k: string]: boolean
+  }
+  /**
+   * For whoever maintains it.
+   */
+  $comment?: string
+  /**
+   * Schemas to refer to.
+   */
+  $defs?: {
+    [k: string]: JSONSchema
+  }
+  /**
+   * The type of a value, or its types.
+   */
+  type?:
+    | ('array' | 'boolean' | 'integer' | 'null' | 'number' | 'object' | 'string')
+    | ('array' | 'boolean' | 'integer' | 'null' | 'number' | 'object' | 'string')[]
+  /**
+   * The values there are.
+   */
+  enum?: unknown[]
+  /**
+   * The one value there is.
+   */
+  const?: unknown
+  /**
+   * A name for people.
+   */
+  title?: string
+  /**
+   * What a value means.
+   */
+  description?: string
+  /**
+   * What it is where nothing is said.
+   */
+  default?: unknown
+  /**
+   * Some values.
+   */
+  examples?: unknown[]
+  /**
+   * It should not be used any more.
+   */
+  deprecated?: boolean
+  /**
+   * Only its owner changes it.
+   */
+  readOnly?: boolean
+  /**
+   * It is never told.
+   */
+  writeOnly?: boolean
+  /**
+   * A number is a multiple of this.
+   */
+  multipleOf?: number
+  /**
+   * A number is at most this.
+   */
+  maximum?: number
+  /**
+   * A number is less than this.
+   */
+  exclusiveMaximum?: number
+  /**
+   * A number is at least this.
+   */
+  minimum?: number
+  /**
+   * A number is more than this.
+   */
+  exclusiveMinimum?: number
+  /**
+   * A text has at most so many characters.
+   */
+  maxLength?: number
+  /**
+   * A text has at least so many characters.
+   */
+  minLength?: number
+  /**
+   * A regular expression that is found in a text.
+   */
+  pattern?: string
+  /**
+   * What a text is written like, such as `date-time`.
+   */
+  format?: string
+  /**
+   * How bytes are written as text, such as `base64`.
+   */
+  contentEncoding?: string
+  /**
+   * The media type of a text.
+   */
+  contentMediaType?: string
+  /**
+   * What a text holds, once it is decoded.
+   */
+  contentSchema?: JSONSchema
+  /**
+   * Every item, or every one behind the `prefixItems`.
+   */
+  items?: JSONSchema
+  /**
+   * The first items, each by itself.
+   *
+   * @minItems 1
+   */
+  prefixItems?: JSONSchema[]
+  /**
+   * An item that there is.
+   */
+  contains?: JSONSchema
+  /**
+   * There are at most so many items.
+   */
+  maxItems?: number
+  /**
+   * There are at least so many items.
+   */
+  minItems?: number
+  /**
+   * No two items are equal.
+   */
+  uniqueItems?: boolean
+  /**
+   * At most so many items are as `contains` says.
+   */
+  maxContains?: number
+  /**
+   * At least so many items are as `contains` says.
+   */
+  minContains?: number
+  /**
+   * Every item of which nothing is said.
+   */
+  unevaluatedItems?: JSONSchema
+  /**
+   * The members, by name.
+   */
+  properties?: {
+    [k: string]: JSONSchema
+  }
+  /**
+   * The members whose names a regular expression is found in.
+   */
+  patternProperties?: {
+    [k: string]: JSONSchema
+  }
+  /**
+   * All other members.
+   */
+  additionalProperties?: JSONSchema
+  /**
+   * The names of all members.
+   */
+  propertyNames?: JSONSchema
+  /**
+   * Every member of which nothing is said.
+   */
+  unevaluatedProperties?: JSONSchema
+  /**
+   * The members that there have to be.
+   */
+  required?: string[]
+  /**
+   * The members that there have to be beside one.
+   */
+  dependentRequired?: {
+    [k: string]: string[]
+  }
+  /**
+   * What the whole is if there is a member.
+   */
+  dependentSchemas?: {
+    [k: string]: JSONSchema
+  }
+  /**
+   * There are at most so many members.
+   */
+  maxProperties?: number
+  /**
+   * There are at least so many members.
+   */
+  minProperties?: number
+  /**
+   * All of these.
+   *
+   * @minItems 1
+   */
+  allOf?: JSONSchema[]
+  /**
+   * At least one of these.
+   *
+   * @minItems 1
+   */
+  anyOf?: JSONSchema[]
+  /**
+   * Exactly one of these.
+   *
+   * @minItems 1
+   */
+  oneOf?: JSONSchema[]
+  /**
+   * Not this.
+   */
+  not?: JSONSchema
+  /**
+   * If this,
+   */
+  if?: JSONSchema
+  /**
+   * then this,
+   */
+  then?: JSONSchema
+  /**
+   * or else this.
+   */
+  else?: JSONSchema
+  /**
+   * What `$defs` was called.
+   */
+  definitions?: {
+    [k: string]: JSONSchema
+  }
+  /**
+   * What `dependentSchemas` and `dependentRequired` were called.
+   */
+  dependencies?: {
+    [k: string]: JSONSchema | string[]
+  }
+  /**
+   * What `$dynamicAnchor` was.
+   */
+  $recursiveAnchor?: string
+  /**
+   * What `$dynamicRef` was.
+   */
+  $recursiveRef?: string
+  [k: string]: unknown
+}
+/**
+ * A JSON Schema that is not looked into.
+ */
+export interface JSONSchemaOfAnotherDialect {
+  /**
+   * The dialect, which is another one.
+   */
+  $schema: string
+  [k: string]: unknown
 }
 /**
  * The params of `$/cancelRequest`, by which editors cancel (Language Server Protocol): the request is answered by the error -32800.
@@ -1887,28 +2169,224 @@ export interface ToolLibraryParameterWords {
    */
   type?: string | string[]
   /**
-   * What it is.
-   */
-  description?: string
-  /**
    * It has to be given; by default if it has no default.
    */
   required?: boolean
   /**
-   * What it is if it is not given: any value of its type.
+   * What a value means.
+   */
+  description?: string
+  /**
+   * A name for people.
+   */
+  title?: string
+  /**
+   * What it is where nothing is said.
    */
   default?: unknown
   /**
-   * The values it may have.
+   * The values there are.
    */
   enum?: unknown[]
   /**
-   * The one value it may have.
+   * The one value there is.
    */
   const?: unknown
   /**
    * Some values.
    */
   examples?: unknown[]
+  /**
+   * It should not be used any more.
+   */
+  deprecated?: boolean
+  /**
+   * Only its owner changes it.
+   */
+  readOnly?: boolean
+  /**
+   * It is never told.
+   */
+  writeOnly?: boolean
+  /**
+   * A number is at least this.
+   */
+  minimum?: number
+  /**
+   * A number is more than this.
+   */
+  exclusiveMinimum?: number
+  /**
+   * A number is at most this.
+   */
+  maximum?: number
+  /**
+   * A number is less than this.
+   */
+  exclusiveMaximum?: number
+  /**
+   * A number is a multiple of this.
+   */
+  multipleOf?: number
+  /**
+   * A text has at least so many characters.
+   */
+  minLength?: number
+  /**
+   * A text has at most so many characters.
+   */
+  maxLength?: number
+  /**
+   * A regular expression that is found in a text.
+   */
+  pattern?: string
+  /**
+   * What a text is written like, such as `date-time`.
+   */
+  format?: string
+  /**
+   * How bytes are written as text, such as `base64`.
+   */
+  contentEncoding?: string
+  /**
+   * The media type of a text.
+   */
+  contentMediaType?: string
+  /**
+   * What a text holds, once it is decoded.
+   */
+  contentSchema?: JSONSchema
+  /**
+   * Every item, or every one behind the `prefixItems`.
+   */
+  items?: JSONSchema
+  /**
+   * The first items, each by itself.
+   *
+   * @minItems 1
+   */
+  prefixItems?: JSONSchema[]
+  /**
+   * An item that there is.
+   */
+  contains?: JSONSchema
+  /**
+   * There are at least so many items.
+   */
+  minItems?: number
+  /**
+   * There are at most so many items.
+   */
+  maxItems?: number
+  /**
+   * No two items are equal.
+   */
+  uniqueItems?: boolean
+  /**
+   * At least so many items are as `contains` says.
+   */
+  minContains?: number
+  /**
+   * At most so many items are as `contains` says.
+   */
+  maxContains?: number
+  /**
+   * Every item of which nothing is said.
+   */
+  unevaluatedItems?: JSONSchema
+  /**
+   * The members, by name.
+   */
+  properties?: {
+    [k: string]: JSONSchema
+  }
+  /**
+   * The members whose names a regular expression is found in.
+   */
+  patternProperties?: {
+    [k: string]: JSONSchema
+  }
+  /**
+   * All other members.
+   */
+  additionalProperties?: JSONSchema
+  /**
+   * The names of all members.
+   */
+  propertyNames?: JSONSchema
+  /**
+   * Every member of which nothing is said.
+   */
+  unevaluatedProperties?: JSONSchema
+  /**
+   * There are at least so many members.
+   */
+  minProperties?: number
+  /**
+   * There are at most so many members.
+   */
+  maxProperties?: number
+  /**
+   * The members that there have to be beside one.
+   */
+  dependentRequired?: {
+    [k: string]: string[]
+  }
+  /**
+   * What the whole is if there is a member.
+   */
+  dependentSchemas?: {
+    [k: string]: JSONSchema
+  }
+  /**
+   * All of these.
+   *
+   * @minItems 1
+   */
+  allOf?: JSONSchema[]
+  /**
+   * At least one of these.
+   *
+   * @minItems 1
+   */
+  anyOf?: JSONSchema[]
+  /**
+   * Exactly one of these.
+   *
+   * @minItems 1
+   */
+  oneOf?: JSONSchema[]
+  /**
+   * Not this.
+   */
+  not?: JSONSchema
+  /**
+   * If this,
+   */
+  if?: JSONSchema
+  /**
+   * then this,
+   */
+  then?: JSONSchema
+  /**
+   * or else this.
+   */
+  else?: JSONSchema
+  /**
+   * Schemas to refer to.
+   */
+  $defs?: {
+    [k: string]: JSONSchema
+  }
+  /**
+   * What `$defs` was called.
+   */
+  definitions?: {
+    [k: string]: JSONSchema
+  }
+  /**
+   * For whoever maintains it.
+   */
+  $comment?: string
   [k: string]: unknown
 }

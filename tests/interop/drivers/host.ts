@@ -48,6 +48,11 @@ export function receive(message: ServerMessage20251125): ClientMessage20251125 |
   }
 }
 
+export const add = {
+  name: 'add',
+  inputSchema: { type: 'object', properties: { a: { type: 'integer', minimum: 0 } }, 'x-order': ['a'] },
+} satisfies Tool
+
 export const readers = (response: ToolsListResponse): Tool[] =>
   response.result.tools.filter(tool => tool.annotations?.readOnlyHint)
 
@@ -87,6 +92,10 @@ export const mistakes: unknown[] = [
   { jsonrpc: '2.0', id: null, method: 'ping' } satisfies ClientMessage20251125,
   // @ts-expect-error: a tool says what it takes
   { name: 'add' } satisfies Tool,
+  // @ts-expect-error: which is an object
+  { name: 'add', inputSchema: { type: 'array' } } satisfies Tool,
+  // @ts-expect-error: whose members are described by schemas
+  { name: 'add', inputSchema: { type: 'object', properties: { a: { type: 'int' } } } } satisfies Tool,
   // @ts-expect-error: text is text
   { type: 'text', text: 1 } satisfies ContentBlock,
   // @ts-expect-error: every request of this revision says which one it is of

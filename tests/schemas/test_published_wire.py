@@ -276,6 +276,16 @@ def test_a_batch_and_its_answer_are_as_the_schemas_say(tmp_path: Path) -> None:
             _check("jsonrpc-batch", message)
 
 
+@pytest.mark.parametrize("revision", ["2025-06-18", "2025-11-25"])
+def test_a_question_says_its_mode_only_to_those_who_know_it(revision: str) -> None:
+    asked = {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}}
+    question = _request(method="elicitation/create", params=asked)
+    judge = validator(f"messages-{revision}")
+    assert judge.is_valid(question)
+    question["params"] = {**asked, "mode": "form"}
+    assert judge.is_valid(question) == (revision >= "2025-11-25")
+
+
 def _request(**members: Any) -> Any:
     return {"jsonrpc": "2.0", "id": 1, "method": "ping", **members}
 

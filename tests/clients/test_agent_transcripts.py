@@ -36,6 +36,20 @@ def test_every_event_is_a_line_of_its_own_that_the_schema_describes(run: Any) ->
     assert load(path) == list(events)
 
 
+def test_halves_of_letters_are_written_as_what_they_are_not(tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+
+    def half() -> str:
+        """Return half a letter."""
+        return "half: \ud800"
+
+    script = [act("half"), "\ud800 is no reply", final("3")]
+    outcome = answer("asyncio", agent(script, [half], transcript=path), "What is \ud800?")
+    assert outcome.status == "answered"
+    assert load(path)[2] == QuestionAsked(content="What is \ufffd?", at=outcome.transcript[2].at)
+    assert play("asyncio", lambda: replayed(path)) == tuple(load(path))
+
+
 def test_nobody_else_may_read_a_transcript(run: Any) -> None:
     assert os.name != "posix" or stat.S_IMODE(run[0].stat().st_mode) == 0o600
 
@@ -232,6 +246,21 @@ def test_what_only_sounds_like_a_secret_stays(text: str) -> None:
 def test_hiding_twice_hides_no_more(text: str) -> None:
     once = Redactor({}).text(text)
     assert Redactor({}).text(once) == once
+
+
+def test_a_call_is_not_taken_up_with_something_else_in_place_of_its_secret(tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+
+    def login(password: str) -> None:
+        """Log in."""
+        raise AssertionError("it was called")
+
+    waits = Approvals(nobody="pause")
+    answer("asyncio", agent([act("login", password="swordfish")], [login], approval=waits, transcript=path))
+    model = ScriptedModel([final("I need it again", ok=False)])
+    made = play("asyncio", Agent(model, [login], approval=Approvals(allow=("*",)), transcript=path).resume(path).answer)
+    assert made.status == "unsolvable"
+    assert "Ask the user for it" in str(model.asked[-1].messages[-1])
 
 
 def test_no_secret_gets_into_a_transcript_and_it_is_still_repeated(tmp_path: Any, monkeypatch: Any) -> None:

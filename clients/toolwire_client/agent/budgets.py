@@ -1,8 +1,10 @@
-"""How much a question may cost."""
+"""How much a question may cost, and what it has cost so far."""
 
 from __future__ import annotations
 
 import msgspec
+
+from ..react.replies import Usage
 
 
 class Budgets(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,3 +25,12 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ValueError(f"{name} must be more than 0, not {value!r}")
+
+
+class Spent(msgspec.Struct, frozen=True, kw_only=True):
+    """What a question has cost. `since` is when it was asked, later by the time in which persons were waited for."""
+
+    turns: int = 0
+    tokens: int = 0
+    usage: Usage = Usage()
+    since: float = 0.0

@@ -14,6 +14,7 @@ import msgspec
 from ..react import Ask, Conversation, FinalAnswer, Retry, Stop, Usage
 from ..react.messages import Action, Error
 from .approvals import Allow, Refuse
+from .budgets import Spent
 from .events import (
     ActionChosen,
     ApprovalAsked,
@@ -35,6 +36,8 @@ from .events import (
     UserAnswered,
     UserAsked,
 )
+from .redaction import HIDDEN
+from .steps import AskApproval, AskModel, AskUser, Call, Tell
 from .words import words
 
 if TYPE_CHECKING:
@@ -43,50 +46,7 @@ if TYPE_CHECKING:
     from ..react import Decision, Limits, Protocol
     from .approvals import Approvals
     from .budgets import Budgets
-
-
-class Tell(msgspec.Struct, frozen=True):
-    """Nothing has to be waited for: this happens next."""
-
-    event: Recorded
-
-
-class AskModel(msgspec.Struct, frozen=True):
-    """Get a reply of the model, within so many seconds."""
-
-    seconds: float | None
-
-
-class AskUser(msgspec.Struct, frozen=True):
-    """Get an answer of the user."""
-
-    ask: Ask
-
-
-class AskApproval(msgspec.Struct, frozen=True):
-    """Find out whether the action is allowed."""
-
-    action: Action
-    asked: ApprovalAsked
-
-
-class Call(msgspec.Struct, frozen=True):
-    """Call the tool, for so many seconds at most."""
-
-    action: Action
-    seconds: float | None
-
-
-Step = Tell | AskModel | AskUser | AskApproval | Call
-
-
-class Spent(msgspec.Struct, frozen=True, kw_only=True):
-    """What a question has cost. `since` is when it was asked, later by the time in which persons were waited for."""
-
-    turns: int = 0
-    tokens: int = 0
-    usage: Usage = Usage()
-    since: float = 0.0
+    from .steps import Step
 
 
 class Course:
@@ -116,6 +76,7 @@ class Course:
         self._annotations: dict[str, dict[str, Any]] = {}
         self._call: Literal["new", "allowed", "begun"] = "new"
         self._asked_at = 0.0  # a person
+        self._is_resumed = False
 
     @property
     def now(self) -> float:
@@ -239,7 +200,7 @@ class Course:
         self._spent = msgspec.structs.replace(self._spent, since=since)
 
     def _resume(self) -> None:
-        self.has_ended = False
+        self.has_ended, self._is_resumed = False, True
         pending = self.conversation.pending
         if isinstance(pending, Ask) and self._untold is None:
             self._untold = UserAsked(thought=pending.thought, content=pending.content)
@@ -268,6 +229,8 @@ class Course:
         limited = self._budgets.seconds is not None
         if limited and self._left <= 0 and self._call != "begun":
             return Tell(CallFinished(success=False, result=self.words("no_time")))
+        if self._is_resumed and HIDDEN in json.dumps(action.params):  # what it stands for is not in any transcript
+            return Tell(Refused(reason=self.words("hidden", tool=action.tool), by_user=False))
         if self._call == "allowed":
             return Call(action, self._left if limited else None)
         interrupted = self._call == "begun"

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from ..results import CallResult
     from ..toolbox import AsyncToolbox
     from .approvals import Approvals
-    from .course import AskApproval, AskUser, Call, Course
+    from .course import Course
     from .events import Live, OnLive, Recorded
+    from .steps import AskApproval, AskUser, Call
     from .trimming import Trim
     from .user import User
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from ..react.messages import whole
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -62,7 +64,8 @@ class Redactor:
         self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
     def text(self, text: str) -> str:
-        """Return *text* without secrets."""
+        """Return *text* without secrets, and without halves of surrogate pairs, which no file can hold."""
+        text = whole(text)
         if self._known is not None:
             text = self._known.sub(HIDDEN, text)
         for pattern in _HIDES:

@@ -30,7 +30,8 @@ from .session import Abandoned, Clock, Session
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
-    from .course import AskApproval, AskUser, Call, Course
+    from .course import Course
+    from .steps import AskApproval, AskUser, Call
 
 
 class ReplayMissed(Exception):

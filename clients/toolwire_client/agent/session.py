@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import msgspec
 
-from .course import AskApproval, AskModel, AskUser, Call, Course, Tell
 from .events import (
     CallFinished,
     CallStarted,
@@ -23,12 +22,14 @@ from .events import (
     ToolsListed,
 )
 from .outcome import Outcome, outcome_of
+from .steps import AskApproval, AskModel, AskUser, Call, Tell
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
-    from .course import Step
+    from .course import Course
     from .performing import Performer
+    from .steps import Step
 
 
 class Clock:

@@ -17,6 +17,8 @@ _WORDS = {
         "who can allow it again. Do not take it for done or for undone.",
         "timed_out": "{{tool}} did not finish within {{seconds}} seconds. Whether it took effect is not known.",
         "cancelled": "The user cancelled the call. Whether it took effect is not known.",
+        "hidden": "Nothing was done: a secret among the parameters of {{tool}} was not written down when this exchange "
+        "was saved, and [hidden] stands in its place. Ask the user for it.",
         "left": "Nothing was done: the user asked something else before.",
         "not_awaited": "The call was not awaited. Whether it took effect is not known.",
         "declined": "The user does not want to answer this.",
@@ -34,6 +36,7 @@ _WORDS = {
         "interrupted": "该调用已开始但被中断，是否生效未知，且当前无人能再次批准。不要当作已完成，也不要当作未执行。",
         "timed_out": "{{tool}} 没有在 {{seconds}} 秒内完成，是否生效未知。",
         "cancelled": "用户取消了该调用，是否生效未知。",
+        "hidden": "没有执行：保存对话时没有记录 {{tool}} 参数中的机密，[hidden] 只是占位。请向用户询问。",
         "left": "没有执行：用户先提出了别的问题。",
         "not_awaited": "没有等到该调用的结果，是否生效未知。",
         "declined": "用户不愿回答这个问题。",

@@ -6,13 +6,27 @@ import json
 from typing import Any
 
 import pytest
-from agent_scripts import BACKENDS, Tools, act, agent, answer, ask, check_transcript, final, kinds, of, play, replayed
+from agent_scripts import (
+    BACKENDS,
+    EVERYTHING,
+    Tools,
+    act,
+    agent,
+    answer,
+    ask,
+    check_transcript,
+    final,
+    kinds,
+    of,
+    play,
+    replayed,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from toolwire_client.agent import Agent, Approvals, Budgets, Clock
 from toolwire_client.agent.events import CallFinished, Ended, FinalForced, ModelAsked, ReplyRefused
 from toolwire_client.models import FaultyModel, ScriptedModel, Unreachable
-from toolwire_client.react import ModelReply, Usage
+from toolwire_client.react import DoubaoProtocol, ModelReply, NativeProtocol, ToolCall, Usage
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)
 
@@ -232,3 +246,37 @@ def test_whatever_a_model_gets_wrong_the_run_ends_and_repeats(backend: str, seed
 
 def test_an_ask_with_nobody_there_waits(backend: str) -> None:
     assert answer(backend, agent([ask("Which?")])).status == "needs_input"
+
+
+def test_other_protocols_go_through_the_same_run(backend: str) -> None:
+    call = ModelReply(tool_calls=(ToolCall(id="1", name="add", arguments={"a": 1, "b": 2}),))
+    token = '<|FunctionCallBegin|>{"name": "add", "parameters": {"a": 1, "b": 2}}<|FunctionCallEnd|>'
+
+    for protocol, first in ((NativeProtocol(), call), (DoubaoProtocol(), token)):
+        tools = Tools()
+        outcome = answer(
+            backend, Agent(ScriptedModel([first, "3"]), tools.both(), protocol=protocol, approval=EVERYTHING)
+        )
+        assert (outcome.status, outcome.result, tools.calls) == ("answered", "3", [("add", (1, 2))])
+        again = play(backend, lambda done=outcome, same=protocol: replayed(done.transcript, protocol=same))
+        assert again == outcome.transcript
+
+
+def test_what_the_assistant_says_is_in_the_language_of_the_prompt(backend: str) -> None:
+    model = ScriptedModel([act("add", a=1, b=2), final("不行", ok=False)])
+    answer(backend, Agent(model, Tools().both(), language="zh"))
+    assert "须经人工批准" in last_message(model)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({"model": "gpt"}, TypeError),
+        ({"tools": [3]}, TypeError),
+        ({"approval": "yes"}, TypeError),
+        ({"language": "fr"}, ValueError),
+    ],
+)
+def test_what_makes_no_agent_is_refused_at_once(backend: str, settings: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        Agent(**{"model": ScriptedModel([]), **settings})

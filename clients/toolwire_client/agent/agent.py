@@ -87,6 +87,7 @@ class Agent:
         self._model = as_model(model)
         self._protocol = protocol or StructuredProtocol(language, instructions=instructions)
         self._tools = on_loop(tools)
+        AsyncToolbox(self._tools)  # what is no tool is refused here; each session has a toolbox with its own user
         self._limits = limits
         self._budgets = budgets or Budgets()
         self._tool_seconds = tool_seconds

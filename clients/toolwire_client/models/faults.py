@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..react.replies import ModelReply
+from ..react.replies import ModelReply, ToolCall
 from .model import Model, OnText, as_model, tell
 
 if TYPE_CHECKING:
@@ -26,21 +26,29 @@ Fault = Callable[[ModelReply, random.Random], ModelReply]
 class FaultyModel:
     """A model that asks *model* and then spoils its reply, one reply in 1 / *rate*, in one of the ways of *faults*.
 
-    The same *seed* spoils the same replies in the same ways. `injected` names what was done to each reply so far, with
-    `None` for those left as they were; a fault that has nothing to spoil in a reply leaves it, too.
+    No more than *most_in_a_row* are spoiled one after the other, for an agent gives up at some time. The same *seed*
+    spoils the same replies in the same ways. `injected` names what was done to each reply so far, with `None` for those
+    left as they were; a fault that has nothing to spoil in a reply leaves it, too.
 
     Raises:
         ValueError: for a fault that does not exist.
     """
 
     def __init__(
-        self, model: object, *, faults: Collection[str] | None = None, rate: float = 1.0, seed: int = 0
+        self,
+        model: object,
+        *,
+        faults: Collection[str] | None = None,
+        rate: float = 1.0,
+        most_in_a_row: int | None = None,
+        seed: int = 0,
     ) -> None:
         self._model: Model = as_model(model)
         self._faults = sorted(FAULTS if faults is None else faults)
         if unknown := set(self._faults) - FAULTS.keys():
             raise ValueError(f"no fault is called {min(unknown)!r}; there are {', '.join(FAULTS)}")
         self._rate = rate
+        self._most_in_a_row = most_in_a_row
         self._random = random.Random(seed)
         self.injected: list[str | None] = []
 
@@ -60,12 +68,16 @@ class FaultyModel:
         """As `Model.reply`, spoiled."""
         good = await self._model.reply(messages, tools=tools, reply_schema=reply_schema)
         spoiled, name = good, None
-        if self._faults and self._random.random() < self._rate:
+        if self._faults and self._random.random() < self._rate and not self._is_enough():
             name = self._random.choice(self._faults)
             spoiled = FAULTS[name](good, self._random)
         self.injected.append(name if spoiled != good else None)
         await tell(on_text, spoiled.text)
         return spoiled
+
+    def _is_enough(self) -> bool:
+        last = self.injected[-self._most_in_a_row :] if self._most_in_a_row else []
+        return len(last) == self._most_in_a_row and None not in last
 
     def __repr__(self) -> str:
         return f"<{self._model!r} with faults>"
@@ -171,6 +183,19 @@ def _full_width(text: str) -> str:
     return text.replace('": ', '"：').replace(', "', '，"') if _object_in(text) is not None else text
 
 
+# --- calls by the model's own means -----------------------------------------------------------------------------------
+
+
+def _calls(change: Callable[[tuple[ToolCall, ...]], tuple[ToolCall, ...]]) -> Fault:
+    return lambda reply, chance: _with(reply, tool_calls=change(reply.tool_calls)) if reply.tool_calls else reply
+
+
+def _cut_arguments(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
+    call, *others = calls
+    written = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, ensure_ascii=False)
+    return (msgspec.structs.replace(call, arguments=written[:-1]), *others)
+
+
 FAULTS: dict[str, Fault] = {
     "fence": _text(lambda text: f"```json\n{text}\n```"),
     "fence_without_language": _text(lambda text: f"```\n{text}\n```"),
@@ -209,5 +234,8 @@ FAULTS: dict[str, Fault] = {
     ),
     "params_as_list": _put("params", [1, 2]),
     "bad_params": _members(_bad_params),
+    "doubled_call": _calls(lambda calls: (*calls, msgspec.structs.replace(calls[0], id="call_again"))),
+    "call_of_unknown_tool": _calls(lambda calls: (msgspec.structs.replace(calls[0], name="do_everything"), *calls[1:])),
+    "arguments_cut_off": _calls(_cut_arguments),
 }
 """All faults, by name."""

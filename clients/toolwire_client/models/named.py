@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .model import Model
 
 _PLAIN: dict[str, Callable[[], Model]] = {"arithmetic": ArithmeticModel, "human": HumanModel}
+_FIRST_WORDS = (*_PLAIN, "replay", *PRESETS, *ALIASES)
 
 
 def model_from_name(name: str, **settings: Any) -> Model:
@@ -50,7 +51,7 @@ def model_from_name(name: str, **settings: Any) -> Model:
         return _behind(kind, rest, settings)
     if colon and rest:
         return _own(name)
-    raise NotReady(f"no model is called {name!r}{did_you_mean(kind, known_names())}")
+    raise NotReady(f"no model is called {name!r}{did_you_mean(kind, _FIRST_WORDS)}")
 
 
 def known_names() -> list[str]:
@@ -100,4 +101,4 @@ def _module(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise
-        raise NotReady(f"there is no module {name!r}, and no model{did_you_mean(name, known_names())}") from None
+        raise NotReady(f"there is no module {name!r}, and no model{did_you_mean(name, _FIRST_WORDS)}") from None

@@ -47,7 +47,7 @@ _SIGNS: dict[Operator, tuple[str, ...]] = {
 # What stands first, and what second.
 _FIRST = re.compile(r"minuend|dividend|numerator|base|被减数|被除数|分子|底数", re.IGNORECASE)
 _SECOND = re.compile(r"subtrahend|divisor|denominator|exponent|减数|除数|分母|指数", re.IGNORECASE)
-_BACKWARDS = re.compile(r"subtracts? `?(\w+)`? from `?(\w+)`?|从\s*(\w+)\s*中?减去\s*(\w+)")
+_BACKWARDS = re.compile(r"subtracts? `?(\w+)`? from `?(\w+)`?|从\s*(\w+?)\s*中?减去\s*(\w+)", re.IGNORECASE)
 _EXPRESSION = re.compile(r"expr|formula|equation|calculation|表达式|算式|公式", re.IGNORECASE)
 _OPERATOR = re.compile(r"^op$|operat|method|运算", re.IGNORECASE)
 

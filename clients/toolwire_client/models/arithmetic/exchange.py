@@ -82,7 +82,10 @@ class Exchange:
         if found := _structured(text):
             return found
         if message.get("role") != "tool":
-            return [] if self._is_structured or not text.strip() else [Question(text)]
+            if self._is_structured or not text.strip():
+                return []
+            # Who waits for a result is not asked a new question, but told of something that went wrong.
+            return [Error(text) if said is not None and self._has_call(said) else Question(text)]
         # The result of a tool that is no message of ours: natively, or from a program of Groot's.
         if said is not None and self._ask_tool and _called(said) == self._ask_tool:
             return [UserResponse(text)]
@@ -90,6 +93,9 @@ class Exchange:
             return [ActionResult(True, codec.decode(text))]
         except codec.DecodingError:
             return [ActionResult(not text.lower().startswith("error"), text)]
+
+    def _has_call(self, said: Message) -> bool:
+        return bool(said.get("tool_calls")) or (self._tokens is not None and self._tokens[0] in _text(said))
 
     # --- what it says ---
 
@@ -227,8 +233,8 @@ def _is_of(decision: Act, said: Message) -> bool:
 
 def _action_in(said: Message) -> tuple[Any, Any] | None:
     """The tool and the parameters in an assistant's message; `None` if that cannot be told."""
-    if said.get("tool_calls"):
-        function = said["tool_calls"][0].get("function", {})
+    if calls := said.get("tool_calls"):
+        function = calls[0].get("function", {}) if len(calls) == 1 else {}
         return function.get("name"), _decoded(function.get("arguments"))
     text = _text(said)
     at = text.find("{")

@@ -337,8 +337,19 @@ def _demo(words: Words) -> int:
     if words.words or words.command:
         raise UsageError("demo takes no arguments")
     with _connected(_own([demo.EXAMPLE]), is_ours=True) as client:
-        demo.run(client, sys.stdout)
+        demo.run(client, sys.stdout, partial(_solve, client))
     return 0
+
+
+def _solve(client: Client, question: str) -> None:
+    """Answer a question of arithmetic with the client's tools, and tell what happens."""
+    from toolwire_client.agent import Agent
+    from toolwire_client.models import ArithmeticModel
+    from toolwire_client.terminal import PlainFace
+
+    face = PlainFace(sys.stdout, sys.stdout)
+    for event in Agent(ArithmeticModel(), client).run_sync(question):
+        face.show(event)
 
 
 def _command_of_server(words: Words, targets: list[str]) -> list[str]:
@@ -585,7 +596,7 @@ COMMANDS = {
         Command(
             "demo",
             ("toolwire demo",),
-            "show a server at work: list, call, stream, fail, cancel",
+            "show a server at work: list, call, stream, fail, cancel, solve",
             "Everything happens on this machine, with the example tools that come with Toolwire.",
             (),
             ("toolwire demo",),

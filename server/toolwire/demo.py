@@ -15,6 +15,7 @@ EXAMPLE = str(Path(__file__).with_name("example_tools.py"))
 """The tools file that the demo serves."""
 
 _TIMEOUT_SECONDS = 30.0
+_QUESTION = "How much is 12 * (3 + 4)?"
 
 OnProgress = Callable[[float, float | None, str | None], None]
 
@@ -50,15 +51,16 @@ class Asking(Protocol):
     def ping(self) -> float: ...
 
 
-def run(client: Asking, out: IO[str]) -> None:
-    """Show what the server behind *client* can do, on *out*."""
-    _Demo(client, out).run()
+def run(client: Asking, out: IO[str], solve: Callable[[str], None]) -> None:
+    """Show what the server behind *client* can do, on *out*. *solve* has a model answer a question there, with it."""
+    _Demo(client, out, solve).run()
 
 
 class _Demo:
-    def __init__(self, client: Asking, out: IO[str]) -> None:
+    def __init__(self, client: Asking, out: IO[str], solve: Callable[[str], None]) -> None:
         self._client = client
         self._out = out
+        self._solve = solve
         self._style = Style(out)
 
     def run(self) -> None:
@@ -88,6 +90,11 @@ class _Demo:
 
         self._heading("A call that is cancelled half way")
         self._cancel()
+
+        self._heading("A question, solved with these tools")
+        self._say("The model is an offline planner for arithmetic and no language model; `toolwire ask` takes real ones.")
+        self._say(f"\n? {self._style.bold(_QUESTION)}")
+        self._solve(_QUESTION)
         self._say("\nNow your own: toolwire serve FILE.py, or try toolwire list FILE.py")
 
     def _call(

@@ -20,6 +20,12 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
+@tool_api(read_only=True, idempotent=True)
+def multiply(a: int, b: int) -> int:
+    """Multiply two whole numbers of any size."""
+    return a * b
+
+
 @dataclass
 class Statistics:
     """What a text is made of."""

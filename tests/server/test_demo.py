@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_the_demo_shows_everything_and_ends_by_itself(tmp_path: Path) -> None:
+def test_the_demo_shows_everything_without_any_extra_and_ends_by_itself(tmp_path: Path) -> None:
     environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    for extra in ("rich", "httpx2"):
+        (tmp_path / f"{extra}.py").write_text("raise ImportError('as if it were not installed')")
+    environment["PYTHONPATH"] = str(tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "toolwire", "demo"],
         cwd=tmp_path,
@@ -34,6 +37,8 @@ def test_the_demo_shows_everything_and_ends_by_itself(tmp_path: Path) -> None:
         "There is no note called 'coffee'.",  # a tool that fails
         "arguments.a",  # arguments that are wrong
         "cancelled; the server answers",
+        "> multiply(a=12, b=7)",  # a question, and its answer
+        "12 * (3 + 4) = 84",
     ):
         assert shown in done.stdout
     assert len(re.findall(r"\d ms", done.stdout)) > 10

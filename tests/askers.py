@@ -41,9 +41,12 @@ def nothing_leaks() -> Iterator[None]:
         # Trio keeps its own for a while, in case they are needed again.
         return descriptors, {thread for thread in threading.enumerate() if not thread.name.startswith("Trio thread")}
 
-    before = open_now()
+    def more_than_before() -> bool:
+        return any(now - then for now, then in zip(open_now(), before, strict=True))
+
+    before = open_now()  # what an earlier test used may still be on its way out
     yield
-    wait_until(lambda: open_now() == before)
+    wait_until(lambda: not more_than_before())
 
 
 def is_running(pid: int) -> bool:

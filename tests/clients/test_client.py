@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from askers import WAIT, is_running, nothing_leaks
 from toolwire import Context, Server
 from toolwire_client import (
     BrokenRules,
@@ -22,33 +22,11 @@ from toolwire_client import (
     connect,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 FAKE = Path(__file__).with_name("fake_server.py")
-WAIT = 20.0  # a bound on what should take no time at all
 
 
 def fake(behaviour: str, **options: Any) -> Opening:
     return connect([sys.executable, str(FAKE), behaviour], **options)
-
-
-@contextlib.contextmanager
-def nothing_leaks() -> Iterator[None]:
-    def descriptors() -> set[str]:
-        return set(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else set()
-
-    before = descriptors(), set(threading.enumerate())
-    yield
-    assert (descriptors(), set(threading.enumerate())) == before
-
-
-def is_running(pid: int) -> bool:
-    """Whether *pid* is a process that runs; one that nobody has reaped yet does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
 
 
 def test_a_legacy_server_is_initialized_after_it_refused_the_probe() -> None:

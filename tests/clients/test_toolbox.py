@@ -90,6 +90,18 @@ class Starred(BaseAction):
         return f"**{text}**"
 
 
+class Slashed(BaseAction):
+    """Make text italic."""
+
+    def run(self, text: str) -> str:
+        """Make it italic.
+
+        Args:
+            text (str): what
+        """
+        return f"/{text}/"
+
+
 class Helper:
     """An agent."""
 
@@ -119,7 +131,7 @@ def test_everything_that_can_be_a_tool_is_one(face: str) -> None:
         Tool(add, name="plus"),
         Kit(),
         Starred(),
-        Env([Starred()]),
+        Env([Slashed()]),
         Helper(),
         ShownAsTool(),
     ]
@@ -130,6 +142,7 @@ def test_everything_that_can_be_a_tool_is_one(face: str) -> None:
         "plus": ({"a": 2, "b": 2}, "4"),
         "Kit.greet": ({"name": "Ann"}, "Hello Ann"),
         "Starred": ({"text": "x"}, "**x**"),
+        "Slashed": ({"text": "x"}, "/x/"),
         "helper": ({"task": "x"}, "done: x"),
         "planner": ({"a": 1}, "2"),
     }
@@ -219,6 +232,11 @@ def test_what_is_no_tool_is_refused(thing: Any) -> None:
 def test_a_toolbox_is_made_before_there_is_a_loop() -> None:
     toolbox = AsyncToolbox([shout, shout_async])
     assert anyio.run(toolbox.call_tool, "shout", {"text": "x"}).text == "X!"
+
+
+def test_two_tools_of_one_name_need_sources_of_their_own() -> None:
+    with pytest.raises(ValueError, match="two tools in 'local' are called 'add'"):
+        Toolbox([add, Tool(shout, name="add")])
 
 
 def test_a_name_nobody_knows_is_answered_with_those_there_are(face: str) -> None:
@@ -360,7 +378,11 @@ def test_tools_here_ask_too(face: str, tool: Any) -> None:
         assert [(question.message, question.tool) for question in asked] == [("How many pears?", name)]
         declined = await make([tool], on_ask=lambda question: NoAnswer.DECLINED).call_tool(name, {"what": "pears"})
         assert (declined.is_error, declined.text) == (True, "The user declined to answer.")
-        assert (await make([tool]).call_tool(name, {"what": "pears"})).is_error
+        unasked = await make([tool]).call_tool(name, {"what": "pears"})
+        assert (unasked.is_error, unasked.text) == (
+            True,
+            "This tool needs to ask the user, and there is nobody to ask.",
+        )
 
     play(face, scenario)
 

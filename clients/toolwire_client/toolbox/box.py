@@ -43,6 +43,7 @@ class AsyncToolbox:
 
     Raises:
         TypeError: for what is none of these.
+        ValueError: for two tools of one name in one source.
     """
 
     def __init__(

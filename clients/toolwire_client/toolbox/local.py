@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -100,8 +101,12 @@ class LocalCaller:
         return self._waiting.call_back(partial(self.ask_async, message, schema))
 
     async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Ask the user; nobody to ask counts as a question that was closed without an answer."""
+        """Ask the user. If there is none, the tool is told so as its own package does; else the question is closed."""
         if self._on_ask is None:
+            package = sys.modules.get(type(self._tool).__module__.partition(".")[0])
+            cannot_ask = getattr(package, "CannotAsk", None)
+            if cannot_ask is not None:
+                raise cannot_ask("This tool needs to ask the user, and there is nobody to ask.")
             return reply(NoAnswer.DISMISSED)
         return reply(await self._waiting.settled(self._on_ask(Question(message, schema, self._tool.name))))
 

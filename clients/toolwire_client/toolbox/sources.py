@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..results import CallResult, ToolDescription, describe
-from .local import call, tools_of
+from .local import ToolLike, call, tools_of
 
 if TYPE_CHECKING:
     from ..asking import OnAsk
@@ -59,7 +59,8 @@ class Remote:
             raise TypeError(f"{type(client).__name__} cannot be used here: {belongs}")
         self._client = client
         self._waiting = waiting
-        told = getattr(client, "server_info", {}).get("name")
+        info = getattr(client, "server_info", None)
+        told = info.get("name") if isinstance(info, dict) else None
         self.name = name or (told if isinstance(told, str) and told else "server")
 
     async def list(self, limit: Limit) -> list[ToolDescription]:
@@ -84,9 +85,13 @@ class Local:
 
     def __init__(self, things: Iterable[Any], waiting: Waiting, on_ask: OnAsk | None, name: str | None) -> None:
         self.name = name or "local"
-        self._tools = {tool.name: tool for thing in things for tool in tools_of(thing)}
+        self._tools: dict[str, ToolLike] = {}
         self._waiting = waiting
         self._on_ask = on_ask
+        for tool in (tool for thing in things for tool in tools_of(thing)):
+            if tool.name in self._tools:
+                raise ValueError(f"two tools in {self.name!r} are called {tool.name!r}: give Toolbox a dict of sources")
+            self._tools[tool.name] = tool
 
     async def list(self, limit: Limit) -> list[ToolDescription]:
         """As `Source.list`."""
@@ -107,6 +112,7 @@ def sources_of(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[Sour
 
     Raises:
         TypeError: for what cannot be one.
+        ValueError: for two tools of one name in one source.
     """
     if isinstance(things, Mapping):
         return [source for name, thing in things.items() for source in _sources(_listed(thing), waiting, on_ask, name)]

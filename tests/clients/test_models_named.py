@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,18 @@ def test_what_a_file_of_ones_own_raises_is_raised(tmp_path: Path) -> None:
 
 def test_known_names_are_listed() -> None:
     assert {"arithmetic", "human", "openai:MODEL", "anthropic:MODEL", "ollama:MODEL"} <= set(known_names())
+
+
+def test_the_example_of_the_shelf_runs() -> None:
+    page = (Path(__file__).parents[2] / "clients" / "README.md").read_text("utf-8")
+    example = page.partition("<!-- models -->\n```python\n")[2].partition("```")[0]
+    done = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "add {'a': 2, 'b': 3}\n"
+
+
+def test_every_name_of_a_preset_is_on_the_shelf() -> None:
+    page = (Path(__file__).parents[2] / "clients" / "README.md").read_text("utf-8")
+    assert [name for name in PRESETS if f"`{name}:" not in page] == []
 
 
 # --- presets ----------------------------------------------------------------------------------------------------------

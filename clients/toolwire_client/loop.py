@@ -105,13 +105,19 @@ class _LoopInbox:
         self._soon(self._wake)
 
     async def next(self, seconds: float | None) -> Arrival | None:
-        with anyio.move_on_after(seconds):
-            if self._arrived:  # a server that reports without end must not keep everybody else from running
-                await checkpoint()
-            while not self._arrived:
-                await self._woken.wait()
-                self._woken = Event()
+        if self._arrived:  # a server that reports without end must not keep everybody else from running
+            await checkpoint()
+        elif seconds is None:
+            await self._any()
+        else:
+            with anyio.move_on_after(seconds):
+                await self._any()
         return self._arrived.popleft() if self._arrived else None
+
+    async def _any(self) -> None:
+        while not self._arrived:
+            await self._woken.wait()
+            self._woken = Event()
 
     def _wake(self) -> None:
         self._woken.set()

@@ -113,7 +113,7 @@ class Server:
         What goes to the client is given to *write*, whole messages, from any thread, one piece at a time.
         """
         session = Session(self._catalogue, self._identity, self._settings, write)
-        self._sessions.append(session)
+        self._sessions = [*(other for other in self._sessions if not other.is_ending), session]
         return session
 
     def request(

@@ -100,6 +100,11 @@ class Session:
         self._outlet.send(self._decide(self._framing.feed(data)))
         self._workers.serve_backlog()
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether it was told to end."""
+        return self._ending
+
     def end(self) -> None:
         """Send the answers still owed, as far as they come within the grace, and nothing else; then stop."""
         grace = self._settings.grace_seconds

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import threading
+import weakref
 from collections import Counter
 from pathlib import Path
 from queue import SimpleQueue
@@ -344,3 +346,24 @@ def test_workers_that_nobody_needs_any_more_end(tmp_path: Path) -> None:
         assert ended == {"open", *[f"block-{number}" for number in range(40)]}
         sums = [process.ask(call("add", {"a": number, "b": 1}, id=number)) for number in range(100)]
         assert [answer["id"] for answer in sums] == list(range(100))
+
+
+def test_a_conversation_that_has_ended_is_not_kept_by_its_server() -> None:
+    server = Server([lambda_named("first")])
+    conversations = []
+    for _ in range(3):
+        conversation = server.converse(lambda data: None)
+        conversations.append(weakref.ref(conversation))
+        conversation.end()
+        del conversation
+
+    last = server.converse(lambda data: None)
+    gc.collect()
+    server.add(lambda_named("second"))
+    last.end()
+
+    assert [reference() for reference in conversations] == [None] * 3
+
+
+def lambda_named(name: str) -> Any:
+    return tool_api(name=name)(lambda: None)

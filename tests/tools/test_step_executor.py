@@ -311,19 +311,19 @@ def test_a_class_is_found_in_any_case_of_letters_and_the_closest_name_is_propose
 
 def test_a_second_class_of_a_name_takes_its_place_with_a_warning() -> None:
     def define() -> type[Executor]:
-        @Executor.register("tool", "rag")
-        class Rag(Executor):
+        @Executor.register("tool", "twice")
+        class Twice(Executor):
             def execute(self, step_id: str, agent_state: dict[str, Any]) -> None: ...
 
-        return Rag
+        return Twice
 
     define()
-    with pytest.warns(UserWarning, match="rag"):
+    with pytest.warns(UserWarning, match="twice"):
         second = define()
-    assert Executor.lookup("tool", "rag") is second
+    assert Executor.lookup("tool", "twice") is second
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Executor.register("tool", "rag")(second)
+        Executor.register("tool", "twice")(second)
 
 
 def test_what_cannot_be_registered_is_told_at_once() -> None:

@@ -263,10 +263,9 @@ class Exchange:
         self.end()
 
     def head(self, status: int, content_type: str | None = None) -> None:
+        own = "text/event-stream" if self.streams else "application/json"
         self.handler.send_response(status)
-        self.handler.send_header(
-            "content-type", content_type or ("text/event-stream" if self.streams else "application/json")
-        )
+        self.handler.send_header("content-type", own if content_type is None else content_type)
         self.handler.send_header("transfer-encoding", "chunked")
         self.handler.send_header("x-request-id", "req_1")
         self.handler.end_headers()

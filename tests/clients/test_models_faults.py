@@ -240,6 +240,22 @@ def test_a_stream_that_is_damaged_is_asked_for_again(kind: type[RemoteModel], pa
         assert ask(model(kind, server)).text == TEXT
 
 
+@pytest.mark.parametrize("content_type", ["text/plain", "text/plain; charset=utf-8", ""])
+def test_a_stream_that_is_not_called_one_is_read_all_the_same(content_type: str) -> None:
+    def unnamed(exchange: stand_in.Exchange) -> None:
+        exchange.send(exchange.payload(), content_type=content_type)
+
+    with StandIn(TEXT).then(unnamed) as server:
+        assert ask(model(OpenAIModel, server)).text == TEXT
+
+
+def test_headers_that_cannot_be_sent_are_not_tried_again() -> None:
+    waits = Waits()
+    with StandIn() as server, pytest.raises(NotReady):
+        ask(model(OpenAIModel, server, waits, headers={"x-note": "two\r\nlines"}))
+    assert waits.seconds == []
+
+
 def test_nobody_at_the_address_is_said_so() -> None:
     with StandIn() as server:
         gone = server.url
@@ -266,6 +282,7 @@ def test_a_proxy_that_cannot_be_used_is_named_as_the_reason() -> None:
 BODIES: list[tuple[Any, str, str]] = [
     ({"error": {"message": "m", "type": "t", "code": "c"}}, "m", "c"),
     ({"error": {"message": "m", "type": "t", "code": None}}, "m", "t"),
+    ({"error": {"code": "c"}}, "{'code': 'c'}", "c"),
     ({"error": "m"}, "m", ""),
     ({"type": "error", "error": {"type": "t", "message": "m"}, "request_id": "r"}, "m", "t"),
     ([{"error": {"code": 400, "message": "m", "status": "INVALID_ARGUMENT"}}], "m", ""),

@@ -54,6 +54,14 @@ def test_only_what_is_new_is_shown() -> None:
     first, second = person.seen
     assert ("You are a ReAct agent." in first, '"name":"add"' in first) == (True, True)
     assert ("2 + 3?" in second, "go on" in second, '"name":"add"' in second) == (False, True, False)
+    assert "one" not in second
+
+
+def test_another_conversation_is_shown_from_its_beginning() -> None:
+    person = Person("one", "", "two", "")
+    person.reply()
+    person.reply([{"role": "user", "content": "something else"}, {"role": "user", "content": "really"}])
+    assert ("something else" in person.seen[1], "really" in person.seen[1]) == (True, True)
 
 
 SCRIPT = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from toolwire_client.models import (
     RecordingModel,
     Refused,
     ReplayModel,
+    Retries,
     ScriptedModel,
     Unreachable,
     known_names,
@@ -62,6 +64,11 @@ def test_a_model_behind_an_endpoint_is_named_after_it() -> None:
     assert repr(model_from_name("ollama:llama3.2:3b")).startswith(
         "<OpenAIModel 'llama3.2:3b' at http://localhost:11434"
     )
+
+
+def test_settings_that_nobody_has_a_use_for_are_refused() -> None:
+    with pytest.raises(NotReady, match="'arithmetic' is behind no endpoint, so there is no use for temperature"):
+        model_from_name("arithmetic", temperature=0.5)
 
 
 MINE = """
@@ -286,7 +293,11 @@ def test_the_last_key_without_quota_is_an_error() -> None:
     assert len(server.requests) == 2
 
 
-def test_a_lost_connection_is_not_tried_for_ever() -> None:
+def test_a_lost_connection_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def now(seconds: float) -> None:
+        await anyio.lowlevel.checkpoint()
+
+    monkeypatch.setattr("toolwire_client.models.lagent.Retries", partial(Retries, sleep=now))
     with StandIn(rule=lambda body: stand_in.reset) as server, pytest.raises(Unreachable):
         gpt(server, retry=2).chat(ASK)
     assert len(server.requests) == 2

@@ -129,7 +129,7 @@ class _Reader:
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
         self._calls: list[_Call] = []
-        self._at: dict[Any, _Call] = {}
+        self._at: dict[str, _Call] = {}
         self._echo: dict[str, Any] = {}
         self._finish_reason: str | None = None
         self._usage: Usage | None = None
@@ -208,7 +208,7 @@ class _Reader:
 
     def _call(self, delta: dict[str, Any]) -> None:
         # A new id at the same index is another call: Gemini gives all of them 0, and some give none at all.
-        index, id = delta.get("index", 0), _text(delta.get("id"))
+        index, id = str(delta.get("index", 0)), _text(delta.get("id"))
         call = self._at.get(index)
         if call is None or (id and call.id and id != call.id):
             call = self._at[index] = _Call()

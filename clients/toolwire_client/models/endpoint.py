@@ -7,7 +7,7 @@ library's exceptions hold the request, and that holds the key: none of them may 
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
@@ -21,6 +21,7 @@ from .sse import Events
 from .wire import CutOff, Reader, StreamFailed
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 
     import httpx2
@@ -33,7 +34,7 @@ T = TypeVar("T")
 
 _MAX_REPLY_BYTES = 64 * 1024 * 1024
 _MAX_ERROR_BYTES = 64 * 1024
-_FAREWELL_SECONDS = 1.0
+_OF_STREAMS = ("text/event-stream", "text/plain", "")  # small servers do not say what they send
 
 
 class Endpoint:
@@ -83,10 +84,10 @@ class Endpoint:
             failure = Unreachable(f"{self.shown} cannot be reached: {self._about(error)}")
         except httpx2.DecodingError as error:
             failure = UnreadableReply(f"{self.shown} sent what cannot be read: {self._about(error)}")
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
+            failure = NotReady(f"{self.shown} cannot be asked like this: {self._about(error)}")
         except httpx2.TransportError as error:
             failure = Unreachable(f"the connection to {self.shown} broke: {self._about(error)}")
-        except httpx2.InvalidURL as error:
-            failure = NotReady(f"{self.shown} is no address: {self._about(error)}")
         raise failure
 
     async def open(self) -> None:
@@ -105,14 +106,14 @@ class Endpoint:
             body = await _read(response, _MAX_ERROR_BYTES)
             raise refusal(response.status_code, body, response.headers, where=self.shown, key=self._key)
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind == "text/event-stream":
+        if kind in _OF_STREAMS:
             await self._stream(response, reader, on_text)
         elif kind == "application/json":
             body = await _read(response, _MAX_REPLY_BYTES + 1)
             self._check_size(len(body))
             await tell(on_text, self._taken(lambda: reader.whole(codec.decode(body))))
         else:
-            raise UnreadableReply(f"{self.shown} answered with {kind or 'no content type'} instead of JSON; base_url?")
+            raise UnreadableReply(f"{self.shown} answered with {kind[:80]} instead of JSON; is base_url right?")
 
     async def _stream(self, response: httpx2.Response, reader: Reader, on_text: OnText | None) -> None:
         events, size = Events(), 0
@@ -163,7 +164,7 @@ class Endpoint:
 
         limits = httpx2.Timeout(self._silence_seconds, connect=self._connect_seconds)
         try:
-            return httpx2.AsyncClient(timeout=limits, proxy=self._proxy, follow_redirects=False)
+            return httpx2.AsyncClient(timeout=limits, proxy=self._proxy, follow_redirects=False, verify=_trusted())
         except (ValueError, ImportError, httpx2.InvalidURL) as error:
             failure = NotReady(f"the proxy cannot be used: {self._about(error)}")
         raise failure
@@ -200,6 +201,14 @@ def _shown(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The certificates of this machine. To read them takes 25 ms, which each request without `open` would wait."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
 async def _read(response: httpx2.Response, most: int) -> bytes:
     read = bytearray()
 
@@ -207,15 +216,18 @@ async def _read(response: httpx2.Response, most: int) -> bytes:
         read.extend(piece)
         return len(read) >= most
 
-    await _each(response.aiter_bytes(), take)
+    await _each(response.aiter_bytes(), take, patience_seconds=0)
     return bytes(read[:most])
 
 
-async def _each(pieces: AsyncIterable[T], take: Callable[[T], Awaitable[bool]]) -> None:
+async def _each(
+    pieces: AsyncIterable[T], take: Callable[[T], Awaitable[bool]], *, patience_seconds: float = 1.0
+) -> None:
     """Give the *pieces* to *take*, one after the other, until it returns true or raises.
 
     To leave the loop would leave the generators within httpx2's generators behind, which trio complains about. So it
-    goes on until their end, which is mostly there already, or until it is cancelled from within.
+    goes on until their end, which is mostly there already, or until it is cancelled from within after
+    *patience_seconds*.
     """
     failure: Exception | None = None
     is_over = False
@@ -229,6 +241,6 @@ async def _each(pieces: AsyncIterable[T], take: Callable[[T], Awaitable[bool]]) 
                 failure, is_over = error, True
                 scope.cancel()
             if is_over:
-                scope.deadline = min(scope.deadline, anyio.current_time() + _FAREWELL_SECONDS)
+                scope.deadline = min(scope.deadline, anyio.current_time() + patience_seconds)
     if failure is not None:
         raise failure

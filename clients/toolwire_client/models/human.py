@@ -5,6 +5,7 @@ It is for learning the exchange, for trying a prompt without an account, and for
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 from contextlib import ExitStack
@@ -37,7 +38,7 @@ class HumanModel:
     def __init__(self, *, read: Callable[[], str] | None = None, write: Callable[[str], object] | None = None) -> None:
         self._read = read
         self._write = write
-        self._shown = 0
+        self._seen: list[Message] = []
 
     async def reply(
         self,
@@ -57,14 +58,15 @@ class HumanModel:
         return ModelReply(text=said, finish_reason="stop")
 
     def _ask(self, messages: list[Message], tools: list[dict[str, Any]]) -> str:
-        shown = _presented(messages, tools, since=self._shown)
+        is_going_on = messages[: len(self._seen)] == self._seen
+        shown = _presented(messages, tools, since=len(self._seen) if is_going_on else 0)
         with ExitStack() as stack:
             read, write = self._read, self._write
             if read is None or write is None:
                 theirs_in, theirs_out = _terminal(stack)
                 read, write = read or theirs_in.readline, write or partial(print, end="", file=theirs_out, flush=True)
             write(shown)
-            self._shown = len(messages)
+            self._seen = copy.deepcopy(messages)
             return _typed(read)
 
     def __repr__(self) -> str:
@@ -72,7 +74,9 @@ class HumanModel:
 
 
 def _presented(messages: list[Message], tools: list[dict[str, Any]], *, since: int) -> str:
-    new = messages[since:] if since < len(messages) else messages[-1:]
+    new = messages[since:] or messages[-1:]
+    if since:  # the person knows what they said
+        new = [message for message in new if message.get("role") != "assistant"]
     parts = [f"--- {message.get('role')}\n{message.get('content') or ''}" for message in new]
     if tools and not since:
         parts.insert(0, "--- tools\n" + "\n".join(codec.encode(tool).decode() for tool in tools))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .presets import Preset
 
 VERSION = "2023-06-01"
-# The API wants a limit. No current model writes less; one that writes more has to be told so.
+# The API wants a limit. This one is ours; `max_tokens` knows better what the model can do.
 _MAX_TOKENS = 8192
 
 _FINISHED = {

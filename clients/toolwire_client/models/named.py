@@ -41,14 +41,16 @@ def model_from_name(name: str, **settings: Any) -> Model:
         NotAModel: if the object is no model.
     """
     kind, colon, rest = name.partition(":")
-    if kind in _PLAIN and not colon:
-        return _PLAIN[kind]()
-    if kind == "replay" and rest:
-        return ReplayModel(rest)
     if kind in PRESETS or kind in ALIASES:
         if not rest:
             raise NotReady(f"which model of {kind}? The name is {kind}:MODEL")
         return _behind(kind, rest, settings)
+    if settings:
+        raise NotReady(f"{name!r} is behind no endpoint, so there is no use for {', '.join(settings)}")
+    if kind in _PLAIN and not colon:
+        return _PLAIN[kind]()
+    if kind == "replay" and rest:
+        return ReplayModel(rest)
     if colon and rest:
         return _own(name)
     raise NotReady(f"no model is called {name!r}{did_you_mean(kind, _FIRST_WORDS)}")

@@ -1,8 +1,8 @@
 """Where the endpoints of vendors and of local servers are, and in what they differ.
 
-Looked up in November 2026 in the documentation that `source` names, and in reports of users where that says nothing.
-None of it has been tried with an account. Where a preset is wrong or out of date, `base_url=`, `key=` and `body=` say
-better; and what an endpoint refuses by its answers is learnt from these (`concessions.py`).
+Looked up in November 2026: `source` is the page about the endpoint, some of which could only be read as other projects
+quote them. None of it has been tried with an account. Where a preset is wrong or out of date, `base_url=`, `key=` and
+`body=` say better; and what an endpoint does not take is learnt from its refusals (`concessions.py`).
 """
 
 from __future__ import annotations

@@ -84,8 +84,8 @@ def _said(value: Any) -> tuple[str, str]:
             return _detail(detail), _code(value)
         case {"message": str(message)}:
             return message, _code(value)
-        case str():
-            return value, ""
+        case dict():
+            return str(value), _code(value)
     return ("" if value is None else str(value)), ""
 
 

@@ -54,9 +54,9 @@ class RemoteModel:
     """The *model* of this name behind the endpoint of *preset*, one of `PRESETS` by its name or one of your own.
 
     *base_url* and *key* stand above the preset's address and its variables in the environment. *body* is added to what
-    is sent, for whatever the vendor offers (`{"reasoning_effort": "low"}`), *headers* likewise. *temperature* and
-    *max_tokens* are the vendor's own unless they are given. The proxy is the environment's, as `HTTPS_PROXY` and
-    `NO_PROXY` say, unless there is a *proxy*.
+    is sent, for whatever the vendor offers (`{"reasoning_effort": "low"}`), *headers* likewise; what is secret belongs
+    into *key*. *temperature* and *max_tokens* are the vendor's own unless they are given. The proxy is the
+    environment's, as `HTTPS_PROXY` and `NO_PROXY` say, unless there is a *proxy*.
 
     Within `async with model:` connections stay open from one request to the next, on that event loop; otherwise each
     request has its own.

@@ -115,6 +115,7 @@ _POLITE = (
     "questions|number|it's|that's|the result of|the results of|the value of|equal|let's|let|also|in|for|when|be|these|"
     "numbers|together|work|out|next|finally|first|now|your|so|will|should|'s"
 )
+_LONGEST_QUESTION = 10_000
 _NUMBER = re.compile(r"\.?\d")
 _LETTER = re.compile(r"[a-z']")
 _FILLER = Word("end", "filler")  # passed over; never handed out
@@ -126,6 +127,8 @@ def words_of(question: str) -> list[Word]:
     Raises:
         NotUnderstood: at the first word that has no place in arithmetic.
     """
+    if len(question) > _LONGEST_QUESTION:
+        raise NotUnderstood(f"{question[:40]}…")
     text = unicodedata.normalize("NFKC", question).lower()
     words: list[Word] = []
     at = 0

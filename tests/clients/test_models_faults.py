@@ -118,7 +118,8 @@ def test_it_is_not_asked_for_ever(kind: type[RemoteModel]) -> None:
     with StandIn(rule=lambda body: refused(500, "broken")) as server, pytest.raises(Refused) as caught:
         ask(model(kind, server, waits, retries=waits.retries(attempts=4)))
     assert (len(server.requests), waits.seconds) == (4, [0.5, 1.0, 2.0])
-    assert (caught.value.status, caught.value.message, caught.value.__notes__) == (500, "broken", ["asked 4 times"])
+    assert (caught.value.status, caught.value.message, caught.value.attempts) == (500, "broken", 4)
+    assert str(caught.value).endswith("(500): broken (asked 4 times)")
 
 
 FINAL: dict[str, Fault] = {
@@ -141,7 +142,7 @@ FINAL: dict[str, Fault] = {
 def test_what_will_not_pass_is_not_asked_again(kind: type[RemoteModel], name: str) -> None:
     with StandIn().then(FINAL[name]) as server, pytest.raises(Refused) as caught:
         ask(model(kind, server))
-    assert (len(server.requests), caught.value.__notes__) == (1, ["asked once"])
+    assert (len(server.requests), caught.value.attempts) == (1, 1)
 
 
 def test_a_server_may_ask_for_a_retry_that_its_status_does_not_suggest() -> None:

@@ -22,6 +22,12 @@ class ModelError(Exception):
     """Whether the same request may well be answered later."""
     asked_wait_seconds: float | None = None
     """How long the server wants us to wait before the next request."""
+    attempts = 1
+    """How often was asked."""
+
+    def __str__(self) -> str:
+        said = super().__str__()
+        return said if self.attempts == 1 else f"{said} (asked {self.attempts} times)"
 
 
 class NotAModel(ModelError, TypeError):

@@ -132,7 +132,7 @@ class RemoteModel:
         """As `Model.reply`. A reply of which *on_text* has heard a part is not asked for again.
 
         Raises:
-            ModelError: see `errors.py`. A note says how often was asked.
+            ModelError: see `errors.py`.
         """
         entries = entries_of(tools)
         asked = Asked(
@@ -170,11 +170,11 @@ class RemoteModel:
             try:
                 return await self._endpoint.ask(body, self._wire.reader(asked, self._preset), heard)
             except ModelError as error:
-                attempt += 1
-                seconds = None if heard.anything else self._retries.seconds_before(attempt, error)
+                error.attempts = attempt
+                seconds = None if heard.anything else self._retries.seconds_before(attempt + 1, error)
                 if seconds is None or time.monotonic() - begun + seconds >= self._limits.total:
-                    error.add_note(f"asked {attempt - 1} times" if attempt > 2 else "asked once")
                     raise
+            attempt += 1
             await self._retries.sleep(seconds)
 
     async def __aenter__(self) -> Self:

@@ -1,0 +1,245 @@
+"""A run at a terminal, without one: what is told of it, and what is made of what a person types."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toolwire_client import NoAnswer, Question
+from toolwire_client.agent import Allow, ApprovalRequest, Pause, Refuse
+from toolwire_client.agent.events import (
+    ActionChosen,
+    CallFinished,
+    Ended,
+    FinalForced,
+    ModelFailed,
+    QuestionAsked,
+    Recorded,
+    Refused,
+    ReplyRefused,
+    ToolsListed,
+    UserAsked,
+)
+from toolwire_client.terminal import Interrupted, JsonFace, Line, MainThread, Person, PlainFace, told
+from toolwire_client.terminal.forms import fields
+from toolwire_client.terminal.rich_face import RichFace
+
+STEERING = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), 0x202E, 0x2066)} - {"\n", "\t"}
+
+
+def events_with(text: str) -> list[Recorded]:
+    """An event of each kind that is told, with *text* wherever there is text of others."""
+    return [
+        ToolsListed(tools=[], missing={text: text}),
+        ActionChosen(thought=text, tool=text, params={text: text}),
+        ReplyRefused(reason=text),
+        CallFinished(success=True, result=text),
+        CallFinished(success=False, result={text: [text]}),
+        Refused(reason=text),
+        UserAsked(thought=text, content=text),
+        FinalForced(reason=text, status="budget"),
+        Ended(status="unsolvable", thought=text, result=text, reason=text),
+    ]
+
+
+@given(st.text())
+def test_nothing_that_is_told_steers_the_terminal(text: str) -> None:
+    for event in events_with(text):
+        assert not any(STEERING & set(line.text) for line in told(event))
+
+
+@given(st.text())
+def test_every_face_shows_every_text(text: str) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    for face in (PlainFace(out, err), JsonFace(out, err)):
+        for event in (QuestionAsked(content=text), *events_with(text), ModelFailed(reason=text)):
+            face.show(event)
+    lines = [line for line in out.getvalue().split("\n") if line.startswith('{"type":')]
+    assert [msgspec.json.decode(line)["type"] for line in lines][-2:] == ["Ended", "ModelFailed"]
+
+
+def test_markup_is_text() -> None:
+    from rich.console import Console
+
+    out = io.StringIO()
+    face = RichFace(Console(file=out, width=60), moves=False)
+    face.show(Ended(status="answered", result="[bold]not bold[/bold] :smile:", turns=1))
+    assert out.getvalue().splitlines()[1].rstrip() == "[bold]not bold[/bold] :smile:"
+
+
+def test_long_results_and_arguments_are_shortened() -> None:
+    (result,) = told(CallFinished(success=True, result="x\n" * 10_000))
+    assert result.text == "\n".join("x" * 8) + " … (20,000 characters)"
+    (action,) = told(ActionChosen(thought="", tool="t", params={"text": "x" * 1000}))
+    assert len(action.text) < 120
+
+
+# --- the person ---
+
+
+def person(*typed: str | None) -> tuple[Person, list[Any]]:
+    """A person who types these lines, and what they are told and asked."""
+    lines, seen = list(typed), []
+
+    def read(prompt: str, /, *, prefill: str = "") -> str | None:
+        seen.append(prompt + prefill)
+        return lines.pop(0)
+
+    return Person(read, seen.append), seen
+
+
+REQUEST = ApprovalRequest(tool="delete", params={"path": "a"}, reason="it may destroy something")
+
+
+@pytest.mark.parametrize(
+    ("typed", "verdict"),
+    [
+        (["y"], Allow()),
+        ([" YES "], Allow()),
+        (["what", "", "a"], Allow()),
+        (["no not this one"], Refuse("not this one")),
+        (["n", "why not"], Refuse("why not")),
+        (["n", None], Refuse("")),
+        (["e", '{"path": "b"}'], Allow({"path": "b"})),
+        (["e", "{", "[]", '{"path": "b"}'], Allow({"path": "b"})),
+        (["e", "", "y"], Allow()),
+        ([None], Pause()),
+    ],
+)
+def test_what_is_typed_decides(typed: list[str | None], verdict: object) -> None:
+    assert person(*typed)[0].approve(REQUEST) == verdict
+
+
+def test_always_is_for_one_tool_and_never_for_what_may_be_done_twice() -> None:
+    somebody, seen = person("always", "n x", "n y")
+    assert somebody.approve(REQUEST) == Allow()
+    assert somebody.approve(REQUEST) == Allow()
+    assert len(seen) == 1
+    assert somebody.approve(msgspec.structs.replace(REQUEST, interrupted=True)) == Refuse("x")
+    assert somebody.approve(msgspec.structs.replace(REQUEST, tool="other")) == Refuse("y")
+
+
+def test_who_allows_a_call_has_seen_all_of_it() -> None:
+    hidden = "x" * 500 + "rm -rf /"
+    somebody, seen = person("n no")
+    somebody.approve(msgspec.structs.replace(REQUEST, params={"command": hidden}))
+    assert isinstance(seen[0], Line)
+    assert hidden in seen[0].text
+
+
+def test_arguments_that_did_not_fit_can_be_mended() -> None:
+    somebody, seen = person("e", '{"path": 1}', "e", '{"path": "1"}')
+    assert somebody.approve(REQUEST) == Allow({"path": 1})
+    again = msgspec.structs.replace(REQUEST, reason="the changed parameters do not fit: path")
+    assert somebody.approve(again) == Allow({"path": "1"})
+    assert Line("failure", again.reason) in seen
+    assert seen[-1] == 'arguments > {"path": 1}'
+
+
+FORM = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "minLength": 2},
+        "age": {"type": "integer", "minimum": 18},
+        "sure": {"type": "boolean", "default": True},
+        "colour": {"type": "string", "enum": ["r", "g"], "enumNames": ["Red", "Green"]},
+        "sizes": {"type": "array", "items": {"anyOf": [{"const": 1, "title": "small"}, {"const": 2, "title": "big"}]}},
+    },
+    "required": ["name", "age", "colour"],
+}
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        (["Ann", "20", "n", "GREEN", "big, small"],
+         {"name": "Ann", "age": 20, "sure": False, "colour": "g", "sizes": [2, 1]}),
+        (["A", "", "Ann", "old", "17", "", "18", "", "", "blue", "r", "medium", ""],
+         {"name": "Ann", "age": 18, "sure": True, "colour": "r"}),
+        (["Ann", "/decline"], NoAnswer.DECLINED),
+        (["Ann", None], NoAnswer.DISMISSED),
+    ],
+)  # fmt: skip
+def test_a_form_is_filled_in_field_by_field(typed: list[str | None], answer: object) -> None:
+    assert person(*typed)[0].fill_in(Question("Who?", FORM, "book")) == answer
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["type", "enum", "anyOf", "oneOf", "items", "title", "const", "default", "enumNames"]), inner
+    ),
+    max_leaves=10,
+)  # fmt: skip
+
+
+@given(JSON, st.text(max_size=5))
+def test_a_form_that_is_none_is_no_reason_to_crash(schema: Any, typed: str) -> None:
+    for field in fields({"properties": {"field": schema}, "required": ["field"]}):
+        with suppress(ValueError):
+            field.value(typed)
+
+
+# --- the main thread ---
+
+
+def threads() -> MainThread:
+    return MainThread(lambda: None, lambda: None)
+
+
+def test_work_is_done_in_the_main_thread_in_its_order_and_its_errors_are_told() -> None:
+    main, done = threads(), []
+
+    def note(text: str) -> Callable[[], None]:
+        return lambda: done.append((text, threading.current_thread() is threading.main_thread()))
+
+    def fail() -> None:
+        raise LookupError("not here")
+
+    async def work() -> str:
+        main.soon(note("first"))
+        await main.do(note("second"))
+        with pytest.raises(LookupError, match="not here"):
+            await main.do(fail)
+        return "result"
+
+    assert main.run(work) == "result"
+    assert done == [("first", True), ("second", True)]
+
+
+def test_what_nobody_waits_for_is_read_no_longer() -> None:
+    reading, writing = os.pipe()
+    main, ends = threads(), []
+
+    def read() -> bytes:
+        try:
+            with main.typing():
+                begun.set()
+                return os.read(reading, 1)
+        except Interrupted:
+            ends.append("interrupted")
+            raise
+
+    begun = threading.Event()
+
+    async def work() -> str:
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(main.do, read)
+                await anyio.to_thread.run_sync(begun.wait)
+                scope.cancel()
+        return await main.do(lambda: "the next one")
+
+    assert main.run(work) == "the next one"
+    assert ends == ["interrupted"]
+    os.close(reading)
+    os.close(writing)

@@ -1,0 +1,434 @@
+"""`toolwire ask` and `toolwire chat`, as processes: piped, and on a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toolwire_client.agent import load
+
+SECONDS = 60
+
+TOOLS = '''
+from typing import Literal
+
+from toolwire import Context, tool_api
+
+@tool_api(read_only=True)
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+@tool_api
+def multiply(a: int, b: int) -> int:
+    """Multiply two numbers."""
+    return a * b
+
+@tool_api(read_only=True)
+def wait(context: Context) -> None:
+    """Wait for ever, telling how far that is."""
+    import os, time
+    context.progress(1, 4, "well [bold]begun[/bold] \\x1b[31m")
+    if os.path.exists("waiting"):
+        with open("waiting", "w") as told:
+            told.write(str(os.getpid()))
+    while True:
+        context.check()
+        time.sleep(0.02)
+
+@tool_api(read_only=True)
+def book(context: Context) -> str:
+    """Book a room."""
+    nights = context.ask("How many nights?", int)
+    return f"{nights} nights, {context.ask('Which room?', Literal['quiet', 'view'])}"
+'''
+
+MODELS = """
+import json
+
+import anyio
+from toolwire_client.models import ScriptedModel
+
+QUESTION = {"thought": "Who knows?", "type": "ASK", "content": "Which [bold]colour\\x1b[31m?"}
+
+def acts(tool, **params):
+    return {"thought": "Let me see.", "type": "ACTION", "tool": tool, "params": params}
+
+def done(result="It is done.", ok=True):
+    return {"thought": "That is all.", "type": "FINAL_ANSWER", "ok": ok, "result": result}
+
+def gives_up(): return ScriptedModel([done("Nobody knows.", ok=False)])
+def is_lost(): return ScriptedModel([])
+def asks(): return ScriptedModel([QUESTION, done("So be it.")])
+def waits(): return ScriptedModel([acts("wait"), done()])
+def books(): return ScriptedModel([acts("book"), done()])
+def is_evil(): return ScriptedModel([acts("add", a=1, b=1), done("[red]answer[/red] \\x1b]0;title\\x07")])
+
+class WaitsAndThinks:
+    "Calls `wait`, and then thinks for ever."
+    turns = 0
+    async def reply(self, messages, **more):
+        self.turns += 1
+        if self.turns > 1:
+            with open("thinking", "w") as told:
+                told.write("yes")
+            await anyio.sleep_forever()
+        return (await waits().reply(messages))
+"""
+
+CONTROL = re.compile(r"\x1b(?!\[[\d;?]*[A-Za-ln-z]|\[[\d;]*m)|[\x00-\x06\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "tools.py").write_text(TOOLS)
+    (tmp_path / "models.py").write_text(MODELS)
+    return tmp_path
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "toolwire", *words]
+
+
+def run(*words: str, cwd: Path, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*words),
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        env={**os.environ, **env},
+        check=False,
+    )
+
+
+OFFLINE = ("--tools", "tools.py", "--model", "arithmetic")
+
+
+# --- piped ---
+
+
+def test_the_answer_alone_goes_to_standard_output(folder: Path) -> None:
+    done = run("ask", "How much is 3 + 4?", *OFFLINE, cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "3 + 4 = 7\n")
+    assert done.stderr.splitlines()[:3] == ["  I compute 3 + 4.", "> add(a=3, b=4)", "  7"]
+    assert re.fullmatch(r"  answered \(2 replies, \d+\.\d s\)", done.stderr.splitlines()[-1])
+
+
+def test_a_question_can_come_from_standard_input(folder: Path) -> None:
+    assert run("ask", "-", *OFFLINE, cwd=folder, stdin="How much\nis 3 + 4?\n").stdout == "3 + 4 = 7\n"
+
+
+def test_every_event_is_a_line_of_json(folder: Path) -> None:
+    done = run("ask", "How much is 3 + 4?", *OFFLINE, "--json", "--transcript", "run.jsonl", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [event["type"] for event in events[-4:]] == ["CallFinished", "ModelAsked", "ModelReplied", "Ended"]
+    assert (folder / "run.jsonl").read_text() == done.stdout
+
+
+def test_an_answer_is_piped_as_the_model_gave_it(folder: Path) -> None:
+    done = run("ask", "go", "--tools", "tools.py", "--model", "models.py:is_evil", cwd=folder)
+    assert done.stdout == "[red]answer[/red] \x1b]0;title\x07\n"
+    assert not CONTROL.search(done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("model", "words", "told"),
+    [
+        ("models.py:gives_up", [], "unsolvable"),
+        ("models.py:is_lost", [], "model_error: "),
+        ("models.py:asks", [], "needs_input: "),
+        ("models.py:waits", ["--max-turns", "1", "--tool-timeout", "0.1"], "answered"),
+        ("arithmetic", ["--max-turns", "1"], "turn_limit: "),
+        ("arithmetic", ["--approve", "reads"], "unsolvable"),
+        ("arithmetic", ["--deny", "a*"], "unsolvable"),
+        ("arithmetic", [], "needs_input: a call waits for approval"),
+    ],
+)
+def test_the_outcome_is_named_and_only_an_answer_is_a_success(
+    folder: Path, model: str, words: list[str], told: str
+) -> None:
+    done = run("ask", "How much is 12 * (3 + 4)?", "--tools", "tools.py", "--model", model, *words, cwd=folder)
+    is_answered = told == "answered"
+    assert (done.returncode == 0, bool(done.stdout)) == (is_answered, is_answered)
+    assert re.search(rf"^  {re.escape(told)}", done.stderr, re.MULTILINE)
+
+
+def test_a_run_that_needs_somebody_goes_on_in_another_process(folder: Path) -> None:
+    first = run("ask", "How much is 12 * (3 + 4)?", *OFFLINE, "--transcript", "run.jsonl", cwd=folder)
+    assert (first.returncode, first.stdout) == (1, "")
+    assert "nobody can be asked here" in first.stderr
+    assert "--resume run.jsonl goes on with it" in first.stderr
+    second = run("ask", *OFFLINE, "--resume", "run.jsonl", "--allow", "mult*", cwd=folder)
+    assert (second.returncode, second.stdout) == (0, "12 * (3 + 4) = 84\n")
+    third = run("ask", "And times 2?", *OFFLINE, "--resume", "run.jsonl", "--approve", "all", cwd=folder)
+    assert (third.returncode, third.stdout) == (0, "84 * 2 = 168\n")
+    over = run("ask", *OFFLINE, "--resume", "run.jsonl", cwd=folder)
+    assert (over.returncode, "the last question in run.jsonl is done" in over.stderr) == (2, True)
+
+
+def test_the_tools_of_all_servers_are_offered(folder: Path) -> None:
+    server = shlex.join(command("serve", "tools.py:add", "--name", "first"))
+    entry = {"command": sys.executable, "args": ["-m", "toolwire", "serve", "tools.py:book"]}
+    (folder / "servers.json").write_text(json.dumps({"mcpServers": {"second": entry, "bad": {"command": "no-such"}}}))
+    words = ["--config", "servers.json", "--server", server, "--tools", "tools.py:add", "--tools", "tools.py:wait"]
+    done = run("ask", "2+3?", *words, "--model", "arithmetic", "--json", "--", *command("serve", "tools.py:multiply"),
+               cwd=folder)  # fmt: skip
+    listed = next(event for event in map(json.loads, done.stdout.splitlines()) if event["type"] == "ToolsListed")
+    names = {tool["name"] for tool in listed["tools"]}
+    assert names == {"first_add", "toolwire_add", "wait", "book", "multiply"}
+    assert "bad does not start: cannot start 'no-such'" in done.stderr
+
+
+def test_a_conversation_can_be_piped(folder: Path) -> None:
+    done = run("chat", *OFFLINE, "--approve", "all", cwd=folder, stdin="3 + 4?\n\nand times 2?\n/quit\n5 + 5?\n")
+    assert (done.returncode, done.stdout) == (0, "3 + 4 = 7\n7 * 2 = 14\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (["ask", "x"], 2, "--model NAME. Known: arithmetic, human"),
+        (["ask", "x", "--model", "arithmetc"], 2, "did you mean 'arithmetic'"),
+        (["ask", "what", "is", "it", *OFFLINE], 2, 'ask "what is it"'),
+        (["ask", *OFFLINE], 2, "say what to ask"),
+        (["ask", " ", *OFFLINE], 2, "empty"),
+        (["chat", "x", *OFFLINE], 2, "`toolwire ask` takes one"),
+        (["ask", "x", *OFFLINE, "--approve", "some"], 2, "one of ask, reads, all"),
+        (["ask", "x", *OFFLINE, "--timeout", "0"], 2, "more than 0"),
+        (["ask", "x", *OFFLINE, "--server", "cat 'x"], 2, "no closing quotation"),
+        (["ask", "x", *OFFLINE, "--server", ""], 2, "--server wants a command"),
+        (["ask", "x", *OFFLINE, "--server", "no-such-program"], 2, "cannot start 'no-such-program'"),
+        (["ask", "x", *OFFLINE, "--server", "true"], 1, "true does not start: the server ended with exit status 0"),
+        (["ask", "x", *OFFLINE, "--tools", "tols.py"], 2, "did you mean 'tools.py'"),
+        (["ask", "x", *OFFLINE, "--config", "none.json"], 2, "cannot read none.json"),
+        (["ask", "x", *OFFLINE, "--config", "tools.py"], 2, "tools.py"),
+        (["ask", "x", *OFFLINE, "--resume", "none"], 2, "cannot open none: No such file"),
+        (["ask", "x", *OFFLINE, "--resume", "tools.py"], 2, "tools.py, line"),
+        (["ask", "x", *OFFLINE, "--resume", "a", "--transcript", "b"], 2, "leave out --transcript"),
+        (["ask", "x", *OFFLINE, "--transcript", "no/folder"], 2, "cannot open no/folder"),
+        (["ask", "x", *OFFLINE, "--"], 2, "command is missing"),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_its_remedy(folder: Path, words: list[str], status: int, told: str) -> None:
+    done = run(*words, cwd=folder)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_ctrl_c_ends_the_call_and_then_the_run_and_leaves_nothing_behind(folder: Path) -> None:
+    os.mkfifo(folder / "waiting")
+    os.mkfifo(folder / "thinking")
+    words = ["--tools", "tools.py", "--model", "models.py:WaitsAndThinks", "--transcript", "run.jsonl"]
+    with subprocess.Popen(
+        command("ask", "go", *words),
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        server = int((folder / "waiting").read_text())  # waits until the tool writes there
+        process.send_signal(signal.SIGINT)
+        assert (folder / "thinking").read_text() == "yes"  # the run goes on without the call
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=SECONDS)
+    assert (process.returncode, stdout) == (130, b"")
+    assert b"the call is cancelled; Ctrl-C again ends the run" in stderr
+    assert b"  cancelled: Ctrl-C (1 reply" in stderr
+    assert not Path(f"/proc/{server}").exists()
+    kinds = [type(event).__name__ for event in load(folder / "run.jsonl")]
+    assert kinds[-4:] == ["CallStarted", "CallFinished", "ModelAsked", "Ended"]
+
+
+def test_a_signal_to_end_does_so_and_leaves_a_transcript(folder: Path) -> None:
+    os.mkfifo(folder / "waiting")
+    words = ["--tools", "tools.py", "--model", "models.py:waits", "--transcript", "run.jsonl"]
+    with subprocess.Popen(command("ask", "go", *words), cwd=folder, stdin=subprocess.DEVNULL) as process:
+        server = int((folder / "waiting").read_text())
+        process.terminate()
+        assert process.wait(SECONDS) == -signal.SIGTERM
+    assert not Path(f"/proc/{server}").exists()
+    assert load(folder / "run.jsonl")[-1].status == "cancelled"
+
+
+# --- on a terminal ---
+
+# The terminal becomes the one that controls the process, so that Ctrl-C reaches it.
+_SHIM = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+
+
+class Terminal:
+    """A command on a terminal of its own, and somebody who types."""
+
+    def __init__(self, *words: str, cwd: Path, program: list[str] | None = None, **env: str) -> None:
+        self._controller, terminal = pty.openpty()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _SHIM, *(program or command(*words))],
+            cwd=cwd,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            start_new_session=True,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "40", **env},
+        )
+        os.close(terminal)
+        self._seen = 0
+        self.shown = ""
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        os.close(self._controller)
+
+    def until(self, text: str) -> None:
+        """Read until *text* has been shown, behind what was read before."""
+        while text not in self.shown[self._seen :]:
+            assert self._more(), f"{text!r} was never shown, but {self.shown[self._seen :]!r}"
+        self._seen = self.shown.index(text, self._seen) + len(text)
+
+    def types(self, text: str, *, at: str) -> None:
+        """Type *text* when *at* has been shown."""
+        self.until(at)
+        if text == "\x03":
+            self._until_asleep()
+        os.write(self._controller, text.encode())
+
+    def _until_asleep(self) -> None:
+        """Wait until the main thread does: between a prompt and the wait for a key, Python overlooks a signal."""
+        status = Path(f"/proc/{self._process.pid}/stat")
+        while status.exists() and status.read_text().rpartition(")")[2].split()[0] != "S":
+            pass
+
+    def ends(self) -> int:
+        while self._more():
+            pass
+        return self._process.wait(SECONDS)
+
+    def _more(self) -> bool:
+        if not select.select([self._controller], [], [], SECONDS)[0]:
+            return False
+        try:
+            data = os.read(self._controller, 65536)
+        except OSError:  # nobody holds the terminal any more
+            return False
+        self.shown += data.decode(errors="replace")
+        return bool(data)
+
+
+APPROVAL = "always (for this tool) > "
+QUESTION = "How much is 12 * (3 + 4)?"
+
+
+@pytest.mark.parametrize(
+    ("typed", "status", "shown"),
+    [
+        ([("y\r", APPROVAL)], 0, "12 * (3 + 4) = 84"),
+        ([("what?\r", APPROVAL), ("a\r", APPROVAL)], 0, "12 * (3 + 4) = 84"),
+        ([("e\r", APPROVAL), ("\x7f\x7f10}\r", '"b":7}')], 0, "12 * (3 + 4) = 120"),
+        ([("e\r", APPROVAL), ("}\r", '"b":7}'), ("\x7f\r", '> {"a":12,"b":7}}')], 0, "12 * (3 + 4) = 84"),
+        ([("e\r", APPROVAL), ('\x7f\x7f"x"}\r', '"b":7}'), ("n\r", "do not fit"), ("\r", "why")], 1, "not allowed"),
+        ([("n I have no time\r", APPROVAL)], 1, "not allowed: I have no time"),
+        ([("\x04", APPROVAL)], 1, "needs_input: a call waits for approval"),
+        ([("\x03", APPROVAL)], 130, "cancelled: Ctrl-C"),
+    ],
+    ids=["yes", "always", "edited", "edited to what is no JSON", "edited to a misfit", "no", "later", "Ctrl-C"],
+)
+def test_a_person_decides_about_a_call(folder: Path, typed: list[tuple[str, str]], status: int, shown: str) -> None:
+    with Terminal("ask", QUESTION, *OFFLINE, cwd=folder) as terminal:
+        for text, at in typed:
+            terminal.types(text, at=at)
+        assert terminal.ends() == status
+    assert shown in terminal.shown
+
+
+def test_always_is_for_all_calls_of_one_tool(folder: Path) -> None:
+    with Terminal("chat", *OFFLINE, cwd=folder) as terminal:
+        terminal.types("2 * 3?\r", at="\n> ")
+        terminal.types("a\r", at=APPROVAL)
+        terminal.types("4 * 5?\r", at="2 * 3 = 6")
+        terminal.types("/quit\r", at="4 * 5 = 20")
+        assert terminal.ends() == 0
+    assert terminal.shown.count(APPROVAL) == 1
+
+
+def test_a_person_answers_the_model_and_no_text_of_its_steers_the_terminal(folder: Path) -> None:
+    with Terminal("ask", "go", "--model", "models.py:asks", cwd=folder) as terminal:
+        terminal.types("blue\r", at="Which [bold]colour\N{REPLACEMENT CHARACTER}[31m?")
+        assert terminal.ends() == 0
+    assert "So be it." in terminal.shown
+    with Terminal("ask", "go", "--tools", "tools.py", "--model", "models.py:is_evil", cwd=folder) as terminal:
+        assert terminal.ends() == 0
+    assert "[red]answer[/red] \N{REPLACEMENT CHARACTER}]0;title\N{REPLACEMENT CHARACTER}" in terminal.shown
+
+
+def test_a_person_fills_in_the_forms_of_tools(folder: Path) -> None:
+    with Terminal("ask", "go", "--tools", "tools.py", "--model", "models.py:books", cwd=folder) as terminal:
+        terminal.types("few\r", at="How many nights?")
+        terminal.types("3\r", at='"few" is not an integer')
+        terminal.types("View\r", at="quiet | view")
+        assert terminal.ends() == 0
+    assert "3 nights, view" in terminal.shown
+
+
+def test_progress_is_a_bar_that_ctrl_c_ends(folder: Path) -> None:
+    with Terminal("ask", "go", "--tools", "tools.py", "--model", "models.py:waits", cwd=folder) as terminal:
+        terminal.types("\x03", at="25%")
+        assert terminal.ends() == 0
+    assert "wait well [bold]begun[/bold] \N{REPLACEMENT CHARACTER}[31m" in terminal.shown
+    assert "The user cancelled the call." in terminal.shown
+
+
+def test_ctrl_c_does_not_end_a_chat_that_waits_for_a_question(folder: Path) -> None:
+    with Terminal("chat", *OFFLINE, cwd=folder) as terminal:
+        terminal.types("\x03", at="\n> ")
+        terminal.types("/tools\r", at="Ctrl-D or /quit ends the chat")
+        terminal.types("/hepl\r", at="multiply")
+        terminal.until("did you mean '/help'?")
+        terminal.types("\x04", at="\n> ")
+        assert terminal.ends() == 0
+
+
+def test_a_question_that_was_put_off_is_gone_on_with_in_a_chat(folder: Path) -> None:
+    with Terminal("chat", *OFFLINE, cwd=folder) as terminal:
+        terminal.types("2 * 3?\r", at="\n> ")
+        terminal.types("\x04", at=APPROVAL)
+        terminal.types("/continue\r", at="needs_input")
+        terminal.types("y\r", at=APPROVAL)
+        terminal.types("/quit\r", at="2 * 3 = 6")
+        assert terminal.ends() == 0
+
+
+def test_prompts_stay_out_of_a_pipe(folder: Path) -> None:
+    script = f"{shlex.join(command('ask', QUESTION, *OFFLINE))} > answer.txt"
+    with Terminal(program=["/bin/sh", "-c", script], cwd=folder) as terminal:
+        terminal.types("y\r", at=APPROVAL)
+        assert terminal.ends() == 0
+    assert (folder / "answer.txt").read_text() == "12 * (3 + 4) = 84\n"
+
+
+def test_without_rich_the_terminal_is_plain_and_a_hint_says_so(folder: Path) -> None:
+    (folder / "without").mkdir()
+    (folder / "without" / "rich.py").write_text("raise ImportError('as if it were not installed')")
+    with Terminal("ask", "3 + 4?", *OFFLINE, cwd=folder, PYTHONPATH="without") as terminal:
+        assert terminal.ends() == 0
+    assert "pip install 'toolwire[agent]'" in terminal.shown
+    assert "\x1b" not in terminal.shown
+    assert "3 + 4 = 7\r\n" in terminal.shown

@@ -69,7 +69,9 @@ def test_a_question_is_solved_whatever_happens_on_the_way(kind: type[RemoteModel
     with StandIn(answers(ArithmeticModel())) as server:
         server.then(refused(529), stand_in.reset, stand_in.in_pieces(5), stand_in.reset_midway)
         model = kind("m", base_url=server.url, key="sk-0123456789", retries=Retries(sleep=now))
-        agent = Agent(model, [add, multiply], protocol=PROTOCOLS[protocol], approval=Approvals(allow=("add", "multiply")))
+        agent = Agent(
+            model, [add, multiply], protocol=PROTOCOLS[protocol], approval=Approvals(allow=("add", "multiply"))
+        )
         outcome = anyio.run(agent.answer, "What is (12 + 3) * 4?", backend=loop)
     assert (outcome.status, outcome.result) == ("answered", "(12 + 3) * 4 = 60")
     assert outcome.usage.input_tokens == 3 * 11

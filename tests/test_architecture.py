@@ -21,7 +21,7 @@ SHELVES = {
 }
 
 # The commands that ask use the client; nothing else of the server does, and even these only when they run.
-EXCEPTIONS = {("server/toolwire/cli.py", "toolwire_client"), ("server/toolwire/ask.py", "toolwire_client")}
+EXCEPTIONS = {(f"server/toolwire/{name}.py", "toolwire_client") for name in ("cli", "ask", "equipment")}
 
 
 def sources() -> Iterator[tuple[str, Path]]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import shlex
 import sys
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
 from functools import partial
@@ -12,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_tools.suggestions import unknown
 
-from .errors import Failed, UsageError
-from .show import Style, printable, tools_table, width
+from .equipment import ServersToStart, budgets_of, face_of, model_of, note
+from .errors import UsageError
+from .show import Style, tools_table, width
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
-    from toolwire_client import AsyncClient, ClientError, NoAnswer, Question, Servers
+    from toolwire_client import NoAnswer, Question
     from toolwire_client.agent import Agent, ApprovalRequest, Approvals, Recorded, Session, Verdict
     from toolwire_client.agent.events import Ended
-    from toolwire_client.models import Model
-    from toolwire_client.terminal import Face
 
     from .options import Words
 
@@ -65,10 +62,14 @@ def _question(words: Words) -> str | None:
         raise UsageError(f'put the question in quotes, as in `ask "{" ".join(given)}"`')
     if not given and "resume" not in words.options:
         raise UsageError('say what to ask, as in `ask "What is 2 + 3?"`; `-` reads it from standard input')
-    question = sys.stdin.read() if given == ["-"] else given[0] if given else None
+    question = _piped() if given == ["-"] else given[0] if given else None
     if question is not None and not question.strip():
         raise UsageError("the question is empty")
     return question
+
+
+def _piped() -> str:
+    return sys.stdin.read() if sys.stdin is not None else ""
 
 
 class _Exchange:
@@ -79,11 +80,12 @@ class _Exchange:
         from toolwire_client.terminal import Keyboard, MainThread, Person
 
         self._options = options = words.options
-        self._servers = _Servers(words, own)
-        self._model = _model(options)
+        self._servers = ServersToStart(words, own)
+        self._model = model_of(options)
         # A program that reads events has no way to answer.
-        self._is_attended = sys.stdin.isatty() and sys.stderr.isatty() and not options.get("json")
-        self._face = _face(options, thinks=not isinstance(self._model, HumanModel))
+        has_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+        self._is_attended = has_terminal and not options.get("json")
+        self._face = face_of(options, thinks=not isinstance(self._model, HumanModel))
         self._main = MainThread(self._interrupt, self._end)
         self._keyboard = Keyboard(self._main.typing)
         self._person = Person(self._keyboard.read, self._face.tell)
@@ -122,7 +124,7 @@ class _Exchange:
         try:
             return self._keyboard.read("\n> " if self._is_attended else "")
         except Interrupted:
-            _note(self._face, "Ctrl-D or /quit ends the chat")
+            note(self._face, "Ctrl-D or /quit ends the chat")
             return ""
 
     async def _do(self, line: str) -> None:
@@ -195,7 +197,7 @@ class _Exchange:
         raise AssertionError("every run ends with Ended")
 
     def _tell(self, text: str) -> None:
-        self._main.soon(partial(_note, self._face, text))
+        self._main.soon(partial(note, self._face, text))
 
     def _interrupt(self) -> None:
         """Ctrl-C: end the call under way, or else the run, or else everything."""
@@ -228,17 +230,10 @@ class _Exchange:
     # --- settings ---
 
     def _agent_settings(self) -> dict[str, Any]:
-        from toolwire_client.agent import Budgets
-
         given = self._options
         if "resume" in given and given.get("transcript", given["resume"]) != given["resume"]:
             raise UsageError("--resume adds to the transcript that it goes on with: leave out --transcript")
-        limits = {"turns": "max_turns", "tokens": "max_tokens", "seconds": "timeout"}
-        try:
-            budgets = Budgets(**{name: given[option] for name, option in limits.items() if option in given})
-        except ValueError as error:
-            raise UsageError(f"the limits are too small: {error}") from None
-        settings: dict[str, Any] = {"budgets": budgets, "approval": self._approvals()}
+        settings: dict[str, Any] = {"budgets": budgets_of(given), "approval": self._approvals()}
         if "tool_timeout" in given:
             settings["tool_seconds"] = given["tool_timeout"]
         if self._is_attended:
@@ -264,122 +259,3 @@ class _Exchange:
         file = self._options.get("resume", self._options.get("transcript"))
         how = f"--resume {file} goes on with it" if file else "--transcript FILE keeps a run that is to go on later"
         return f"{alone}{how}"
-
-
-class _Servers:
-    """The servers of a command line."""
-
-    def __init__(self, words: Words, own: Callable[[list[str]], list[str]]) -> None:
-        self._config: str | None = words.options.get("config")
-        self._commands = {text: _command(text) for text in words.options.get("server", ())}
-        if words.command is not None:
-            if not words.command:
-                raise UsageError("the server's command is missing after `--`")
-            self._commands[shlex.join(words.command)] = words.command
-        targets = words.options.get("tools", [])
-        self._own = shlex.join(["toolwire", "serve", *targets]) if targets else None
-        if self._own:
-            self._commands[self._own] = own(targets)
-
-    async def start(self, stack: AsyncExitStack, on_ask: Any, tell: Callable[[str], object]) -> dict[str, AsyncClient]:
-        """Return the clients of all of them, which *stack* closes.
-
-        One that was typed has to start; of a file's, those are told that do not.
-        """
-        from toolwire_client import ServersOpening, connect
-
-        openings = {
-            text: connect(
-                command,
-                # Whoever types a command expects it to see their environment.
-                inherit_env=True,
-                # Our own says why it cannot load a target, and shows tracebacks of the user's tools.
-                show_stderr=text == self._own,
-                era="modern" if text == self._own else "auto",
-                restart=True,
-                on_ask=on_ask,
-            )
-            for text, command in self._commands.items()
-        }
-        configured = await stack.enter_async_context(self._configured(on_ask))
-        for name, error in configured.errors.items():
-            tell(f"{name} does not start: {error}")
-        typed: Servers[AsyncClient] = await stack.enter_async_context(ServersOpening(openings, {}))
-        for text, error in typed.errors.items():
-            raise self._failure(text, error)
-        clients = dict(configured)
-        for client in typed.values():
-            clients[_free(str(client.server_info.get("name") or "server"), clients)] = client
-        return clients
-
-    def _configured(self, on_ask: Any) -> AbstractAsyncContextManager[Servers[AsyncClient]]:
-        from toolwire_client import BadConfiguration, connect_config
-
-        try:
-            return connect_config(self._config or {"mcpServers": {}}, restart=True, on_ask=on_ask)
-        except BadConfiguration as error:
-            raise UsageError(str(error)) from None
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not text"
-            raise UsageError(f"cannot read {self._config}: {reason}") from None
-
-    def _failure(self, text: str, error: ClientError) -> Failed:
-        from toolwire_client import NotStarted, ServerGone
-
-        if text == self._own and isinstance(error, ServerGone):
-            refused = error.exit_status == 2  # and it has said why
-            return Failed("" if refused else error.reason, 2 if refused else 1)
-        return Failed(printable(f"{text} does not start: {error}"), 2 if isinstance(error, NotStarted) else 1)
-
-
-def _note(face: Face, text: str) -> None:
-    from toolwire_client.terminal import Line
-
-    face.tell(Line("note", printable(text)))
-
-
-def _command(text: str) -> list[str]:
-    try:
-        command = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"--server wants a command, and in {text!r} there is {str(error).lower()}") from None
-    if not command:
-        raise UsageError('--server wants a command, as in --server "npx -y some-mcp-server"')
-    return command
-
-
-def _free(name: str, taken: dict[str, Any]) -> str:
-    """*name*, with a number behind it if another server is called so."""
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name}_{number}"
-    return free
-
-
-def _model(options: dict[str, Any]) -> Model:
-    from toolwire_client.models import ModelError, known_names, model_from_name
-
-    if "model" not in options:
-        raise UsageError(f"say which model to ask, with --model NAME. Known: {', '.join(known_names())}")
-    settings = {"base_url": options["base_url"]} if "base_url" in options else {}
-    try:
-        return model_from_name(options["model"], **settings)
-    except (ModelError, OSError) as error:
-        raise UsageError(str(error)) from None
-
-
-def _face(options: dict[str, Any], *, thinks: bool) -> Face:
-    from toolwire_client.terminal import JsonFace, PlainFace
-
-    if options.get("json"):
-        return JsonFace(sys.stdout, sys.stderr)
-    plain = PlainFace(sys.stdout, sys.stderr)
-    if not (sys.stdout.isatty() and sys.stderr.isatty()) or os.environ.get("TERM") == "dumb":
-        return plain
-    try:
-        from toolwire_client.terminal.rich_face import RichFace
-    except ImportError:
-        _note(plain, "with rich this looks better: pip install 'toolwire[agent]'")
-        return plain
-    return RichFace(thinks=thinks)

@@ -92,7 +92,7 @@ class _Demo:
         self._cancel()
 
         self._heading("A question, solved with these tools")
-        self._say("The model is an offline planner for arithmetic and no language model; `toolwire ask` takes real ones.")
+        self._say("The model is an offline planner for arithmetic, no language model; `toolwire ask` takes real ones.")
         self._say(f"\n? {self._style.bold(_QUESTION)}")
         self._solve(_QUESTION)
         self._say("\nNow your own: toolwire serve FILE.py, or try toolwire list FILE.py")

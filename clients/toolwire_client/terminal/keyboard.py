@@ -20,7 +20,7 @@ class Keyboard:
 
     def __init__(self, typing: Callable[[], AbstractContextManager[None]]) -> None:
         self._typing = typing
-        self._is_terminal = sys.stdin.isatty()
+        self._is_terminal = sys.stdin is not None and sys.stdin.isatty()
         self._edits = self._is_terminal and sys.stdout.isatty()
         self._readline = _readline() if self._edits else None
         with suppress(AttributeError):  # what stands in for it in a test
@@ -47,7 +47,7 @@ class Keyboard:
         if self._is_terminal:
             sys.stderr.write(prompt)
             sys.stderr.flush()
-        line = sys.stdin.readline()
+        line = sys.stdin.readline() if sys.stdin is not None else ""
         return line.rstrip("\r\n") if line else None
 
     def _end_line(self) -> None:

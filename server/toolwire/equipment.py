@@ -1,0 +1,167 @@
+"""What a question is asked with, from the words of a command line: a model, servers, limits, and how it is shown."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+from .errors import Failed, UsageError
+from .show import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager, AsyncExitStack
+
+    from toolwire_client import AsyncClient, ClientError, Servers
+    from toolwire_client.agent import Budgets
+    from toolwire_client.models import Model
+    from toolwire_client.terminal import Face
+
+    from .options import Words
+
+_LIMITS = {"turns": "max_turns", "tokens": "max_tokens", "seconds": "timeout"}
+
+
+def model_of(options: dict[str, Any]) -> Model:
+    """Return the model that is named.
+
+    Raises:
+        UsageError: if there is none.
+    """
+    from toolwire_client.models import ModelError, known_names, model_from_name
+
+    if "model" not in options:
+        raise UsageError(f"say which model to ask, with --model NAME. Known: {', '.join(known_names())}")
+    settings = {"base_url": options["base_url"]} if "base_url" in options else {}
+    try:
+        return model_from_name(options["model"], **settings)
+    except (ModelError, OSError) as error:
+        raise UsageError(str(error)) from None
+
+
+def face_of(options: dict[str, Any], *, thinks: bool) -> Face:
+    """Return what shows a run: with rich on a terminal, as plain text elsewhere, or as JSON.
+
+    Without *thinks* nothing moves while the model is waited for.
+    """
+    from toolwire_client.terminal import JsonFace, PlainFace
+
+    if options.get("json"):
+        return JsonFace(sys.stdout, sys.stderr)
+    plain = PlainFace(sys.stdout, sys.stderr)
+    if not (sys.stdout.isatty() and sys.stderr.isatty()) or os.environ.get("TERM") == "dumb":
+        return plain
+    try:
+        from toolwire_client.terminal.rich_face import RichFace
+    except ImportError:
+        note(plain, "with rich this looks better: pip install 'toolwire[agent]'")
+        return plain
+    return RichFace(thinks=thinks)
+
+
+def budgets_of(options: dict[str, Any]) -> Budgets:
+    """Return what a question may cost.
+
+    Raises:
+        UsageError: if that is nothing at all.
+    """
+    from toolwire_client.agent import Budgets
+
+    try:
+        return Budgets(**{name: options[option] for name, option in _LIMITS.items() if option in options})
+    except ValueError as error:
+        raise UsageError(f"the limits are too small: {error}") from None
+
+
+def note(face: Face, text: str) -> None:
+    """Tell what is not part of the run."""
+    from toolwire_client.terminal import Line
+
+    face.tell(Line("note", printable(text)))
+
+
+class ServersToStart:
+    """The servers of a command line."""
+
+    def __init__(self, words: Words, own: Callable[[list[str]], list[str]]) -> None:
+        self._config: str | None = words.options.get("config")
+        self._commands = {text: _command(text) for text in words.options.get("server", ())}
+        if words.command is not None:
+            if not words.command:
+                raise UsageError("the server's command is missing after `--`")
+            self._commands[shlex.join(words.command)] = words.command
+        targets = words.options.get("tools", [])
+        self._own = shlex.join(["toolwire", "serve", *targets]) if targets else None
+        if self._own:
+            self._commands[self._own] = own(targets)
+
+    async def start(self, stack: AsyncExitStack, on_ask: Any, tell: Callable[[str], object]) -> dict[str, AsyncClient]:
+        """Return the clients of all of them, which *stack* closes.
+
+        One that was typed has to start; of a file's, those are told that do not.
+        """
+        from toolwire_client import ServersOpening, connect
+
+        openings = {
+            text: connect(
+                command,
+                # Whoever types a command expects it to see their environment.
+                inherit_env=True,
+                # Our own says why it cannot load a target, and shows tracebacks of the user's tools.
+                show_stderr=text == self._own,
+                era="modern" if text == self._own else "auto",
+                restart=True,
+                on_ask=on_ask,
+            )
+            for text, command in self._commands.items()
+        }
+        configured = await stack.enter_async_context(self._configured(on_ask))
+        for name, error in configured.errors.items():
+            tell(f"{name} does not start: {error}")
+        typed: Servers[AsyncClient] = await stack.enter_async_context(ServersOpening(openings, {}))
+        for text, error in typed.errors.items():
+            raise self._failure(text, error)
+        clients = dict(configured)
+        for client in typed.values():
+            clients[_free(str(client.server_info.get("name") or "server"), clients)] = client
+        return clients
+
+    def _configured(self, on_ask: Any) -> AbstractAsyncContextManager[Servers[AsyncClient]]:
+        from toolwire_client import BadConfiguration, connect_config
+
+        try:
+            return connect_config(self._config or {"mcpServers": {}}, restart=True, on_ask=on_ask)
+        except BadConfiguration as error:
+            raise UsageError(str(error)) from None
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not text"
+            raise UsageError(f"cannot read {self._config}: {reason}") from None
+
+    def _failure(self, text: str, error: ClientError) -> Failed:
+        from toolwire_client import NotStarted, ServerGone
+
+        if text == self._own and isinstance(error, ServerGone):
+            refused = error.exit_status == 2  # and it has said why
+            return Failed("" if refused else error.reason, 2 if refused else 1)
+        return Failed(printable(f"{text} does not start: {error}"), 2 if isinstance(error, NotStarted) else 1)
+
+
+def _command(text: str) -> list[str]:
+    try:
+        command = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--server wants a command, and in {text!r} there is {str(error).lower()}") from None
+    if not command:
+        raise UsageError('--server wants a command, as in --server "npx -y some-mcp-server"')
+    return command
+
+
+def _free(name: str, taken: dict[str, Any]) -> str:
+    """*name*, with a number behind it if another server is called so."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    return free

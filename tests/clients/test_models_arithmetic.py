@@ -209,6 +209,11 @@ def test_powers_are_multiplied_out_if_nothing_else_can_do_them() -> None:
     assert exchange.done == ["multiply(a=2, b=2)", "multiply(a=4, b=2)", "add(a=8, b=1)"]
 
 
+def test_powers_of_powers_are_not_multiplied_out() -> None:
+    question = "((((((2^10)^10)^10)^10)^10)^10)^10"
+    assert Exchange((MULTIPLY,)).ask(question)[1].endswith("there is no tool to raise to a power.")
+
+
 TOOLS: dict[str, tuple[dict[str, Any], Function, str, str]] = {
     "a name with a place": (
         entry("calc.minus", "number", "x", "y"),

@@ -193,12 +193,14 @@ def _multiplied_out(expression: Expression) -> Expression:
     if not isinstance(expression, Operation):
         return expression
     left, right = _multiplied_out(expression.left), _multiplied_out(expression.right)
-    if expression.operator == "power" and isinstance(right, Number) and right.value in range(2, _MOST_FACTORS + 1):
-        made = left
-        for _ in range(int(right.value) - 1):
-            made = Operation("multiply", made, left)
-        return made
-    return Operation(expression.operator, left, right)
+    factors = right.value if isinstance(right, Number) and right.value in range(2, _MOST_FACTORS + 1) else 0
+    # Powers of powers would take more steps than anybody waits for.
+    if expression.operator != "power" or not factors or "power" in operators_in(expression.left):
+        return Operation(expression.operator, left, right)
+    made = left
+    for _ in range(int(factors) - 1):
+        made = Operation("multiply", made, left)
+    return made
 
 
 def _number_in(value: Any) -> Value | None:

@@ -96,7 +96,8 @@ def _alternatives(error: Any, root: str) -> Iterable[Fault]:
     """The faults of the alternative that the value was probably meant for, or all types that would do."""
     branches: dict[int, list[Any]] = {}
     for inner in error.context:
-        branches.setdefault(inner.schema_path[0], []).append(inner)
+        # jsonschema does not say which branch it was that is `false`.
+        branches.setdefault(inner.schema_path[0] if inner.schema_path else -1, []).append(inner)
     meant = [found for found in branches.values() if not any(_about_type(inner, error) for inner in found)]
     if not meant:
         wanted = [_article(inner) for found in branches.values() for inner in found if _about_type(inner, error)]

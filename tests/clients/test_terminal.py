@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from toolwire_client import NoAnswer, Question
 from toolwire_client.agent import Allow, ApprovalRequest, Pause, Refuse
@@ -183,6 +183,7 @@ JSON = st.recursive(
 
 
 @given(JSON, st.text(max_size=5))
+@example({"anyOf": [False]}, "x")
 def test_a_form_that_is_none_is_no_reason_to_crash(schema: Any, typed: str) -> None:
     for field in fields({"properties": {"field": schema}, "required": ["field"]}):
         with suppress(ValueError):

@@ -322,6 +322,19 @@ TOOLS: dict[str, tuple[dict[str, Any], Function, str, str]] = {
         "10+4",
         "add(a=10, b=4)",
     ),
+    "a second number with a default": (
+        {
+            "name": "add",
+            "inputSchema": {
+                "type": "object",
+                "properties": {"a": {"type": "integer"}, "b": {"type": "integer", "default": 1}},
+                "required": ["a"],
+            },
+        },
+        lambda a, b=1: a + b,
+        "10+4",
+        "add(a=10, b=4)",
+    ),
     "no types": (
         {"name": "add", "inputSchema": {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"]}},
         lambda a, b: a + b,

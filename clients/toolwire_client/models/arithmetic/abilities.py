@@ -139,7 +139,8 @@ def _call(tool: Entry, operator: Operator) -> Callable[[Value, Value], Params] |
     properties, required = _parameters(tool)
     choice = _choice(tool, operator)
     numbers = [name for name, schema in properties.items() if _takes(schema, "number", "integer")]
-    needed = [name for name in numbers if name in required] or numbers
+    needed = [name for name in numbers if name in required]
+    needed = needed if len(needed) >= 2 else numbers  # a second number may have a default
     others = [name for name in required if name not in numbers and not (choice and name == choice[0])]
     if len(needed) >= 2 and not others and not any(name in required for name in needed[2:]):
         first, second = _ordered(tool, operator, needed[0], needed[1])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # How long an example takes says something about the machine, nothing about the claim.
@@ -15,3 +17,13 @@ settings.load_profile("toolwire")
 for ignored, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(ignored) is signal.SIG_IGN:
         signal.signal(ignored, usual)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    text = "also test with this model, as in `toolwire ask --model`; may be given again"
+    parser.addoption("--live", metavar="MODEL", action="append", default=[], help=text)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what needs a model of somebody's own, unless one is named."""
+    return True if collection_path.name == "live" and not config.getoption("--live") else None

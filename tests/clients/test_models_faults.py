@@ -283,7 +283,7 @@ def test_a_proxy_that_cannot_be_used_is_named_as_the_reason() -> None:
 BODIES: list[tuple[Any, str, str]] = [
     ({"error": {"message": "m", "type": "t", "code": "c"}}, "m", "c"),
     ({"error": {"message": "m", "type": "t", "code": None}}, "m", "t"),
-    ({"error": {"code": "c"}}, "{'code': 'c'}", "c"),
+    ({"error": {"code": "c"}}, '{"code":"c"}', "c"),
     ({"error": "m"}, "m", ""),
     ({"type": "error", "error": {"type": "t", "message": "m"}, "request_id": "r"}, "m", "t"),
     ([{"error": {"code": 400, "message": "m", "status": "INVALID_ARGUMENT"}}], "m", ""),
@@ -291,7 +291,9 @@ BODIES: list[tuple[Any, str, str]] = [
     ({"detail": [{"loc": ["body", "x"], "msg": "m"}, {"loc": [], "msg": "n"}]}, "body.x: m; : n", ""),
     ({"object": "error", "message": {"detail": [{"loc": ["body", "x"], "msg": "m"}]}, "type": "t"}, "body.x: m", "t"),
     ({"object": "Error", "message": [{"loc": ["body"], "msg": "m"}], "code": 3001}, "body: m", ""),
+    ({"detail": [{"loc": 5, "msg": "m"}]}, '{"loc":5,"msg":"m"}', ""),
     ({"detail": "Not Found"}, "Not Found", ""),
+    ({"error": None, "message": "m"}, "m", ""),
     (b"<html>\n<p>m</p>", "<html> <p>m</p>", ""),
     (b"", "", ""),
     (b"\xff\xff", "\ufffd\ufffd", ""),

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_client.models.chat_completions import ChatCompletions
+from toolwire_client.models.errors import Refused
 from toolwire_client.models.messages_api import Messages
 from toolwire_client.models.presets import PRESETS
+from toolwire_client.models.refusals import refusal, refusal_in_stream
 from toolwire_client.models.wire import Asked, CutOff, StreamFailed
 from toolwire_client.react.replies import ModelReply, ToolCall, Usage
 from toolwire_schemas.dialects.names import Names
@@ -261,3 +263,26 @@ def test_whatever_comes_is_a_reply_or_none_but_never_a_crash(value: Any, blocks:
             _ = reading.whole(piece) if whole else reading.event(json.dumps(piece).encode())
     with suppress(ValueError, CutOff):
         assert isinstance(reading.reply(), ModelReply)
+
+
+ERROR_MEMBERS = ("error", "message", "detail", "code", "type", "loc", "msg")
+ERRORS = st.recursive(
+    PLAIN | st.sampled_from([400, 429, 500]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(ERROR_MEMBERS), inner, max_size=5),
+    max_leaves=15,
+)
+
+
+@given(ERRORS | st.binary())
+def test_whatever_a_server_says_in_refusing_is_a_refusal(said: Any) -> None:
+    body = said if isinstance(said, bytes) else json.dumps(said).encode()
+    assert refusal(400, body, {}, where="x", key=None).status == 400
+    if not isinstance(said, bytes):
+        assert isinstance(refusal_in_stream(said, where="x", key=None), Refused)
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"error":', "}"), ('{"message":', "}")])
+@pytest.mark.parametrize("depth", [300, 900, 100_000])
+def test_a_refusal_nested_without_end_is_a_refusal(opening: str, closing: str, depth: int) -> None:
+    body = (opening * depth + '"no"' + closing * depth).encode()
+    assert len(str(refusal(400, body, {}, where="x", key=None))) < 2_000

@@ -76,24 +76,38 @@ def _clean(text: str, key: Key | None) -> str:
 def _said(value: Any) -> tuple[str, str]:
     """The message and the code of an error, in whichever of its many shapes it came."""
     match value:
-        case [first]:  # Gemini
-            return _said(first)
-        case {"error": dict() | str() as error}:
-            return _said(error)
+        case {"error": dict() | str() as error} | [{"error": dict() | str() as error}]:  # the list is Gemini's
+            value = error
+    match value:
         case {"detail": detail} | {"message": {"detail": detail}} | {"message": list() as detail}:  # FastAPI, Mistral
             return _detail(detail), _code(value)
         case {"message": str(message)}:
             return message, _code(value)
         case dict():
-            return str(value), _code(value)
-    return ("" if value is None else str(value)), ""
+            return _written(value), _code(value)
+    return ("" if value is None else _written(value)), ""
 
 
 def _detail(detail: Any) -> str:
     if not isinstance(detail, list):
-        return str(detail)
-    faults = [fault for fault in detail if isinstance(fault, dict)]
-    return "; ".join(f"{'.'.join(map(str, fault.get('loc', ())))}: {fault.get('msg')}" for fault in faults)
+        return _written(detail)
+    return "; ".join(_fault(fault) for fault in detail)
+
+
+def _fault(fault: Any) -> str:
+    match fault:
+        case {"loc": list() as path, "msg": str(message)}:
+            return f"{'.'.join(map(_written, path))}: {message}"
+    return _written(fault)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return codec.encode(value).decode()
+    except codec.EncodingError:  # nobody writes an error so, but what answers need not be an endpoint
+        return "(JSON nested too deeply to be shown)"
 
 
 def _code(error: dict[str, Any]) -> str:

@@ -15,7 +15,6 @@ import msgspec
 from . import docstrings
 from .hints import Names, Unresolved, bare, members, names_of
 from .notes import is_field
-from .written_types import hint_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,9 +82,11 @@ def _completed(parameter: Parameter, doc: Docstring) -> Parameter:
     """
     if parameter.annotation is Parameter.empty and parameter.kind not in OPEN:
         written = doc.parameters.get(parameter.name)
-        hint = hint_of(written.type) if written and written.type else None
-        if hint is not None:
-            parameter = parameter.replace(annotation=hint)
+        if written and written.type:
+            from .written_types import hint_of  # here, since most functions have hints
+
+            hint = hint_of(written.type)
+            parameter = parameter if hint is None else parameter.replace(annotation=hint)
     if is_field(parameter.default):
         hint = Any if parameter.annotation is Parameter.empty else parameter.annotation
         parameter = parameter.replace(annotation=Annotated[hint, parameter.default])

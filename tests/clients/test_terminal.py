@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,6 +13,7 @@ from typing import Any
 import anyio
 import msgspec
 import pytest
+from anyio.from_thread import start_blocking_portal
 from hypothesis import example, given
 from hypothesis import strategies as st
 from toolwire_client import NoAnswer, Question
@@ -215,6 +217,24 @@ def test_work_is_done_in_the_main_thread_in_its_order_and_its_errors_are_told() 
 
     assert main.run(work) == "result"
     assert done == [("first", True), ("second", True)]
+
+
+def test_ctrl_c_while_it_begins_interrupts_the_work_as_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted_start(*given: Any, **named: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return start_blocking_portal(*given, **named)
+
+    monkeypatch.setattr("toolwire_client.terminal.main_thread.start_blocking_portal", interrupted_start)
+    scopes: list[anyio.CancelScope] = []
+    main = MainThread(lambda: scopes[0].cancel(), lambda: None)
+
+    async def work() -> str:
+        with anyio.CancelScope() as scope:
+            scopes.append(scope)
+            await anyio.sleep_forever()
+        return "interrupted"
+
+    assert main.run(work) == "interrupted"
 
 
 def test_what_nobody_waits_for_is_read_no_longer() -> None:

@@ -106,6 +106,21 @@ def test_what_got_through_is_remembered_for_every_schema() -> None:
     assert [format_of(request.body) for request in server.requests] == ["json_schema", *["json_object"] * 3]
 
 
+def test_what_one_object_has_learnt_of_a_model_at_an_address_all_know() -> None:
+    no_schemas = refusing(json_schema=NO_SCHEMA["DeepSeek, khoj 1336"])
+    with StandIn(rule=no_schemas) as server, StandIn(rule=no_schemas) as elsewhere:
+        for name, where in (("m", server), ("m", server), ("other", server), ("m", elsewhere)):
+            ask(OpenAIModel(name, base_url=where.url, key=KEY, retries=Retries(attempts=1)))
+    assert [(request.body["model"], format_of(request.body)) for request in server.requests] == [
+        ("m", "json_schema"),
+        ("m", "json_object"),
+        ("m", "json_object"),
+        ("other", "json_schema"),
+        ("other", "json_object"),
+    ]
+    assert [format_of(request.body) for request in elsewhere.requests] == ["json_schema", "json_object"]
+
+
 def test_a_schema_that_is_refused_for_itself_does_not_speak_for_others() -> None:
     def rule(body: dict[str, Any]) -> Fault | None:
         is_bad = format_of(body) == "json_schema" and body["response_format"]["json_schema"]["schema"] == OTHER

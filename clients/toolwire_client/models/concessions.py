@@ -1,8 +1,8 @@
 """What an endpoint does not take, learnt from its refusals: which way of asking for JSON, which name of a limit.
 
 Strategy. The request begins as strict as the preset says. A 400 that names what it is about makes the next request
-a step plainer; what got through is remembered for the model's next requests, so that it is paid for once. A schema that
-is refused for itself is remembered alone: another one may be taken.
+a step plainer; what got through is remembered, for all requests of this process to that model at that address, so that
+it is paid for once. A schema that is refused for itself is remembered alone: another one may be taken.
 
 The words that are looked for are those of refusals as users report them. `response_format` is what OpenAI ("'response_
 format' of type 'json_schema' is not supported with this model"), DeepSeek ("This response_format type is unavailable
@@ -69,6 +69,14 @@ class Concessions:
             self._formats_of_schemas[_key(schema)] = form.format
             form = msgspec.structs.replace(form, format=self._form.format)
         self._form = form
+
+
+_KNOWN: dict[tuple[str, str, bytes], Concessions] = {}
+
+
+def concessions(url: str, model: str, preset: Preset) -> Concessions:
+    """Return what this process knows of *model* behind the endpoint at *url*, whichever object has learnt it."""
+    return _KNOWN.setdefault((url, model, msgspec.json.encode(preset)), Concessions(preset))
 
 
 def _is_unknown(said: str) -> bool:

@@ -20,7 +20,7 @@ from toolwire_schemas import codec
 from toolwire_schemas.dialects.names import Names
 
 from .chat_completions import ChatCompletions
-from .concessions import Concessions
+from .concessions import concessions
 from .endpoint import Endpoint, address
 from .errors import ModelError, NotReady, Refused, ReplyTimedOut
 from .keys import key_from
@@ -96,9 +96,10 @@ class RemoteModel:
         self._body = dict(body or {})
         self._retries = retries or Retries()
         self._limits = time_limits or TimeLimits()
-        self._concessions = Concessions(self._preset)
+        url = address(own or self._preset.base_url, self._wire.path)
+        self._concessions = concessions(url, model, self._preset)
         self._endpoint = Endpoint(
-            address(own or self._preset.base_url, self._wire.path),
+            url,
             {**self._wire.headers(self._key), **(headers or {})},
             self._key,
             connect_seconds=self._limits.connect,
@@ -114,7 +115,7 @@ class RemoteModel:
     def with_settings(
         self, *, temperature: float | None = None, max_tokens: int | None = None, body: Mapping[str, Any] | None = None
     ) -> Self:
-        """Return the same model with other settings. Connections, and what was learnt of the endpoint, are shared."""
+        """Return the same model with other settings. Connections are shared."""
         other = copy.copy(self)
         changes = {"temperature": temperature, "max_tokens": max_tokens}
         other._settings = self._settings | {name: value for name, value in changes.items() if value is not None}

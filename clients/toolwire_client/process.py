@@ -98,19 +98,27 @@ class ServerProcess:
         lines = self._stderr.decode(errors="replace").splitlines()
         return "\n".join(lines[-_STDERR_KEPT_LINES:])
 
-    def close(self) -> None:
+    def finish_input(self) -> None:
+        """End the server's input as soon as everything has been written. Does not wait."""
+        self._outbox.finish()
+
+    def exit_status(self, wait_seconds: float = 0.0) -> int | None:
+        """Return how the process ended; `None` if it has not, also after waiting. It is not reaped before `close`."""
+        return self._exit.status(wait_seconds)
+
+    def close(self, patience_seconds: float = PATIENCE_SECONDS) -> None:
         """As `Wire.close`, with everything in the process's group.
 
-        It is asked by the end of its input, then by SIGTERM, then made to by SIGKILL, two seconds apart.
+        It is asked by the end of its input, then by SIGTERM, then made to by SIGKILL, *patience_seconds* apart.
         """
         with self._closing:
             if self._process.returncode is not None:
                 return
             try:
                 self._outbox.finish()
-                if self._exit.status(PATIENCE_SECONDS) is None:
+                if self._exit.status(patience_seconds) is None:
                     self._signal(signal.SIGTERM)
-                    self._exit.status(PATIENCE_SECONDS)
+                    self._exit.status(patience_seconds)
             finally:  # also if we are interrupted while we wait
                 self._kill()
                 self._process.wait()

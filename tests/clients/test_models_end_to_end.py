@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from clients.stand_in import StandIn, refused
 from toolwire_client.agent import Agent, Approvals
-from toolwire_client.models import AnthropicModel, ArithmeticModel, FaultyModel, OpenAIModel, Retries
+from toolwire_client.models import (
+    AnthropicModel,
+    ArithmeticModel,
+    DoubaoAPI,
+    FaultyModel,
+    OpenAIModel,
+    RecordingModel,
+    Retries,
+)
 from toolwire_client.models.remote import RemoteModel
 from toolwire_client.react import NativeProtocol, StructuredProtocol
 from toolwire_client.react.replies import ModelReply
@@ -75,6 +84,17 @@ def test_a_question_is_solved_whatever_happens_on_the_way(kind: type[RemoteModel
         outcome = anyio.run(agent.answer, "What is (12 + 3) * 4?", backend=loop)
     assert (outcome.status, outcome.result) == ("answered", "(12 + 3) * 4 = 60")
     assert outcome.usage.input_tokens == 3 * 11
+
+
+def test_a_run_has_one_connection_and_leaves_none_open(tmp_path: Path) -> None:
+    with StandIn(answers(ArithmeticModel())) as server:
+        model = OpenAIModel("m", base_url=server.url, key="sk-0123456789")
+        for asked in (model, RecordingModel(model, tmp_path / "record"), DoubaoAPI(model="m", base_url=server.url)):
+            agent = Agent(asked, [add, multiply], approval=Approvals(allow=("*",)))
+            assert agent.answer_sync("What is (12 + 3) * 4?").turns == 3
+    ports = [server.peers[first : first + 3] for first in (0, 3, 6)]
+    assert [len(set(each)) for each in ports] == [1, 1, 1]
+    assert len({port for (port, *_) in ports}) == 3
 
 
 @pytest.mark.parametrize("seed", range(10))

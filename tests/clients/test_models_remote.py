@@ -230,6 +230,26 @@ def test_within_a_block_a_connection_is_used_again(kind: type[RemoteModel]) -> N
     assert ports[0] == ports[1] != ports[2]
 
 
+def test_blocks_within_one_another_share_connections_and_event_loops_do_not() -> None:
+    async def once(asked: RemoteModel) -> None:
+        async with asked:
+            await asked.reply(ASK)
+
+    async def nested() -> None:
+        async with asked:
+            await once(asked)
+            await once(asked)
+            await anyio.to_thread.run_sync(anyio.run, once, asked)
+
+    with StandIn() as server:
+        asked = model(OpenAIModel, server)
+        run(nested)
+        run(nested)
+    first, again, elsewhere, *_ = server.peers
+    assert first == again != elsewhere
+    assert len(set(server.peers)) == 4
+
+
 @pytest.mark.parametrize("kind", WIRES)
 def test_two_requests_at_once_do_not_mix(kind: type[RemoteModel]) -> None:
     replies: dict[str, str] = {}

@@ -13,6 +13,7 @@ import msgspec
 
 from ..errors import ClientError, ServerGone, TimedOut
 from ..models.errors import ModelError
+from ..models.model import kept_open
 from ..react.results import shown
 from .approvals import Allow, ApprovalRequest, Pause, Refuse
 from .blocking import here
@@ -29,6 +30,7 @@ from .trimming import trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
 
     from ..models.model import Model
     from ..results import CallResult
@@ -46,6 +48,9 @@ Message = dict[str, Any]
 
 class Performer(Protocol):
     """Does what a `Course` cannot do itself. `None` instead of an event: nobody decides now."""
+
+    def kept_open(self) -> AbstractAsyncContextManager[None]:
+        """Return what a run lies within, so that connections stay open from one request to the next."""
 
     async def tools(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
         """Return the entries of all tools, and the sources that have none to tell, with the reason."""
@@ -88,6 +93,10 @@ class Performing:
         self._trim = trim
         self._on_live = on_live
         self._entries: dict[str, dict[str, Any]] = {}
+
+    def kept_open(self) -> AbstractAsyncContextManager[None]:
+        """As `Performer.kept_open`."""
+        return kept_open(self._model)
 
     async def tools(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
         """As `Performer.tools`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from anyio.lowlevel import checkpoint
@@ -29,6 +29,7 @@ from .session import Abandoned, Clock, Session
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from .course import Course
     from .steps import AskApproval, AskUser, Call
@@ -77,6 +78,10 @@ class FromRecord:
         self._trims = trims
         self._tools: tuple[list[dict[str, Any]], dict[str, str]] = ([], {})
         self._sent: list[dict[str, Any]] = []
+
+    def kept_open(self) -> AbstractAsyncContextManager[None]:
+        """As `Performer.kept_open`: there is nothing to be opened."""
+        return nullcontext()
 
     async def tools(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
         """As `Performer.tools`."""

@@ -155,10 +155,11 @@ class Session:
                 yield self._note(event)
             for event in [*await self._changed_tools(), *then]:
                 yield self._note(event)
-            while (step := self._next()) is not None:
-                if announced := await self._announced(step):
-                    yield self._note(announced)
-                yield self._note(await self._performed(step))
+            async with self._performer.kept_open():
+                while (step := self._next()) is not None:
+                    if announced := await self._announced(step):
+                        yield self._note(announced)
+                    yield self._note(await self._performed(step))
         except Abandoned:
             raise
         except BaseException as error:  # a cancelled task, a closed generator, Ctrl-C, a fault of whoever was asked

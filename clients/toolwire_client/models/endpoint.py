@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import anyio
+from anyio.lowlevel import RunVar, RunvarToken
 from toolwire_schemas import codec
 
 from .errors import ModelError, NotReady, ReplyTimedOut, Unreachable, UnreadableReply
@@ -34,6 +35,7 @@ T = TypeVar("T")
 
 _MAX_REPLY_BYTES = 64 * 1024 * 1024
 _MAX_ERROR_BYTES = 64 * 1024
+_CLOSE_SECONDS = 2.0
 _OF_STREAMS = ("text/event-stream", "text/plain", "")  # small servers do not say what they send
 
 
@@ -58,7 +60,7 @@ class Endpoint:
         self._connect_seconds = connect_seconds
         self._silence_seconds = silence_seconds
         self._proxy = proxy
-        self._client: httpx2.AsyncClient | None = None
+        self._kept: RunVar[_Kept | None] = RunVar("kept", None)  # connections belong to the event loop they are made on
 
     async def ask(self, body: bytes, reader: Reader, on_text: OnText | None) -> ModelReply:
         """Send *body* and return what *reader* makes of the answer.
@@ -90,16 +92,25 @@ class Endpoint:
             failure = Unreachable(f"the connection to {self.shown} broke: {self._about(error)}")
         raise failure
 
-    async def open(self) -> None:
-        """Keep connections open from now on, for requests from this event loop."""
-        self._client = self._new_client()
-        await self._client.__aenter__()
+    def open(self) -> None:
+        """Keep connections open for requests from this event loop, until `close` was called as often as this."""
+        kept = self._kept.get()
+        if kept is None:
+            kept = _Kept()
+            kept.token = self._kept.set(kept)
+        kept.users += 1
 
     async def close(self) -> None:
-        """Close what is open."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        """Close what was kept open, unless somebody else still wants it."""
+        kept = self._kept.get()
+        if kept is None:
+            return
+        kept.users -= 1
+        if kept.users == 0:
+            self._kept.reset(kept.token)
+            if kept.client is not None:
+                with anyio.move_on_after(_CLOSE_SECONDS, shield=True):
+                    await kept.client.aclose()
 
     async def _answered(self, response: httpx2.Response, reader: Reader, on_text: OnText | None) -> None:
         if not response.is_success:
@@ -153,11 +164,13 @@ class Endpoint:
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[httpx2.AsyncClient]:
-        if self._client is not None:
-            yield self._client
-        else:
+        kept = self._kept.get()
+        if kept is None:
             async with self._new_client() as client:
                 yield client
+        else:
+            kept.client = kept.client or self._new_client()
+            yield kept.client
 
     def _new_client(self) -> httpx2.AsyncClient:
         import httpx2
@@ -172,6 +185,16 @@ class Endpoint:
     def _about(self, error: Exception) -> str:
         said = str(error) or type(error).__name__
         return said if self._key is None else self._key.hidden_in(said)
+
+
+class _Kept:
+    """A client that is not closed after each request, made for the first one, and how many want it."""
+
+    token: RunvarToken[_Kept | None]
+
+    def __init__(self) -> None:
+        self.client: httpx2.AsyncClient | None = None
+        self.users = 0
 
 
 def address(base_url: str, path: str) -> str:

@@ -18,11 +18,13 @@ import anyio
 from anyio.lowlevel import current_token
 
 from .errors import NotReady, Refused
+from .model import kept_open
 from .remote import OpenAIModel, RemoteModel
 from .retries import Retries
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from ..react.replies import ModelReply
     from .model import Message, OnText
@@ -163,6 +165,10 @@ class GPTAPI(BlockingModel):
         self._pace = _Pace(query_per_second)
         self._lock = threading.Lock()
 
+    def kept_open(self) -> AbstractAsyncContextManager[None]:
+        """As of `Model`."""
+        return kept_open(*self._models)
+
     async def _reply(self, messages: Messages, gen_params: Mapping[str, Any], **wishes: Any) -> ModelReply:
         sent = [self._in_api_role(message) for message in messages]
         settings = _settings({**self._gen_params, **gen_params})
@@ -227,6 +233,10 @@ class DoubaoAPI(BlockingModel):
         if not name:
             raise NotReady("which model? Give model=…, or psm_cfg with a model_name")
         self._model = OpenAIModel(name, "doubao", base_url=base_url, key=key).with_settings(**_settings(gen_params))
+
+    def kept_open(self) -> AbstractAsyncContextManager[object]:
+        """As of `Model`."""
+        return self._model.kept_open()
 
     async def _reply(self, messages: Messages, gen_params: Mapping[str, Any], **wishes: Any) -> ModelReply:
         return await self._model.with_settings(**_settings(gen_params)).reply(messages, **wishes)

@@ -9,7 +9,8 @@ the vendor wants to see it again. A model that has no use for a member passes ov
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Protocol, TypeGuard
 
 import msgspec
@@ -26,7 +27,9 @@ OnText = Callable[[str], object]
 class Model(Protocol):
     """Anything that can be asked for a reply.
 
-    A model may say `strict_schemas = True`: it wants reply schemas in the form of OpenAI's strict mode.
+    A model may say `strict_schemas = True`: it wants reply schemas in the form of OpenAI's strict mode. It may have a
+    method `kept_open()` that returns an asynchronous context manager, within which connections stay open from one
+    request to the next: an agent has such a block for each of its runs, several at once if need be.
     """
 
     async def reply(
@@ -150,6 +153,16 @@ def reply_from(made: object, where: str) -> ModelReply:
         return msgspec.convert(members, ModelReply, from_attributes=True)
     except msgspec.ValidationError as error:
         raise NotAModel(f"{where} returned {_described(made)}, which is not like a ModelReply: {error}") from None
+
+
+@asynccontextmanager
+async def kept_open(*models: object) -> AsyncIterator[None]:
+    """Keep open within the block what those of *models* have that can: see `Model`."""
+    async with AsyncExitStack() as stack:
+        for model in models:
+            if callable(keep := getattr(model, "kept_open", None)):
+                await stack.enter_async_context(keep())
+        yield
 
 
 async def tell(on_text: OnText | None, text: str) -> None:

@@ -59,7 +59,7 @@ class RemoteModel:
     environment's, as `HTTPS_PROXY` and `NO_PROXY` say, unless there is a *proxy*.
 
     Within `async with model:` connections stay open from one request to the next, on that event loop; otherwise each
-    request has its own.
+    request has its own. Such blocks may lie within one another, and an agent has one for each of its runs.
 
     Raises:
         NotReady: if there is no key where one is needed, or the address is none.
@@ -178,8 +178,12 @@ class RemoteModel:
             attempt += 1
             await self._retries.sleep(seconds)
 
+    def kept_open(self) -> Self:
+        """As of `Model`."""
+        return self
+
     async def __aenter__(self) -> Self:
-        await self._endpoint.open()
+        self._endpoint.open()
         return self
 
     async def __aexit__(self, *exception: object) -> None:

@@ -16,10 +16,11 @@ from toolwire_schemas import codec
 
 from ..react.replies import ModelReply
 from .errors import NoReplyLeft
-from .model import Model, OnText, as_model, tell
+from .model import Model, OnText, as_model, kept_open, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from contextlib import AbstractAsyncContextManager
 
     from .model import Message
 
@@ -100,6 +101,10 @@ class RecordingModel:
     def strict_schemas(self) -> bool:
         """As the model that is recorded."""
         return bool(getattr(self._model, "strict_schemas", False))
+
+    def kept_open(self) -> AbstractAsyncContextManager[None]:
+        """As the model that is recorded."""
+        return kept_open(self._model)
 
     async def reply(
         self,

@@ -51,7 +51,7 @@ class MainThread:
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Return what *work* returns, which runs on an event loop. If a signal ends the process, it does so then."""
         try:
-            # Signals first: Ctrl-C while the portal starts would leave its thread, and so the process, running for ever.
+            # Signals first: Ctrl-C while the portal starts would leave its thread running, and so the process.
             with self._signals(), start_blocking_portal() as portal:
                 self._portal = portal
                 result = portal.start_task_soon(work)

@@ -17,7 +17,7 @@ from toolwire_tools.suggestions import unknown
 
 from . import __version__, log
 from .errors import Failed, LoadError, UsageError
-from .options import Option, Words, as_typed, count, one_of, parse, seconds, size, variable
+from .options import Option, Words, as_typed, count, one_of, parse, seconds, setting, size, variable
 from .usage import Command, help_text, overview
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _serve(words: Words) -> int:
 def _server(targets: list[str], given: dict[str, Any], keep_going: bool) -> Server:
     from .server import Server
 
-    words: dict[str, Any] = {key: given.pop(key) for key in ("include", "exclude") if key in given}
+    words: dict[str, Any] = {name: given.pop(key) for key, name in _LOADING.items() if key in given}
     identity = {"name": _name(targets), **{key: given.pop(key) for key in ("name", "instructions") if key in given}}
     reloads = given.pop("reload", False)
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
@@ -172,6 +172,7 @@ def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader
         raise LoadError("--reload needs watchfiles; install it: pip install 'toolwire[reload]'") from None
 
 
+_LOADING = {"include": "include", "exclude": "exclude", "set": "tool_settings"}
 _SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds"}
 
 
@@ -194,8 +195,10 @@ def _leave(status: int) -> NoReturn:
 def _list(words: Words) -> int:
     from .show import Style, tools_table, width
 
-    command = _command_of_server(words, words.words)
     _check_forms(words.options)
+    if words.options.get("bundled"):
+        return _bundled(words)
+    command = _command_of_server(words, words.words)
     if words.options.get("lint"):
         return _lint(command, words)
     with _connected(command, is_ours=words.command is None) as client:
@@ -211,10 +214,24 @@ def _list(words: Words) -> int:
     return 0
 
 
+def _bundled(words: Words) -> int:
+    from toolwire_tools.bundled.readiness import readiness
+
+    from .show import Style, readiness_table, width
+
+    if words.words or words.command or "set" in words.options:
+        raise UsageError("--bundled lists all of the tools that come with Toolwire: name no target")
+    found = readiness()
+    _say(_json(found) if words.options.get("json") else readiness_table(found, width(), Style(sys.stdout)))
+    return 0
+
+
 def _check_forms(options: dict[str, Any]) -> None:
     forms = [form for form in ("as", "lint", "json") if form in options]
     if "as" in options and len(forms) > 1:
         raise UsageError(f"--as and --{forms[1]} contradict each other: leave one out")
+    if "bundled" in options and (other := next((form for form in ("as", "lint") if form in options), None)):
+        raise UsageError(f"--bundled and --{other} contradict each other: leave one out")
     if "notes" in options and "lint" not in options:
         raise UsageError("--notes goes with --lint")
     if "strict" in options and options.get("as") != "openai":
@@ -303,13 +320,13 @@ def _report(client: Client, name: str, arguments: dict[str, Any], options: dict[
 def _ask(words: Words) -> int:
     from .ask import ask
 
-    return ask(words, _own)
+    return ask(words, partial(_own, settings=words.options.get("set", ())))
 
 
 def _chat(words: Words) -> int:
     from .ask import chat
 
-    return chat(words, _own)
+    return chat(words, partial(_own, settings=words.options.get("set", ())))
 
 
 def _config(words: Words) -> int:
@@ -356,17 +373,23 @@ def _command_of_server(words: Words, targets: list[str]) -> list[str]:
     if words.command is None:
         if not targets:
             raise UsageError("name a target, or a server's command after `--`")
-        return _own(targets)
-    if targets:
+        return _own(targets, words.options.get("set", ()))
+    if targets or "set" in words.options:
+        if not targets:
+            raise UsageError("--set goes with bundled tools, not with a command after `--`")
         raise UsageError(f"either a target or a command after `--`, not both: leave out {targets[0]}")
     if not words.command:
         raise UsageError("the server's command is missing after `--`")
     return words.command
 
 
-def _own(targets: list[str]) -> list[str]:
+def _own(targets: list[str], settings: Sequence[str] = ()) -> list[str]:
     # -P keeps the working folder off the path, so that a file there cannot shadow a module we need.
-    return [sys.executable, "-P", "-m", "toolwire", "serve", "--log-level", "warning", "--", *targets]
+    return [sys.executable, "-P", "-m", "toolwire", "serve", "--log-level", "warning", *_set(settings), "--", *targets]
+
+
+def _set(settings: Sequence[str]) -> list[str]:
+    return [word for one in settings for word in ("--set", one)]
 
 
 @contextmanager
@@ -397,9 +420,14 @@ def _json(value: Any) -> str:
 
 _JSON = Option("--json", "print JSON as the server sent it")
 
+_SET = Option(
+    "--set", "make a bundled tool with TOOL.PARAMETER=VALUE; may be given again", "SETTING", setting, many=True
+)
+
 _ASKING = (
     Option("--model", "the model to ask: PROVIDER:MODEL, arithmetic (offline), human (you), MODULE:OBJECT", "NAME"),
     Option("--tools", "let it use these tools, as `serve` takes them; may be given again", "TARGET", many=True),
+    _SET,
     Option("--server", "let it use those of the MCP server that COMMAND starts; likewise", "COMMAND", many=True),
     Option("--config", "and those of the servers in a host's file, under mcpServers", "FILE"),
     Option(
@@ -430,13 +458,14 @@ COMMANDS = {
             ("toolwire serve TARGET... [OPTIONS]",),
             "serve Python functions as tools over standard input and output",
             "A TARGET is a file (tools.py, or tools.yaml that describes tools), a folder of files, a module "
-            "(package.module) or the name of installed tools; `:name` behind a file or module picks one function or "
-            "toolkit. A module offers what it decorates with @tool_api, or else its public functions.",
+            "(package.module) or the name of bundled or installed tools; `:name` behind a file or module picks one "
+            "function or toolkit. A module offers what it decorates with @tool_api, or else its public functions.",
             (
                 Option("--name", "what the server calls itself; by default like the target", "NAME"),
                 Option("--instructions", "what to tell clients about the use of the tools", "TEXT"),
                 Option("--include", "serve only tools whose name matches; may be given again", "PATTERN", many=True),
                 Option("--exclude", "leave out tools whose name matches; may be given again", "PATTERN", many=True),
+                _SET,
                 Option("--strict", "end with status 2 if a target cannot be loaded (the default)"),
                 Option("--keep-going", "serve the rest if a target cannot be loaded"),
                 Option("--reload", "follow changes of the tools' source, and keep the connection"),
@@ -475,16 +504,23 @@ COMMANDS = {
                 "toolwire serve tools.py",
                 "toolwire serve tools.py:add package.module:Search",
                 "toolwire serve tools/ --exclude 'debug_*' --timeout 60",
+                "toolwire serve Calculator Files tools.py --set Files.roots=notes",
             ),
             _serve,
         ),
         Command(
             "list",
-            ("toolwire list TARGET... [OPTIONS]", "toolwire list [OPTIONS] -- COMMAND"),
+            (
+                "toolwire list TARGET... [OPTIONS]",
+                "toolwire list [OPTIONS] -- COMMAND",
+                "toolwire list --bundled [--json]",
+            ),
             "list the tools of a target, or of any MCP server that COMMAND starts",
             "Arguments in brackets may be left out. With --lint, the exit status is 1 if some client or model's API "
             "refuses a tool.",
             (
+                Option("--bundled", "list the tools that come with Toolwire, and what each wants to run here"),
+                _SET,
                 Option("--lint", "list what clients and models' APIs refuse, and what to do about it"),
                 Option("--notes", "with --lint: also what concerns few"),
                 Option(
@@ -517,6 +553,7 @@ COMMANDS = {
             "object, a KEY given again adds to a list. The exit status is 1 if the tool fails.",
             (
                 _JSON,
+                _SET,
                 Option("--output", "save images and other data to FILE", "FILE", short="-o"),
                 Option("--timeout", "give up, and cancel the call, after so long", "SECONDS", seconds),
             ),

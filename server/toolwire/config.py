@@ -98,6 +98,10 @@ def _options(given: Mapping[str, Any], known: Sequence[Option]) -> list[str]:
         if option.key not in given:
             continue
         value = given[option.key]
+        if option.key == "set":
+            from .bundled import with_absolute_paths
+
+            value = list(map(with_absolute_paths, value))
         for one in value if option.many else [value]:
             words += [option.flag, one] if option.metavar else [option.flag]
     return words

@@ -99,9 +99,10 @@ def module_or_installed(name: str) -> ModuleType | Installed:
         return explained(name, lambda: Installed(entries[name].load()))
     if os.path.isfile(f"{name}.py"):  # a name no module can have, such as `my-tools`
         raise LoadError(f"no module {name!r}; the file is served by its whole name: {name}.py")
+    from toolwire_tools.bundled import BUNDLED
+
     here = [file[:-3] for file in os.listdir() if file.endswith(".py")]
-    known = unknown("module, file or installed tools", name, [*entries, *here]) if entries or here else ""
-    raise LoadError(known or f"no module, file or installed tools {name!r}; a file is named with its .py")
+    raise LoadError(unknown("module, file, bundled or installed tools", name, [*entries, *here, *BUNDLED]))
 
 
 def _exists(name: str) -> bool:

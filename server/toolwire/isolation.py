@@ -29,6 +29,7 @@ class Loading(msgspec.Struct, frozen=True):
     targets: Sequence[str]
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
+    tool_settings: Sequence[str] = ()
     keep_going: bool = False
 
 
@@ -140,6 +141,7 @@ def _pool(loading: Loading, tools: list[Tool], settings: Settings) -> Pool:
             targets=list(loading.targets),
             include=list(loading.include),
             exclude=list(loading.exclude),
+            tool_settings=list(loading.tool_settings),
             keep_going=loading.keep_going,
             folder=_folder(),
             settings={name: getattr(settings, name) for name in _PASSED_ON},

@@ -1,8 +1,8 @@
 """From what was named on the command line to the tools it offers.
 
-A target is a file (of Python, or of YAML that describes tools), a folder of files, a module or the name of installed
-tools; `:name` behind it picks one thing of what it offers. What is wrong with a target is told in one sentence that
-says what to do; what is wrong with the user's own code is shown as the user's own traceback.
+A target is a file (of Python, or of YAML that describes tools), a folder of files, a module, or the name of bundled or
+installed tools; `:name` behind it picks one thing of what it offers. What is wrong with a target is told in one
+sentence that says what to do; what is wrong with the user's own code is shown as the user's own traceback.
 """
 
 from __future__ import annotations
@@ -41,9 +41,21 @@ class Target(msgspec.Struct, frozen=True):
         return self.place if self.name is None else f"{self.place}:{self.name}"
 
     @property
+    def is_bundled(self) -> bool:
+        """Whether it names a tool that comes with Toolwire.
+
+        It does so wherever a host starts the server, whatever lies there: `./Files` is a folder of that name.
+        """
+        if not self.place.isidentifier():
+            return False
+        from toolwire_tools.bundled import BUNDLED
+
+        return self.place in BUNDLED
+
+    @property
     def is_path(self) -> bool:
         """Whether it names a file or a folder rather than a module."""
-        return (
+        return not self.is_bundled and (
             self.place.endswith((".py", *imports.YAML, "/", "\\"))
             or any(separator in self.place for separator in "/\\")
             or os.path.exists(self.place)
@@ -64,19 +76,22 @@ def load(
     keep_going: bool = False,
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
+    tool_settings: Sequence[str] = (),
 ) -> list[Tool]:
     """Return the tools of all *targets* whose names match a pattern of *include* (if any) and none of *exclude*.
 
-    With *keep_going*, what cannot be loaded is reported on stderr and the rest returned.
+    *tool_settings* are for the bundled ones among them, `Files.roots=DIR` each. With *keep_going*, what cannot be
+    loaded is reported on stderr and the rest returned.
 
     Raises:
         LoadError: if a target cannot be loaded, two tools have one name, or there is no tool at all.
     """
     offered: dict[str, tuple[Tool, Target]] = {}
     faults: list[str] = []
+    settings = _settings(tool_settings, targets)
     for target in _files_and_modules(targets, keep_going):
         with _tolerated(keep_going, faults):
-            for tool in imports.explained(str(target), partial(_tools, target)):
+            for tool in imports.explained(str(target), partial(_tools, target, settings.get(target.place, ()))):
                 first, there = offered.setdefault(tool.name, (tool, target))
                 if first.function != tool.function:
                     raise LoadError(_twice(tool.name, target, there))
@@ -86,6 +101,15 @@ def load(
     if not chosen:
         raise LoadError(_nothing_left(list(offered), targets))
     return chosen
+
+
+def _settings(words: Sequence[str], targets: Sequence[str]) -> dict[str, list[str]]:
+    """What is set about each bundled tool among *targets*."""
+    if not words:
+        return {}
+    from .bundled import settings_by_tool
+
+    return settings_by_tool(words, [target.place for target in map(parse, targets) if target.is_bundled])
 
 
 def _files_and_modules(targets: Sequence[str], keep_going: bool) -> Iterator[Target]:
@@ -117,7 +141,7 @@ def _tolerated(keep_going: bool, faults: list[str]) -> Iterator[None]:
 
 def _parts(target: Target) -> list[Target]:
     """The files of a folder, or *target* itself."""
-    if not os.path.isdir(target.place):
+    if target.is_bundled or not os.path.isdir(target.place):
         return [target]
     if target.name is not None:
         raise LoadError(f"{target.place} is a folder; name the file: {target.place}/FILE.py:{target.name}")
@@ -133,8 +157,12 @@ def _parts(target: Target) -> list[Target]:
     return [Target(file, may_be_empty=True) for file in files]
 
 
-def _tools(target: Target) -> list[Tool]:
-    """What *target* offers."""
+def _tools(target: Target, settings: Sequence[str]) -> list[Tool]:
+    """What *target* offers; *settings* are those of a bundled tool."""
+    if target.is_bundled:
+        from .bundled import tools
+
+        return tools(target.place, target.name, settings)
     if target.is_path:
         return _tools_of_file(target)
     thing = imports.module_or_installed(target.place)

@@ -142,6 +142,14 @@ def seconds(text: str) -> float:
     return number
 
 
+def setting(text: str) -> str:
+    """Accept `NAME.PARAMETER=VALUE`."""
+    place, equals, _ = text.partition("=")
+    if not (equals and all(place.partition("."))):
+        raise ValueError("TOOL.PARAMETER=VALUE")
+    return text
+
+
 def variable(text: str) -> tuple[str, str]:
     """Accept `KEY=VALUE`."""
     key, equals, value = text.partition("=")

@@ -17,6 +17,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     targets: list[str]
     include: list[str] = []
     exclude: list[str] = []
+    tool_settings: list[str] = []
     keep_going: bool = False
     folder: str = "."
     settings: dict[str, Any] = {}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from toolwire_schemas.lint import Finding
+    from toolwire_tools.bundled.readiness import Readiness
 
 _WIDTH = 100
 """How wide text is that does not go to a terminal."""
@@ -78,6 +79,15 @@ def findings_table(findings: Sequence[Finding], tools: int, columns: int, style:
         told += "; --notes shows the notes"
     lines = [table(("", "where", "what is wrong; what to do", "whom it concerns"), rows, columns, style), ""]
     return "\n".join([*(lines if rows else ()), f"{told}."])
+
+
+def readiness_table(found: Sequence[Readiness], columns: int, style: Style) -> str:
+    """Return a table of the bundled tools: what each needs, and what to do before it could run here."""
+    rows = [
+        (tool.name, tool.summary, ", ".join(tool.needs), "; ".join([*(tool.missing or ["ready"]), *tool.advice]))
+        for tool in found
+    ]
+    return table(("tool", "what it does", "needs", "here"), rows, columns, style)
 
 
 def _counted(number: int, what: str) -> str:

@@ -7,7 +7,6 @@ is sent as text, so that the server, which knows its tool best, says what is wro
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.codec import DecodingError, decode
@@ -76,7 +75,8 @@ def _content(text: str) -> str:
     if text == "@-":
         return sys.stdin.read()
     try:
-        return Path(text[1:]).read_text("utf-8")
+        with open(text[1:], encoding="utf-8") as file:
+            return file.read()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise UsageError(f"cannot read {text[1:]}: {reason} (write @{text} for the text itself)") from None

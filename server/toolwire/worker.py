@@ -35,7 +35,13 @@ def main(words: dict[str, Any], life: int) -> NoReturn:
     # What there is to say about the targets, the server has said.
     log.configure(level="error", as_json=order.log_as_json)
     try:
-        tools = load(order.targets, keep_going=order.keep_going, include=order.include, exclude=order.exclude)
+        tools = load(
+            order.targets,
+            keep_going=order.keep_going,
+            include=order.include,
+            exclude=order.exclude,
+            tool_settings=order.tool_settings,
+        )
     except (LoadError, RegistrationError) as error:
         log.error(f"the process of a tool: {error}")
         os._exit(2)

@@ -9,12 +9,13 @@ import warnings
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from .bundled import BUNDLED, class_of
 from .suggestions import unknown
 
 if TYPE_CHECKING:
     from .actions import BaseAction
 
-_BUNDLED = (
+_LAGENTS = (
     "BaseAction",
     "InvalidAction",
     "NoAction",
@@ -27,7 +28,7 @@ _BUNDLED = (
     "PPT",
     "PythonInterpreter",
 )
-"""The names that Lagent 0.2.4 lists before those of its user, in its order; each is listed once its class exists."""
+"""The names that Lagent 0.2.4 lists before those of its user, in its order."""
 
 _classes: dict[str, type[BaseAction]] = {}
 
@@ -45,12 +46,17 @@ class UnknownAction(KeyError):
 
 
 def register(cls: type[BaseAction]) -> None:
-    """Make *cls* known by its name, unless it is abstract. It takes the place of another class, with a warning."""
+    """Make *cls* known by its name, unless it is abstract. It takes the place of another class, with a warning.
+
+    A bundled class steps back behind the user's own of that name, whichever comes first.
+    """
     if inspect.isabstract(cls):
         return
     name = action_name(cls)
     former = _classes.get(name)
-    if former is not None and not _is_stale(former):
+    if former is not None and _is_bundled(cls):
+        return
+    if former is not None and not _is_bundled(former) and not _is_stale(former):
         text = f"the action {name!r} of {cls.__module__} takes the place of the one of {former.__module__}"
         warnings.warn(text, stacklevel=3)
     _classes[name] = cls
@@ -71,12 +77,15 @@ def list_tools(with_class: Literal[True]) -> list[tuple[str, type[BaseAction]]]:
 
 
 def list_tools(with_class: bool = False) -> Any:
-    """The names of all action classes: Toolwire's own first, then yours as they were defined; or pairs with them."""
-    from . import builtin_actions as builtin_actions
+    """The names of all action classes: Toolwire's own first, then yours as they were defined; or pairs with them.
 
-    first = [name for name in _BUNDLED if name in _classes]
-    names = [*first, *(name for name in _classes if name not in first)]
-    return [(name, _classes[name]) for name in names] if with_class else names
+    Only the pairs import the bundled ones.
+    """
+    from . import actions as actions
+
+    there = {**BUNDLED, **_classes}
+    names = [name for name in dict.fromkeys([*_LAGENTS, *there]) if name in there]
+    return [(name, _class(name)) for name in names] if with_class else names
 
 
 def get_tool_cls(name: str) -> type[BaseAction]:
@@ -88,7 +97,7 @@ def get_tool_cls(name: str) -> type[BaseAction]:
     known = list_tools()
     if name not in known:
         raise UnknownAction(name, known)
-    return _classes[name]
+    return _class(name)
 
 
 def get_tool(name: str, *args: Any, **kwargs: Any) -> BaseAction:
@@ -128,6 +137,15 @@ def _class_at(place: str) -> Any:
     if found is None:
         raise ImportError(f"there is no {name} in {module}")
     return found
+
+
+def _class(name: str) -> type[BaseAction]:
+    found: type[BaseAction] = _classes[name] if name in _classes else class_of(name)
+    return found
+
+
+def _is_bundled(cls: type) -> bool:
+    return cls.__module__.startswith(f"{__package__}.bundled.")
 
 
 def _is_stale(cls: type) -> bool:

@@ -65,7 +65,7 @@ class FinishAction(BaseAction):
     ) -> None:
         super().__init__(description, parser)
 
-    @tool_api
+    @tool_api(read_only=True, open_world=False, idempotent=True)
     def run(self, response: str) -> ActionReturn:
         """Return the final result.
 

@@ -1,0 +1,96 @@
+"""Bundled tools by name: made with what `--set` says, and listed with what they need. Imported for these only."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from toolwire_tools import NotOffered, Options, RegistrationError, Tool, ToolError, tools_of
+from toolwire_tools.bundled import BUNDLED, class_of
+from toolwire_tools.suggestions import unknown
+from toolwire_tools.unattended import UNATTENDED
+
+from .errors import LoadError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_OF_EVERY_ACTION = frozenset(("description", "parser", "enable", "lang"))
+"""Parameters of constructors that are for programs."""
+
+
+def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) -> list[Tool]:
+    """Return the tools of the bundled action *name*, or the one that is *wanted*.
+
+    *settings* are words such as `roots=/tmp`: arguments of its constructor, read as `toolwire call` reads a tool's.
+
+    Raises:
+        LoadError: if it does not take them, or has no such tool.
+    """
+    cls = class_of(name)
+    action = cls.__new__(cls)
+    maker = _maker(action, name)
+    try:
+        arguments = _read(settings, maker) if settings else {}
+        maker.run(arguments, UNATTENDED)
+    except (UsageError, ToolError, RegistrationError, TypeError, ValueError, OSError) as error:
+        raise LoadError(f"{name} cannot be made as it is set: {error}") from None
+    try:
+        offered = tools_of(action)
+    except NotOffered:
+        raise LoadError(f"{name} is not served: it is what every ActionExecutor answers with by itself") from None
+    named = [tool for tool in offered if wanted in (None, tool.name, tool.name.rpartition(".")[2])]
+    if not named:
+        raise LoadError(f"{name}: {unknown('tool', wanted, [tool.name for tool in offered])}")
+    return named
+
+
+def settings_by_tool(words: Iterable[str], names: Iterable[str]) -> dict[str, list[str]]:
+    """Return what `--set` says, `Files.roots=DIR` each, by the tool, which has to be one of *names*.
+
+    Raises:
+        LoadError: for any other.
+    """
+    found: dict[str, list[str]] = {name: [] for name in names}
+    for word in words:
+        name, _, rest = word.partition(".")
+        if name not in found:
+            served = unknown("bundled tool", name, found) if found else "no bundled tool is named"
+            raise LoadError(f"--set {word}: {served}")
+        found[name].append(rest)
+    return found
+
+
+def with_absolute_paths(word: str) -> str:
+    """Return *word* of `--set` as it holds in any working folder.
+
+    Raises:
+        LoadError: if it cannot be read.
+    """
+    name, _, rest = word.partition(".")
+    if name not in BUNDLED:
+        raise LoadError(f"--set {word}: {unknown('bundled tool', name, BUNDLED)}")
+    cls = class_of(name)
+    try:
+        ((parameter, value),) = _read([rest], _maker(cls.__new__(cls), name)).items()
+    except UsageError as error:
+        raise LoadError(f"--set {word}: {error}") from None
+    if "Path" not in str(get_type_hints(cls.__init__).get(parameter)):
+        return word
+    if isinstance(value, str):
+        return f"{name}.{parameter}={os.path.abspath(value)}"
+    from toolwire_schemas.codec import encode
+
+    absolute = [os.path.abspath(path) if isinstance(path, str) else path for path in value]
+    return f"{name}.{parameter}={encode(absolute).decode()}"
+
+
+def _maker(action: Any, name: str) -> Tool:
+    """What gives *action* its settings: its constructor, as a tool, checks them and words what is wrong."""
+    return Tool(action.__init__, name=name, options=Options(exclude_arguments=_OF_EVERY_ACTION))
+
+
+def _read(settings: Sequence[str], maker: Tool) -> dict[str, Any]:
+    from .values import read
+
+    return read(settings, maker.describe()["inputSchema"])

@@ -1,0 +1,50 @@
+"""The tools that come with Toolwire: a table of what there is, and the classes, imported when they are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+__all__ = ["BUNDLED", "Entry", "class_of"]
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """What is to be known of a bundled tool without importing it.
+
+    `module` is within this distribution's tools. `extra` is what `pip install 'toolwire[EXTRA]'` adds for it. Of the
+    environment's variables it cannot do without its `keys`, and reads `variables` if they are set; `programs` make it
+    better where they are installed.
+    """
+
+    module: str
+    summary: str
+    extra: str = ""
+    keys: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+
+
+BUNDLED: dict[str, Entry] = {
+    "InvalidAction": Entry(
+        "builtin_actions", "Tells a model that there is no such action; part of every executor, and not served."
+    ),
+    "NoAction": Entry(
+        "builtin_actions", "Tells a model that its reply was no call; part of every executor, and not served."
+    ),
+    "FinishAction": Entry("builtin_actions", "Takes the final answer of a conversation."),
+}
+"""All of them by name: what is part of every executor, then the others by the alphabet."""
+
+
+def class_of(name: str) -> Any:
+    """The action class called *name*, which has to be in the table."""
+    from importlib import import_module
+
+    return getattr(import_module(f"toolwire_tools.{BUNDLED[name].module}"), name)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in BUNDLED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return class_of(name)

@@ -1,0 +1,48 @@
+"""Which of the bundled tools could run here, and what those want that could not. Nothing of theirs is imported."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from importlib.util import find_spec
+
+import msgspec
+
+from . import BUNDLED, Entry
+from .needs import EXTRAS, how_to_install
+
+_PROGRAMS = {
+    "bwrap": "keeps what runs from the network and from your files; install bubblewrap",
+}
+"""What each program is good for, and how to come by it."""
+
+
+class Readiness(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a bundled tool is `ready` to run here; `missing` has a remedy for each thing that it cannot do without,
+    `advice` one for what would make it better."""
+
+    name: str
+    summary: str
+    needs: list[str]
+    ready: bool
+    missing: list[str]
+    advice: list[str]
+
+
+def readiness() -> list[Readiness]:
+    """How each of the bundled tools stands here."""
+    return [_of(name, entry) for name, entry in BUNDLED.items()]
+
+
+def _of(name: str, entry: Entry) -> Readiness:
+    lacking = [module for module in EXTRAS.get(entry.extra, ()) if find_spec(module) is None]
+    missing = [how_to_install(entry.extra)] if lacking else []
+    missing += [f"set {key} in the environment" for key in entry.keys if not os.environ.get(key)]
+    return Readiness(
+        name=name,
+        summary=entry.summary,
+        needs=[*([f"toolwire[{entry.extra}]"] if entry.extra else ()), *entry.keys],
+        ready=not missing,
+        missing=missing,
+        advice=[f"{program}: {_PROGRAMS[program]}" for program in entry.programs if shutil.which(program) is None],
+    )

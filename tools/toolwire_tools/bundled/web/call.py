@@ -1,0 +1,110 @@
+"""One call of a tool, as what works for it sees it: how long it may take, and who waits for it."""
+
+from __future__ import annotations
+
+import threading
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from . import watch as time
+from .errors import Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolwire_tools.context import Context
+
+    from .watch import Watch
+
+T = TypeVar("T")
+
+_GLANCE_SECONDS = 0.05
+"""How often somebody who waits looks whether the call was cancelled."""
+
+
+class Call:
+    """A call that may take *seconds* in all, waits included.
+
+    Without a *context* nobody cancels it or hears of its progress. Any thread may use it.
+    """
+
+    def __init__(self, context: Context | None = None, *, seconds: float = 60.0, watch: Watch | None = None) -> None:
+        self.watch = watch or time.WATCH
+        self.seconds = seconds
+        self._context = context
+        self._end = self.watch.elapsed() + seconds
+        self._told = 0
+        self._lock = threading.Lock()
+
+    @property
+    def seconds_left(self) -> float:
+        """How long it may still take; negative if it took too long."""
+        return self._end - self.watch.elapsed()
+
+    def say(self, message: str) -> None:
+        """Tell whoever called what is being done."""
+        if self._context is not None:
+            with self._lock:  # hosts expect the numbers to grow
+                self._told += 1
+                self._context.progress(self._told, message=message)
+
+    def check(self) -> None:
+        """Do nothing, or stop if the call was cancelled. Raises `Cancelled`."""
+        if self._context is not None:
+            self._context.check()
+
+    def wait(self, seconds: float) -> None:
+        """Sleep, unless the call is cancelled, which raises `Cancelled`."""
+        end = self.watch.elapsed() + seconds
+        while (left := end - self.watch.elapsed()) > 0:
+            self.check()
+            self.watch.sleep(min(left, _GLANCE_SECONDS))
+        self.check()
+
+    def attend(self, work: Callable[[threading.Event], T], what: str) -> T:
+        """Return what *work* returns, or raise what it raises, unless the call ends before.
+
+        It runs in a thread of its own: nothing else gets a blocking look-up of a name, or a slow read, out of the way
+        of a cancellation. When the call ends, *work* is left alone; the event it is given tells it to stop.
+
+        Raises:
+            Cancelled: if the call was cancelled.
+            Unreachable: if its time is over; *what* did not end in time.
+        """
+        job = _Job(work)
+        job.start()
+        try:
+            while True:
+                self.check()
+                try:
+                    return job.outcome.get(timeout=_GLANCE_SECONDS)()
+                except Empty:
+                    if self.seconds_left <= 0:
+                        raise self.too_late(what) from None
+        finally:
+            job.abandoned.set()
+
+    def too_late(self, what: str) -> Unreachable:
+        """The error for *what* took longer than there was time."""
+        return Unreachable(f"{what} took too long: there are {self.seconds:g} seconds for the whole call")
+
+
+class _Job(threading.Thread, Generic[T]):
+    def __init__(self, work: Callable[[threading.Event], T]) -> None:
+        super().__init__(name="toolwire-web", daemon=True)
+        self._work = work
+        self.abandoned = threading.Event()
+        self.outcome: SimpleQueue[Callable[[], T]] = SimpleQueue()
+
+    def run(self) -> None:
+        try:
+            value = self._work(self.abandoned)
+        except BaseException as error:
+            failure = error  # raised where somebody waits for it
+            self.outcome.put(lambda: _raise(failure))
+        else:
+            self.outcome.put(lambda: value)
+
+
+def _raise(error: BaseException) -> T:  # type: ignore[type-var]
+    raise error

@@ -1,0 +1,177 @@
+"""One request and its answer, within limits of time and size. Every way in which that fails is a `WebError`.
+
+Strategy. The HTTP library blocks, so it works in a thread that a cancelled call leaves alone (`Call.attend`). What goes
+wrong is turned into an error of ours and raised outside of the `except` that caught it: the library's exceptions hold
+the request, and that may hold a key.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas import codec
+
+from toolwire_tools.bundled.needs import extra
+
+from .errors import Unreachable, Unusable, WebError
+
+if TYPE_CHECKING:
+    import ssl
+    import threading
+    from collections.abc import Callable
+
+    import httpx2
+
+    from .call import Call
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What one answer may take: seconds to connect, seconds of silence, and bytes, counted when decompressed."""
+
+    connect_seconds: float = 5.0
+    silence_seconds: float = 10.0
+    max_bytes: int = 8 * 1024 * 1024
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked. *shown* is how errors call it. *proxy* None means none; `""` is what the environment says."""
+
+    method: str
+    url: str
+    shown: str
+    headers: dict[str, str] = {}
+    content: bytes | None = None
+    extensions: dict[str, Any] = {}
+    proxy: str | None = ""
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """What was answered. The names of *headers* are in lower case; *where* is how errors call who answered."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    where: str
+
+    @property
+    def is_success(self) -> bool:
+        """True for 2xx."""
+        return 200 <= self.status < 300
+
+    def json(self) -> Any:
+        """The body as JSON.
+
+        Raises:
+            Unusable: if it is none.
+        """
+        try:
+            return codec.decode(self.body)
+        except codec.DecodingError as error:
+            kind = self.headers.get("content-type", "").partition(";")[0][:80] or "something without a type"
+            raise Unusable(f"{self.where} answered with {kind} that is no JSON: {error}") from None
+
+    def text(self) -> str:
+        """The body as text, which is UTF-8 unless the service says otherwise."""
+        charset = self.headers.get("content-type", "").lower().partition("charset=")[2].partition(";")[0].strip(" \"'")
+        try:
+            return self.body.decode(charset or "utf-8", "replace")
+        except LookupError:
+            return self.body.decode("utf-8", "replace")
+
+
+def send(request: Request, call: Call, limits: Limits, clean: Callable[[str], str] = str) -> Reply:
+    """Ask, and return the answer, whatever its status. *clean* takes what is secret out of what the library says.
+
+    Raises:
+        WebError: if there is none.
+        Cancelled: if the call was cancelled.
+        ToolError: if the HTTP library is not installed.
+    """
+    return call.attend(partial(_send, request, limits, clean), request.shown)
+
+
+def _send(request: Request, limits: Limits, clean: Callable[[str], str], abandoned: threading.Event) -> Reply:
+    with extra("web"):
+        import httpx2
+
+    failure: WebError
+    try:
+        with (
+            _client(request, limits) as client,
+            client.stream(
+                request.method,
+                request.url,
+                headers={"user-agent": user_agent(), **request.headers},
+                content=request.content,
+                extensions=request.extensions,
+            ) as response,
+        ):
+            body = _body(response, limits.max_bytes, request.shown, abandoned)
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            return Reply(status=response.status_code, headers=headers, body=body, where=request.shown)
+    except httpx2.ConnectTimeout:
+        failure = Unreachable(
+            f"{request.shown} could not be reached within {limits.connect_seconds:g} seconds", is_passing=True
+        )
+    except httpx2.TimeoutException:
+        failure = Unreachable(f"{request.shown} said nothing for {limits.silence_seconds:g} seconds", is_passing=True)
+    except httpx2.DecodingError as error:
+        failure = Unusable(f"{request.shown} sent what cannot be decompressed: {_about(error, clean)}")
+    except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, ValueError) as error:
+        failure = Unusable(f"{request.shown} cannot be asked like this: {_about(error, clean)}")
+    except httpx2.ConnectError as error:
+        failure = Unreachable(f"{request.shown} cannot be reached: {_about(error, clean)}", is_passing=True)
+    except httpx2.TransportError as error:
+        failure = Unreachable(f"the connection to {request.shown} broke: {_about(error, clean)}", is_passing=True)
+    raise failure
+
+
+def _client(request: Request, limits: Limits) -> httpx2.Client:
+    # A new one each time: what a call of a tool costs is the way to the other end, and nothing is left open.
+    import httpx2
+
+    return httpx2.Client(
+        timeout=httpx2.Timeout(limits.silence_seconds, connect=limits.connect_seconds),
+        verify=_trusted(),
+        follow_redirects=False,
+        proxy=request.proxy or None,
+        trust_env=request.proxy == "",
+    )
+
+
+def _body(response: httpx2.Response, max_bytes: int, shown: str, abandoned: threading.Event) -> bytes:
+    # The pieces are decompressed, each at most 1 MiB, so that nothing small becomes large at once.
+    body = bytearray()
+    for piece in response.iter_bytes():
+        body += piece
+        if len(body) > max_bytes:
+            raise Unusable(f"{shown} sent more than {_size(max_bytes)}, which is too much")
+        if abandoned.is_set():
+            break
+    return bytes(body)
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**20:g} MiB" if count >= 2**20 else f"{count:,} bytes"
+
+
+def _about(error: Exception, clean: Callable[[str], str]) -> str:
+    return clean(str(error)) or type(error).__name__
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The certificates of this machine. To read them takes 25 ms."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
+@cache
+def user_agent() -> str:
+    """How the tools introduce themselves, which the services of OpenStreetMap and of arXiv insist on."""
+    from importlib.metadata import version
+
+    return f"toolwire/{version('toolwire')} (+https://pypi.org/project/toolwire)"

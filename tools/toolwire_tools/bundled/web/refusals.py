@@ -1,0 +1,73 @@
+"""What a service says when it refuses, in its own words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas import codec
+
+from .errors import Refused
+from .retries import asked_wait, is_passing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_MAX_READ = 16 * 1024
+_MAX_TOLD = 500
+_MAX_DEPTH = 5
+
+# Where services put the sentence, the most telling first: {"error": {"message": ...}}, {"detail": [...]} and so on.
+_PLACES = ("error", "errors", "detail", "message", "error_message", "error_description", "errmsg", "msg", "title")
+
+
+def refusal(
+    status: int, body: bytes, headers: Mapping[str, str], *, where: str, now: float, clean: Callable[[str], str]
+) -> Refused:
+    """The error for an answer of this *status* from *where*. *clean* takes what is secret out of a text."""
+    message = clean(said(body))[:_MAX_TOLD]
+    seconds = asked_wait(headers, now)
+    advice = clean(_advice(status, headers))
+    return Refused(
+        f"{where} answered {status}: {message or 'without a word'}" + (f" ({advice})" if advice else ""),
+        status=status,
+        message=message,
+        is_passing=is_passing(status),
+        asked_wait_seconds=seconds,
+    )
+
+
+def said(body: bytes) -> str:
+    """The text of an error, out of JSON of any of the usual shapes, or of a page for people. One line."""
+    text = body[:_MAX_READ].decode("utf-8", "replace")
+    try:
+        text = _sentence(codec.decode(body), _MAX_DEPTH)
+    except (codec.DecodingError, codec.EncodingError):
+        if text.lstrip().startswith("<"):
+            text = _without_markup(text)
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def _sentence(value: Any, depth: int) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and depth:
+        return "; ".join(filter(None, (_sentence(each, depth - 1) for each in value)))
+    if isinstance(value, dict) and depth:
+        found = next((value[place] for place in _PLACES if value.get(place)), None)
+        if found is not None and not isinstance(found, bool):
+            return _sentence(found, depth - 1)
+    return codec.encode(value).decode() if value not in (None, {}, []) else ""
+
+
+def _without_markup(text: str) -> str:
+    import html
+    import re
+
+    without = re.sub(r"(?is)<(script|style|head)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", " ", text)
+    return html.unescape(without)
+
+
+def _advice(status: int, headers: Mapping[str, str]) -> str:
+    if 300 <= status < 400:
+        return f"it moved to {headers.get('location', 'elsewhere').partition('?')[0]}: set its base URL"
+    return ""

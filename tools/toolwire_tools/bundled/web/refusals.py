@@ -68,6 +68,13 @@ def _without_markup(text: str) -> str:
 
 
 def _advice(status: int, headers: Mapping[str, str]) -> str:
-    if 300 <= status < 400:
-        return f"it moved to {headers.get('location', 'elsewhere').partition('?')[0]}: set its base URL"
-    return ""
+    from urllib.parse import urlsplit
+
+    if not 300 <= status < 400:
+        return ""
+    try:
+        parts = urlsplit(headers.get("location", ""))
+    except ValueError:
+        return "it moved to what is no address"
+    # The host alone: behind it may be what is secret.
+    return f"it moved to {parts.scheme}://{parts.netloc}: set its base URL" if parts.netloc else "it moved"

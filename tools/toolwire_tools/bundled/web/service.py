@@ -219,8 +219,11 @@ def _onward(request: Request, reply: Reply) -> Request | None:
 
     if request.method != "GET" or reply.status not in (301, 302, 303, 307, 308) or "location" not in reply.headers:
         return None
-    url = urljoin(request.url, reply.headers["location"])
-    here, there = urlsplit(request.url), urlsplit(url)
+    try:
+        url = urljoin(request.url, reply.headers["location"])
+        here, there = urlsplit(request.url), urlsplit(url)
+    except ValueError:
+        return None
     is_same = (here.scheme, here.netloc) == (there.scheme, there.netloc)
     return msgspec.structs.replace(request, url=url) if is_same else None
 

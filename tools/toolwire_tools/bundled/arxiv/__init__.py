@@ -1,0 +1,1 @@
+"""ArxivSearch: `search.py` is the action, `feed.py` reads what arXiv answers."""

@@ -1,0 +1,79 @@
+"""ArxivSearch: articles on arXiv.org."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolwire_tools.actions import BaseAction
+from toolwire_tools.bundled.web.call import Call
+from toolwire_tools.bundled.web.service import Service
+from toolwire_tools.decorator import tool_api
+from toolwire_tools.errors import ArgumentsError
+from toolwire_tools.parsers import BaseParser, JsonParser
+
+from . import feed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolwire_tools.context import Context
+
+_ARXIV = "https://export.arxiv.org/api"
+_INTERVAL_SECONDS = 3.0
+"""Between requests, one at a time: https://info.arxiv.org/help/api/tou.html."""
+
+
+class ArxivSearch(BaseAction):
+    """Search information from Arxiv.org. Useful for when you need to answer questions about Physics, Mathematics, \
+Computer Science, Quantitative Biology, Quantitative Finance, Statistics, Electrical Engineering, and Economics from \
+scientific articles on arxiv.org."""
+
+    def __init__(
+        self,
+        top_k_results: int = 3,
+        max_query_len: int = 300,
+        doc_content_chars_max: int = 1500,
+        base_url: str = _ARXIV,
+        description: dict[str, Any] | None = None,
+        parser: Callable[..., BaseParser] = JsonParser,
+        enable: bool = True,
+    ) -> None:
+        """Prepare to search.
+
+        Args:
+            top_k_results: how many articles a call tells of, at most
+            max_query_len: letters of a query that are used; the rest is cut off
+            doc_content_chars_max: letters of each summary that are told
+            base_url: where the API is
+        """
+        super().__init__(description, parser, enable)
+        self.top_k_results = top_k_results
+        self.max_query_len = max_query_len
+        self.doc_content_chars_max = doc_content_chars_max
+        pace = _INTERVAL_SECONDS if base_url == _ARXIV else 0.0
+        self._service = Service("arXiv", base_url, interval_seconds=pace, at_once=1)
+
+    @tool_api(explode_return=True, read_only=True, open_world=True, idempotent=True)
+    def get_arxiv_article_information(self, query: str, context: Context | None = None) -> dict[str, Any]:
+        """Run Arxiv search and get the article meta information.
+
+        Args:
+            query (str): the content of search query
+
+        Returns:
+            dict: article information
+                * content (str): a list of 3 arxiv search papers
+        """
+        wanted = query[: self.max_query_len].strip()
+        if not wanted:
+            raise ArgumentsError([("arguments.query", "there is nothing in it to search for")])
+        asked = feed.question(wanted, self.top_k_results)
+        answer = self._service.get("query", params=asked, call=Call(context))
+        told = [self._told(article) for article in feed.articles(answer.body)]
+        return {"content": "\n\n".join(told) or "No good Arxiv Result was found"}
+
+    def _told(self, article: feed.Article) -> str:
+        return (
+            f"Published: {article.published}\nTitle: {article.title}\nAuthors: {', '.join(article.authors)}\n"
+            f"Summary: {article.summary[: self.doc_content_chars_max]}"
+        )

@@ -1,0 +1,1 @@
+"""GoogleScholar: `search.py` is the action, `answers.py` reads what SerpApi answers."""

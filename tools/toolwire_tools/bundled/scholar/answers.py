@@ -1,0 +1,161 @@
+"""What SerpApi's four engines for Google Scholar answer, and what a caller is told of it. No I/O.
+
+Sources: https://serpapi.com/google-scholar-api, /google-scholar-organic-results, /google-scholar-author-api,
+/google-scholar-cite-api, /google-scholar-profiles-api; and /search-errors for `search_metadata.status` and `error`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+from toolwire_tools.bundled.web.errors import Unusable, WebError
+
+T = TypeVar("T", bound="Answer")
+
+_MOST = 3
+"""How many papers and articles are told of, as Lagent did."""
+
+
+class Metadata(msgspec.Struct, frozen=True):
+    """How far a search is: `status` goes from Queued or Processing to Success or Error."""
+
+    id: str = ""
+    status: str = ""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What all answers have in common. `error` is also how a search that found nothing says so."""
+
+    search_metadata: Metadata = Metadata()
+    error: str = ""
+
+    @property
+    def is_under_way(self) -> bool:
+        """True for a search that was submitted with `async`, and is looked for under its ID until it is over."""
+        return self.search_metadata.status in ("Queued", "Processing")
+
+
+class Publication(msgspec.Struct, frozen=True):
+    summary: str = ""
+
+
+class CitedBy(msgspec.Struct, frozen=True):
+    total: int | None = None
+
+
+class Links(msgspec.Struct, frozen=True):
+    cited_by: CitedBy = CitedBy()
+
+
+class Paper(msgspec.Struct, frozen=True):
+    title: str = ""
+    result_id: str = ""
+    snippet: str = ""
+    publication_info: Publication = Publication()
+    inline_links: Links = Links()
+
+
+class Papers(Answer, frozen=True):
+    organic_results: list[Paper] | None = None
+
+
+class Author(msgspec.Struct, frozen=True):
+    name: str = ""
+    affiliations: str = ""
+    website: str = ""
+
+
+class ArticleOfAuthor(msgspec.Struct, frozen=True):
+    title: str = ""
+    authors: str = ""
+
+
+class AuthorPage(Answer, frozen=True):
+    """`citation` is what `view_op=view_citation` asks for, `co_authors` what `list_colleagues` does."""
+
+    author: Author | None = None
+    articles: list[ArticleOfAuthor] = []
+    citation: dict[str, Any] | None = None
+    co_authors: list[dict[str, Any]] | None = None
+
+
+class Citation(msgspec.Struct, frozen=True):
+    title: str = ""
+    snippet: str = ""
+
+
+class Citations(Answer, frozen=True):
+    citations: list[Citation] = []
+
+
+class Profile(msgspec.Struct, frozen=True):
+    author_id: str = ""
+
+
+class Profiles(Answer, frozen=True):
+    profiles: list[Profile] = []
+
+
+def read(answer: bytes, shape: type[T]) -> T:
+    """The *answer* as an object of *shape*.
+
+    Raises:
+        Unusable: if it is none.
+        WebError: in SerpApi's words, if it says that the search failed.
+    """
+    try:
+        found = msgspec.json.decode(answer, type=shape)
+    except (ValueError, RecursionError) as error:
+        raise Unusable(f"SerpApi's answer is not what it documents: {error}") from None
+    if found.search_metadata.status == "Error":
+        raise WebError(found.error or "SerpApi says that the search failed, and not why")
+    return found
+
+
+def papers(answer: Papers) -> dict[str, Any]:
+    """The first papers, as lists side by side. `cited_by` is None where Scholar shows no number."""
+    first = (answer.organic_results or [])[:_MOST]
+    return {
+        "title": [paper.title for paper in first],
+        "cited_by": [paper.inline_links.cited_by.total for paper in first],
+        "organic_id": [paper.result_id for paper in first],
+        "pub_info": [paper.publication_info.summary for paper in first],
+        "snippets": [paper.snippet for paper in first],
+    }
+
+
+def author(answer: AuthorPage) -> dict[str, Any]:
+    """Who the author is, with a few articles, and what the view that was asked for has besides."""
+    views = {"citation": answer.citation, "co_authors": answer.co_authors}
+    shown = {name: view for name, view in views.items() if view is not None}
+    if answer.author is None and not shown:
+        raise _nothing(answer, "author")
+    who = answer.author or Author()
+    articles = [{"title": article.title, "authors": article.authors} for article in answer.articles[:_MOST]]
+    return {
+        "name": who.name,
+        "affiliations": who.affiliations,
+        "website": who.website,
+        "articles": articles,
+        **shown,
+    }
+
+
+def citation(answer: Citations) -> dict[str, str]:
+    """The citation in MLA's style, or in the first there is."""
+    if not answer.citations:
+        raise _nothing(answer, "citation")
+    by_style = {one.title: one.snippet for one in reversed(answer.citations)}
+    return {"citation": by_style.get("MLA", answer.citations[0].snippet)}
+
+
+def author_id(answer: Profiles) -> dict[str, str]:
+    """The identifier of the first author."""
+    if not answer.profiles:
+        raise _nothing(answer, "author")
+    return {"author_id": answer.profiles[0].author_id}
+
+
+def _nothing(answer: Answer, wanted: str) -> WebError:
+    return WebError(answer.error or f"Google Scholar has no such {wanted}")

@@ -469,6 +469,19 @@ def test_an_exception_becomes_an_error_message(error: str, text: str) -> None:
     )
 
 
+def test_an_error_may_say_its_state_itself() -> None:
+    class Offline(ToolError):
+        state = ActionStatusCode.HTTP_ERROR
+
+    class Weather(BaseAction):
+        def run(self, place: str) -> str:
+            raise Offline(f"nothing is heard from {place}")
+
+    assert Weather()({"place": "Oslo"}) == ActionReturn(
+        {"place": "Oslo"}, type="Weather", errmsg="nothing is heard from Oslo", state=ActionStatusCode.HTTP_ERROR
+    )
+
+
 @pytest.mark.parametrize(
     ("error", "kind"),
     [("exit", SystemExit), ("interrupt", KeyboardInterrupt), ("cancelled", asyncio.CancelledError)],

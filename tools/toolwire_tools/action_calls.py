@@ -59,9 +59,15 @@ def _returned(action: BaseAction, arguments: dict[str, Any], value: Any) -> Acti
 
 
 def _failed(action: BaseAction, arguments: dict[str, Any], error: Exception) -> ActionReturn:
+    return ActionReturn(arguments, type=action.name, errmsg=_said(error), state=_state(error))
+
+
+def _state(error: Exception) -> ActionStatusCode:
+    """What the error says of itself by an attribute `state`, or else what its class says."""
+    if isinstance(said := getattr(error, "state", None), ActionStatusCode):
+        return said
     about_arguments = isinstance(error, ParseError | ArgumentsError)
-    state = ActionStatusCode.ARGS_ERROR if about_arguments else ActionStatusCode.API_ERROR
-    return ActionReturn(arguments, type=action.name, errmsg=_said(error), state=state)
+    return ActionStatusCode.ARGS_ERROR if about_arguments else ActionStatusCode.API_ERROR
 
 
 def _said(error: Exception) -> str:

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+
 from toolwire_tools.bundled.web.errors import Unusable, WebError
 
 if TYPE_CHECKING:

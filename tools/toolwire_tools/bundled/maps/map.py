@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
+
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.bundled.web.call import Call
 from toolwire_tools.bundled.web.exchange import Limits
@@ -43,7 +44,7 @@ _NOWHERE = ("", "unknown")
 
 
 class BINGMap(BaseAction):
-    """Looks up distances, routes by car, coordinates and what is nearby, on OpenStreetMap: Bing's service is retired."""
+    """Looks up distances, routes, coordinates and what is nearby, on OpenStreetMap: Bing's service is retired."""
 
     def __init__(
         self,

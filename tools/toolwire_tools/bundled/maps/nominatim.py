@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import msgspec
+
 from toolwire_tools.bundled.web.errors import Unusable, WebError
 
 Latitude = Annotated[float, msgspec.Meta(ge=-90, le=90)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+
 from toolwire_tools.bundled.web.errors import Unusable, WebError
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 import msgspec
+
 from toolwire_tools.bundled.web.errors import Unusable, WebError
 
 from .kinds import KEYS, kinds

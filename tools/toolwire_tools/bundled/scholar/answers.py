@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import msgspec
+
 from toolwire_tools.bundled.web.errors import Unusable, WebError
 
 T = TypeVar("T", bound="Answer")

@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from toolwire.calls import Call
 from toolwire.catalogue import Catalogue
 from toolwire.lifecycle import Identity
-from toolwire.protocol import Protocol, Send, Start
+from toolwire.protocol import Protocol, Send
 from toolwire_schemas.codec import decode
 from toolwire_tools import tools_of
 
@@ -75,8 +76,8 @@ def answers(protocol: Protocol, *sent: Any) -> list[Any]:
         for decision in protocol.receive(frame):
             if isinstance(decision, Send):
                 out.append(decision.message)
-            elif isinstance(decision, Start):
-                out.append(run(protocol, decision.call))
+            elif isinstance(decision, Call):
+                out.append(run(protocol, decision))
     return [decode(message) for message in out if message is not None]
 
 

@@ -55,8 +55,9 @@ def encode(value: Any) -> bytes:
         data = orjson.dumps(value)
     except TypeError:  # orjson.JSONEncodeError is one
         return _encode_the_unusual(value)
-    # orjson writes NaN as null. A walk over every value is dear, so it is done only if a null was written.
-    if b"null" in data:
+    # orjson writes NaN as null. A walk over every value is dear, so it is done only if a null was written. (`in` would
+    # first try whether the bytes it looks for are an integer, by way of an exception.)
+    if data.find(b"null") >= 0:
         _refuse_non_finite(value)
     return data
 

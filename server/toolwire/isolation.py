@@ -61,7 +61,7 @@ class ProcessTool(Tool):
         twin._notices_cancellation = self._notices_cancellation
         return twin
 
-    def call(self, arguments: dict[str, Any], caller: Caller, *, coerce: bool = False) -> dict[str, Any]:
+    def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
         """As `Tool.call`; only a server can."""
         assert isinstance(caller, Call)
         return self._pool.run(self, arguments, caller)

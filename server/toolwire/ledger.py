@@ -67,7 +67,7 @@ class Ledger:
         """Return every call that a client waits for."""
         return list(self._calls.values())
 
-    def end(self, call: Call, *, given_up: bool = False) -> bool:
+    def end(self, call: Call, given_up: bool = False) -> bool:
         """End *call*, and return whether it was this that ended it: true exactly once.
 
         A tool that waits for the user is woken.
@@ -76,8 +76,13 @@ class Ledger:
         try:
             if call.ended:
                 return False
-            call.ended, call.given_up = True, given_up
-            self._leave(call)
+            call.ended = True
+            if given_up:
+                call.given_up = True
+            key = call if call.id is None else call.id
+            if self._calls.get(key) is call:  # not so if it is parked: then no request waits for it
+                del self._calls[key]
+                self._bytes_out += call.origin.size
         finally:
             self._lock.release()
         asked = call.asked
@@ -92,13 +97,6 @@ class Ledger:
         self._when_idle = callback
         if not self._calls:
             callback()
-
-    def _leave(self, call: Call) -> None:
-        """Let go of the request that led to *call*, unless the call is parked and none does."""
-        key = call if call.id is None else call.id
-        if self._calls.get(key) is call:
-            del self._calls[key]
-            self._bytes_out += call.origin.size
 
     # Questions
 
@@ -120,7 +118,10 @@ class Ledger:
         """
         with self._lock:
             self._open(asked)
-            self._leave(asked.call)
+            call = asked.call
+            assert call.id is not None
+            del self._calls[call.id]
+            self._bytes_out += call.origin.size
             return self._questions.park(asked)
 
     def resume(self, key: object, again: Call) -> Asked:

@@ -157,7 +157,7 @@ class Loop:
                 return
             self._begin(call)
             try:
-                outcome: Outcome = await call.tool.call_async(call.arguments, call, coerce=call.coerce)
+                outcome: Outcome = await call.tool.call_async(call.arguments, call, call.coerce)
             except Exception as error:
                 outcome = error
             except BaseException as error:

@@ -53,12 +53,6 @@ class Send(msgspec.Struct, frozen=True):
     message: bytes
 
 
-class Start(msgspec.Struct, frozen=True):
-    """Run this call's tool and hand the outcome to `Protocol.finish` or `Protocol.fail`."""
-
-    call: Call
-
-
 class Cancel(msgspec.Struct, frozen=True):
     """Stop working for this call; it has ended already."""
 
@@ -72,7 +66,9 @@ class Wake(msgspec.Struct, frozen=True):
     reply: Reply
 
 
-Decision = Send | Start | Cancel | Wake
+Decision = Call | Send | Cancel | Wake
+"""A `Call` is to be run, and the outcome handed to `Protocol.finish` or `Protocol.fail`."""
+
 Handler = Callable[[Request, dict[str, Any], Origin], tuple[Decision, ...]]
 
 _decode_request = msgspec.json.Decoder(Request).decode
@@ -220,13 +216,13 @@ class Protocol:
         call = Call(id, tool, arguments, origin, self._eras.capabilities, self._coerce, self._host)
         if "_meta" in params:
             call.token = _progress_token(params["_meta"])
-        if origin.modern:
-            call.capabilities = params["_meta"][META_CLIENT_CAPABILITIES]
-            call.sent = encode(arguments) if can_ask(call.capabilities) else b""
-        if "requestState" in params:
-            return self._resume(call, params)
+            if origin.modern:
+                call.capabilities = params["_meta"][META_CLIENT_CAPABILITIES]
+                call.sent = encode(arguments) if can_ask(call.capabilities) else b""
+                if "requestState" in params:
+                    return self._resume(call, params)
         self._ledger.begin(call, id, origin)
-        return (Start(call),)
+        return (call,)
 
     def _resume(self, again: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
         """A modern client calls again with the user's answer: the call that waits for it goes on under the new id."""
@@ -400,7 +396,7 @@ class Protocol:
         """Call *callback* as soon as no call is under way, which may be now, and may be more than once."""
         self._ledger.notify_when_idle(callback)
 
-    def _deliver(self, call: Call, result: dict[str, Any], *, instead: bool = False) -> bytes | None:
+    def _deliver(self, call: Call, result: dict[str, Any], instead: bool = False) -> bytes | None:
         batch = call.origin.batch
         if call.id is None:
             return None if batch is None else batch.end(None)

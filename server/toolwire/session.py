@@ -19,16 +19,16 @@ from toolwire_tools import NotAnswered
 
 from . import log
 from .asking import Asked, Reply
+from .calls import Call
 from .clock import Clock
 from .loop import Loop, Outcome
 from .outlet import Outlet, Write
-from .protocol import Cancel, Protocol, Send, Start, Wake
+from .protocol import Cancel, Protocol, Send, Wake
 from .workers import Answers, Workers
 
 if TYPE_CHECKING:
     from toolwire_schemas.framing import Frame
 
-    from .calls import Call
     from .catalogue import Catalogue
     from .lifecycle import Identity
     from .settings import Settings
@@ -145,12 +145,11 @@ class Session:
         receive = self._protocol.receive
         for frame in frames:
             for decision in receive(frame):
-                if type(decision) is Start:
-                    call = decision.call
-                    if call.tool.is_async:
-                        self._loop.put(call)
+                if type(decision) is Call:
+                    if decision.tool.is_async:
+                        self._loop.put(decision)
                     else:
-                        self._backlog.append(call)
+                        self._backlog.append(decision)
                 elif type(decision) is Send:
                     answers.append(decision.message)
                 elif type(decision) is Cancel:
@@ -180,41 +179,36 @@ class Session:
 
     def _begin(self, call: Call) -> None:
         """Run a synchronous tool and answer, or leave the call to wait for its turn; on a worker."""
-        gate = call.tool.gate
-        if gate is None:
-            self._run(call)
-        elif gate.enter(call):
-            try:
-                if not call.ended:
-                    self._run(call)
-            finally:
-                following = gate.leave()
-                if following is not None:
-                    self._backlog.append(following)
-                    self._workers.serve_backlog()
-
-    def _run(self, call: Call) -> None:
         tool = call.tool
-        if tool.timeout_seconds or self._timeout_seconds:
-            self._limit(call)
-        try:
-            outcome: Outcome = tool.call(call.arguments, call, coerce=call.coerce)
-        except BaseException as error:  # the outer edge: a tool may raise SystemExit too
-            outcome = error
-        if self._leave is not None:
-            self._leave(outcome)
-        message = self._message(call, outcome)
-        if message is not None and not (self._backlog and self._outlet.gather(message)):
-            self._outlet.emit(message)
+        gate = tool.gate
+        if gate is not None and not gate.enter(call):
+            return
+        if not call.ended:
+            if tool.timeout_seconds or self._timeout_seconds:
+                self._limit(call)
+            try:
+                outcome: Outcome = tool.call(call.arguments, call, call.coerce)
+            except BaseException as error:  # the outer edge: a tool may raise SystemExit too
+                outcome = error
+            if self._leave is not None:
+                self._leave(outcome)
+            message = self._message(call, outcome)
+            if message is not None and not (self._backlog and self._outlet.gather(message)):
+                self._outlet.emit(message)
+        if gate is not None:
+            following = gate.leave()
+            if following is not None:
+                self._backlog.append(following)
+                self._workers.serve_backlog()
 
     def _message(self, call: Call, outcome: Outcome) -> bytes | None:
         """What answers *call*; `None` if nothing does any more."""
         if call.limit is not None:
             self._clock.forget(call.limit)
         try:
-            if isinstance(outcome, BaseException):
-                return self._protocol.fail(call, outcome)
-            return self._protocol.finish(call, outcome)
+            if isinstance(outcome, dict):
+                return self._protocol.finish(call, outcome)
+            return self._protocol.fail(call, outcome)
         except Exception as bug:  # the outer edge of a thread that must go on
             log.traceback(f"no answer could be made for {call.tool.name}; please report this", bug)
             return None

@@ -72,15 +72,15 @@ class KeptTool(Tool):
         """As `Tool.renamed`."""
         return KeptTool(super().renamed(name), self._memory)
 
-    def call(self, arguments: dict[str, Any], caller: Caller, *, coerce: bool = False) -> dict[str, Any]:
+    def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
         """As `Tool.call`."""
         with self._memory.limited(self), _leaving_if_cancelled(caller):
-            return super().call(arguments, caller, coerce=coerce)
+            return super().call(arguments, caller, coerce)
 
-    async def call_async(self, arguments: dict[str, Any], caller: Caller, *, coerce: bool = False) -> dict[str, Any]:
+    async def call_async(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
         """As `Tool.call_async`."""
         with self._memory.limited(self), _leaving_if_cancelled(caller):
-            return await super().call_async(arguments, caller, coerce=coerce)
+            return await super().call_async(arguments, caller, coerce)
 
 
 @contextmanager

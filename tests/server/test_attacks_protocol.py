@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from conversations import PATIENCE_SECONDS, answers, call, protocol_of, request
 from toolwire import Context, ToolError, tool_api
-from toolwire.protocol import Send, Start
+from toolwire.calls import Call
+from toolwire.protocol import Send
 from toolwire_schemas.codec import decode
 
 
@@ -45,7 +46,7 @@ def print_() -> None: ...
 def test_a_cancellation_sent_as_a_request_is_refused_and_cancels_nothing(method: str, in_a_batch: bool) -> None:
     protocol = protocol_of(add)
     [start] = protocol.receive(json.dumps(call("add", {"a": 1, "b": 2})).encode())
-    assert isinstance(start, Start)
+    assert isinstance(start, Call)
     sent = request(method, {"requestId": 1, "id": 1}, id=2)
 
     [refusal] = protocol.receive(json.dumps([sent] if in_a_batch else sent).encode())
@@ -53,8 +54,8 @@ def test_a_cancellation_sent_as_a_request_is_refused_and_cancels_nothing(method:
     assert isinstance(refusal, Send)
     answer = decode(refusal.message)
     assert error_of(answer[0] if in_a_batch else answer) == (2, -32601)
-    assert not start.call.cancelled
-    assert protocol.finish(start.call, {"content": []}) is not None
+    assert not start.cancelled
+    assert protocol.finish(start, {"content": []}) is not None
 
 
 @pytest.mark.parametrize("in_a_batch", [False, True])
@@ -99,9 +100,9 @@ def test_an_integer_with_more_digits_than_python_writes_is_an_error_answer() -> 
 def test_progress_that_stands_still_at_the_end_of_all_numbers_still_grows(value: float) -> None:
     protocol = protocol_of(add)
     [start] = protocol.receive(json.dumps(call("add", {"a": 1, "b": 2}, progressToken="t")).encode())
-    assert isinstance(start, Start)
+    assert isinstance(start, Call)
 
-    sent = [decode(protocol.progress(start.call, value, None, None))["params"]["progress"] for _ in range(5)]
+    sent = [decode(protocol.progress(start, value, None, None))["params"]["progress"] for _ in range(5)]
 
     assert sent == sorted(set(sent))
     assert all(math.isfinite(number) for number in sent if isinstance(number, float))

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonrpcserver import Success, dispatch_to_serializable
 from toolwire import strict
-from toolwire.protocol import Cancel, Protocol, Send, Start
+from toolwire.calls import Call
+from toolwire.protocol import Cancel, Protocol, Send
 from toolwire_schemas.codec import decode, encode
 
 
@@ -54,8 +55,8 @@ def in_one_lane(protocol: Protocol, decisions: Any) -> list[Any]:
     """What came out of a lane, comparable: the answers, with every call run."""
     out: list[Any] = []
     for decision in decisions:
-        if isinstance(decision, Start):
-            answer = run(protocol, decision.call)
+        if isinstance(decision, Call):
+            answer = run(protocol, decision)
             out.append(None if answer is None else decode(answer))
         elif isinstance(decision, Send):
             out.append(decode(decision.message))

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from conversations import MODERN, answers, call, protocol_of, request
 from toolwire import Server, ToolError
-from toolwire.protocol import Cancel, Protocol, Send, Start
+from toolwire.calls import Call
+from toolwire.protocol import Cancel, Protocol, Send
 from toolwire_schemas.codec import decode
 
 
@@ -215,8 +216,8 @@ class TestCalls:
 
     def start(self, protocol: Protocol, message: Any) -> Any:
         [decision] = protocol.receive(json.dumps(message).encode())
-        assert isinstance(decision, Start)
-        return decision.call
+        assert isinstance(decision, Call)
+        return decision
 
     def tell(self, protocol: Protocol, method: str, params: Any) -> list[Any]:
         decisions = protocol.receive(json.dumps(request(method, params, id=...)).encode())
@@ -328,7 +329,7 @@ class TestBatches:
     def test_a_batch_waits_for_its_last_call_and_leaves_out_cancelled_ones(self) -> None:
         protocol = protocol_of(add)
         members = [call("add", {"a": 1, "b": 2}, id=number) for number in (1, 2, 3)]
-        first, second, third = (d.call for d in protocol.receive(json.dumps(members).encode()))  # type: ignore[union-attr]
+        first, second, third = protocol.receive(json.dumps(members).encode())
 
         assert protocol.finish(third, SUM) is None
         cancelled = json.dumps(request("notifications/cancelled", {"requestId": 1}, id=...)).encode()
@@ -341,13 +342,13 @@ class TestBatches:
     def test_a_batch_whose_last_open_member_is_cancelled_is_answered_then(self) -> None:
         protocol = protocol_of(add)
         batch = json.dumps([call("add", {"a": 1, "b": 2}), request("ping", id=2)]).encode()
-        [started] = [d for d in protocol.receive(batch) if isinstance(d, Start)]
+        [started] = [d for d in protocol.receive(batch) if isinstance(d, Call)]
 
         stop, array = protocol.receive(
             json.dumps(request("notifications/cancelled", {"requestId": 1}, id=...)).encode()
         )
 
-        assert stop == Cancel(started.call)
+        assert stop == Cancel(started)
         assert isinstance(array, Send)
         assert decode(array.message) == [{"jsonrpc": "2.0", "id": 2, "result": {}}]
 

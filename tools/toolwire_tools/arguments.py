@@ -56,7 +56,7 @@ class Arguments:
         self._read_leniently: Callable[[Any], Bound] | None = None
         self._judge: Judge | None = None
 
-    def bind(self, arguments: dict[str, Any], *, coerce: bool = False) -> Bound:
+    def bind(self, arguments: dict[str, Any], coerce: bool = False) -> Bound:
         """Return the positional and keyword arguments for a call. Defaults are left to Python.
 
         With *coerce*, JSON text is decoded where the schema wants no text.

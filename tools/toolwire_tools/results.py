@@ -44,7 +44,7 @@ def presenter(returns: Returns) -> Callable[[Any], Result]:
 
 def _wrapped(data: Any) -> Result:
     # The commonest answer is spelled here, as JSON spells it.
-    text = str(data) if type(data) is int and -_LARGE < data < _LARGE else _text(data)
+    text = str(data) if type(data) is int and _LEAST < data < _LARGE else _text(data)
     return {"content": [{"type": "text", "text": text}], "structuredContent": {"result": data}, "isError": False}
 
 
@@ -61,7 +61,7 @@ def _text(data: Any) -> str:
         raise OutputError([("result", str(error))]) from None
 
 
-_LARGE = 2**64
+_LEAST, _LARGE = -(2**64), 2**64
 
 
 def _by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:

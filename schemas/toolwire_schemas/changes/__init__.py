@@ -1,0 +1,1 @@
+"""What changed between two lists of tools, and whom that breaks."""

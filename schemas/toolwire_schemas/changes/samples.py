@@ -1,0 +1,234 @@
+"""Values to try: such as fit some schemas, at the edges of what these and other schemas say.
+
+A proof says that there is no difference; here is looked for a value that shows one. Each value that is returned has
+been checked by jsonschema, so that it does not matter how it was come by.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from .cases import NUMBERS, Case, cases, element, members, prefix
+from .nodes import IN_PLACE, Node, TooComplex, identity, kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from .judge import Judge
+
+_MAX_DEPTH = 6
+_MAX_RETURNED = 16
+_MAX_TRIED = 400
+_MAX_CASES = 24
+_MAX_LENGTH = 2_000
+"""Longer texts and lists are not made, whatever a schema's bounds are."""
+
+_NAMES = ("extra", "x", "A1", "another one")
+_TEXTS = ("a", "", "A", "0", "abc", "a b", "1.5", "-", "é", "Some text, and more.", "true")
+_FORMATS = (
+    "2026-03-01T09:00:00Z",
+    "2026-03-01",
+    "09:00:00Z",
+    "P1D",
+    "me@example.com",
+    "example.com",
+    "192.0.2.1",
+    "2001:db8::1",
+    "https://example.com/a",
+    "/a/b",
+    "123e4567-e89b-12d3-a456-426614174000",
+)
+
+
+class Samples:
+    """The search for values. *hints* are schemas whose edges are worth a try; fitting them is not wanted."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._known: dict[Any, list[Any]] = {}
+
+    def of(self, nodes: tuple[Node, ...], hints: tuple[Node, ...], depth: int = 0) -> list[Any]:
+        """Return values that fit all *nodes*, first of all such as do not fit some of the *hints*."""
+        place = (frozenset(node.key for node in nodes), frozenset(hint.key for hint in hints))
+        if depth > _MAX_DEPTH:
+            return []
+        if place not in self._known:
+            self._known[place] = []  # for what contains itself
+            self._known[place] = self._found(nodes, hints, depth)
+        return self._known[place]
+
+    def _found(self, nodes: tuple[Node, ...], hints: tuple[Node, ...], depth: int) -> list[Any]:
+        telling: list[Any] = []
+        plain: list[Any] = []
+        seen = set()
+        for value in islice(self._tried(nodes, hints, depth), _MAX_TRIED):
+            if (one := identity(value)) in seen or not all(self._judge.takes(node, value) for node in nodes):
+                continue
+            seen.add(one)
+            found = telling if any(self._judge.refuses(hint, value) for hint in hints) else plain
+            found.append(value)
+            if len(telling) >= _MAX_RETURNED:
+                break
+        simple = plain[:1]  # the first is what the others are built on
+        return [*simple, *telling, *plain[1 : 1 + _MAX_RETURNED // 4]][: _MAX_RETURNED + 1]
+
+    def _tried(self, nodes: tuple[Node, ...], hints: tuple[Node, ...], depth: int) -> Iterator[Any]:
+        around = [*within(nodes), *within(hints)]
+        yield from _mentioned(within(nodes))
+        made = []
+        for case in islice(_cases(nodes), _MAX_CASES):
+            if case.value:
+                yield case.value[0]
+            elif case.kind in NUMBERS:
+                yield from _numbers(around)
+            elif case.kind == "string":
+                yield from _texts(around)
+            elif case.kind == "array":
+                made.append(self._arrays(case, hints, around, depth))
+            else:
+                made.append(self._objects(case, hints, around, depth))
+        for values in made:
+            yield from values
+        yield from _mentioned(within(hints))
+
+    # --- arrays ---
+
+    def _arrays(self, case: Case, hints: tuple[Node, ...], around: list[Node], depth: int) -> Iterator[list[Any]]:
+        least = max(case.least("minItems"), 1 if any(case.said("contains")) else 0)
+        if least > _MAX_LENGTH:
+            return
+        below = [node for hint in within(hints) if isinstance(hint.schema, dict) for node in (hint,)]
+        contained = tuple(node.at(node.words["contains"]) for node in case.nodes if "contains" in node.words)
+
+        def parts(index: int) -> list[Any]:
+            wanted = tuple(found for hint in below if (found := element(hint, index)) is not None)
+            return self.of((*case.element(index), *(contained if index < least else ())), wanted, depth + 1)
+
+        base = _filled([], least, parts)
+        if base is None:
+            return
+        yield base
+        last = max([case.prefix(), *map(prefix, below)], default=0)
+        for index in range(min(last, 20) + 1):
+            start = _filled(base[:index], index, parts)
+            for value in parts(index) if start is not None else ():
+                yield [*(start or ()), value, *base[index + 1 :]]
+        bounds = {int(node.words[word]) for node in around for word in ("minItems", "maxItems") if word in node.words}
+        for size in sorted({size for bound in bounds for size in (bound - 1, bound, bound + 1)} | {1, 2, 3}):
+            if 0 <= size <= _MAX_LENGTH and (longer := _filled(base[:size], size, parts)) is not None:
+                yield longer
+        if values := parts(0):
+            yield [values[0], values[0]]
+            yield from ([one, other] for one, other in zip(values, values[1:], strict=False))
+
+    # --- objects ---
+
+    def _objects(self, case: Case, hints: tuple[Node, ...], around: list[Node], depth: int) -> Iterator[dict[str, Any]]:
+        below = within(hints)
+        names = dict.fromkeys([*case.names(), *_named(below), *_NAMES])
+
+        def parts(name: str) -> list[Any]:
+            wanted = tuple(found for hint in below for found in members(hint, name))
+            return self.of(case.member(name), wanted, depth + 1)
+
+        base: dict[str, Any] = {}
+        for name in sorted(case.required()):
+            if not (values := parts(name)):
+                return
+            base[name] = values[0]
+        wide = dict(base)
+        for name in case.names():
+            if name not in wide and (values := parts(name)):
+                wide[name] = values[0]
+        least = case.least("minProperties")
+        for number in range(min(least, _MAX_LENGTH)):
+            name = f"extra{number}"
+            if len(wide) < least and (values := parts(name)):
+                wide[name] = values[0]
+        for start in (base, wide) if len(base) >= least else (wide,):
+            yield start
+            for name in names:
+                for value in parts(name):
+                    yield {**start, name: value}
+        for name in wide.keys() - base.keys():
+            yield {other: value for other, value in wide.items() if other != name}
+
+
+def within(nodes: Iterable[Node]) -> list[Node]:
+    """Return *nodes* and what they say about the same value behind references and in alternatives."""
+    found: dict[Any, Node] = {}
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop(0)
+        if node.key in found:
+            continue
+        found[node.key] = node
+        words = node.words
+        if "$ref" in words and (there := node.document.target(words["$ref"])) is not None:
+            waiting.append(there)
+        waiting += [node.at(inner) for word in IN_PLACE for inner in words.get(word, ())]
+        waiting += [node.at(words[word]) for word in ("not", "if", "then", "else") if word in words]
+    return list(found.values())
+
+
+def _cases(nodes: tuple[Node, ...]) -> list[Case]:
+    try:
+        return cases(nodes)
+    except TooComplex:
+        return []
+
+
+def _filled(start: list[Any], size: int, parts: Any) -> list[Any] | None:
+    """*start* made longer, all elements different if that is possible."""
+    made = list(start)
+    there = set(map(identity, made))
+    while len(made) < size:
+        values = parts(len(made))
+        if not values:
+            return None
+        value = next((value for value in values if identity(value) not in there), values[0])
+        there.add(identity(value))
+        made.append(value)
+    return made
+
+
+def _named(nodes: list[Node]) -> Iterator[str]:
+    for node in nodes:
+        yield from node.words.get("properties", ())
+        yield from node.words.get("required", ())
+
+
+def _mentioned(nodes: list[Node]) -> Iterator[Any]:
+    for node in nodes:
+        if isinstance(node.schema, dict):
+            yield from ([node.schema["default"]] if "default" in node.schema else ())
+            yield from node.schema["examples"] if isinstance(node.schema.get("examples"), list) else ()
+        yield from ([node.words["const"]] if "const" in node.words else ())
+        yield from node.words.get("enum", ())
+
+
+def _numbers(nodes: list[Node]) -> Iterator[Any]:
+    yield from (0, 1, 1.5, -1, 0.5, 7, -0.5, 1000)
+    bounds: list[Any] = []
+    for node in nodes:
+        words = node.words
+        bounds += [words[f"{word}imum"] for word in ("min", "max") if f"{word}imum" in words]
+        bounds += [words[f"exclusive{word}imum"] for word in ("Min", "Max") if f"exclusive{word}imum" in words]
+        bounds += [words["multipleOf"] * times for times in (1, 2, 3, 7) if "multipleOf" in words]
+        bounds += [value for value in _mentioned([node]) if kind(value) in NUMBERS]
+    for bound in dict.fromkeys(bounds):
+        yield from (bound, bound + 1, bound - 1, bound + 0.5, bound - 0.5)
+
+
+def _texts(nodes: list[Node]) -> Iterator[str]:
+    yield from _TEXTS
+    if any("format" in node.words or "pattern" in node.words for node in nodes):
+        yield from _FORMATS
+    bounds = {int(node.words[word]) for node in nodes for word in ("minLength", "maxLength") if word in node.words}
+    for length in sorted({length for bound in bounds for length in (bound - 1, bound, bound + 1)}):
+        if 0 <= length <= _MAX_LENGTH:
+            yield from ("a" * length, "1" * length)
+    for value in _mentioned(nodes):
+        if isinstance(value, str):
+            yield from (value, f"{value}a")

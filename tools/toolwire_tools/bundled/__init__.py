@@ -33,6 +33,7 @@ BUNDLED: dict[str, Entry] = {
         "builtin_actions", "Tells a model that its reply was no call; part of every executor, and not served."
     ),
     "FinishAction": Entry("builtin_actions", "Takes the final answer of a conversation."),
+    "Calculator": Entry("bundled.calculator", "Calculates, exactly where that is possible."),
 }
 """All of them by name: what is part of every executor, then the others by the alphabet."""
 

@@ -1,0 +1,71 @@
+"""Calculator: arithmetic that is exact where it can be.
+
+An expression is parsed into a list of steps (parsing.py), which are done one after the other on a stack (running.py):
+nothing is evaluated as code, and nothing recurses deeper than the parser allows. What each name and operator does is in
+tables (functions.py, operations.py); how far it may go, in limits.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from toolwire_tools.actions import BaseAction
+from toolwire_tools.decorator import tool_api
+from toolwire_tools.errors import ToolError
+from toolwire_tools.parsers import BaseParser, JsonParser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Calculator"]
+
+
+class Calculated(TypedDict):
+    """What an expression comes to: the `result`, the same as a `decimal`, and whether the result is exact."""
+
+    result: str
+    decimal: str
+    exact: bool
+
+
+class Calculator(BaseAction):
+    """Calculates, exactly where that is possible."""
+
+    def __init__(
+        self,
+        description: dict[str, Any] | None = None,
+        parser: Callable[..., BaseParser] = JsonParser,
+        enable: bool = True,
+    ) -> None:
+        super().__init__(description, parser, enable)
+
+    @tool_api(read_only=True, open_world=False, idempotent=True)
+    def run(self, expression: str) -> Calculated:
+        """Calculate the value of an expression.
+
+        Integers, fractions and decimals are exact: 1/3 + 1/6 is 1/2, and 0.1 + 0.2 is 0.3. What has no exact value,
+        such as sqrt(2) or sin(1), is rounded to 15 digits, and `exact` is false. `decimal` has up to 30 digits.
+
+        Operators: + - * / (exact), // (rounded down), % between two numbers (remainder), ^ or ** (power),
+        ! (factorial), == != < <= > >=. A % behind a number is percent: 15% of 80 is 12, and 100 + 10% is 100.1. There
+        is no implicit multiplication: 2*pi, not 2pi.
+
+        Functions: abs acos acosh asin asinh atan atan2(y, x) atanh cbrt ceil comb(n, k) cos cosd cosh degrees exp
+        factorial floor gcd hypot lcm ln log(x, base) log10 log2 max mean median min mod perm(n, k) powmod(x, n, m)
+        product pstdev pvariance radians root(x, n) round(x, digits) sign sin sind sinh sqrt stdev sum tan tand tanh
+        trunc variance. log(x) is the natural logarithm. Angles are in radians, those of sind, cosd and tand in degrees.
+        round takes halves away from zero: round(2.5) is 3. Those of many numbers take them one by one or as a [list].
+
+        Constants: pi e tau phi.
+
+        Args:
+            expression: what to calculate, such as `(1 + 2/3) * sqrt(16)`
+        """
+        from .parsing import Fault, parse
+        from .running import run
+        from .showing import shown
+
+        try:
+            return shown(run(parse(expression)))
+        except Fault as fault:
+            raise ToolError(fault.told(expression)) from None

@@ -1,0 +1,82 @@
+"""Exact numbers within limits, and the way to approximate ones."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from .limits import MAX_BITS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from typing_extensions import TypeIs
+
+
+class TooLarge(Exception):
+    """A number beyond the limits."""
+
+
+def is_exact(value: object) -> TypeIs[Fraction]:
+    """Whether *value* is an exact number."""
+    return isinstance(value, Fraction)
+
+
+def checked(value: Any) -> Any:
+    """*value*, if it is within the limits.
+
+    Raises:
+        TooLarge: if it is not.
+    """
+    if is_exact(value):
+        estimated(max(value.numerator.bit_length(), value.denominator.bit_length()))
+    elif isinstance(value, float) and not abs(value) < float("inf"):
+        raise TooLarge("the value is too large for an approximate number")
+    return value
+
+
+def estimated(bits: float) -> None:
+    """Do nothing if a number of so many *bits* is within the limits. Raises `TooLarge` if not."""
+    if bits > MAX_BITS:
+        raise TooLarge(f"the value would be too large: numbers go to about {int(MAX_BITS * 0.3):,} digits here")
+
+
+def approximate(value: Fraction | float) -> float:
+    """The float next to *value*."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise TooLarge("the number is too large to be used where the value is not exact") from None
+
+
+def integer(value: Fraction | float, what: str, *, least: int | None = None) -> int:
+    """*value* as an integer, which *what* wants.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    if not is_exact(value) or value.denominator != 1:
+        raise ValueError(f"{what} takes whole numbers")
+    if least is not None and value < least:
+        raise ValueError(f"{what} takes whole numbers of at least {least}")
+    return value.numerator
+
+
+def total(values: Sequence[Fraction | float]) -> Any:
+    """The sum of *values*."""
+    found: Any = Fraction(0)
+    for value in values:
+        found = checked(found + value)
+    return found
+
+
+def integer_root(value: int, degree: int) -> int:
+    """The largest integer whose power of *degree* is at most *value*, by Newton's method."""
+    if value < 2 or degree == 1:
+        return value
+    guess = 1 << -(-value.bit_length() // degree)
+    while True:
+        better = ((degree - 1) * guess + value // guess ** (degree - 1)) // degree
+        if better >= guess:
+            return guess
+        guess = better

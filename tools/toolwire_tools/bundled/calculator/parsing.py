@@ -1,0 +1,311 @@
+"""An expression as text -> the steps that calculate it, in the order in which they are done.
+
+Strategy. A parser by precedence (a number on either side of each operator says what binds tighter) that emits postfix:
+`1 + 2 * 3` becomes 1, 2, 3, *, +. Whether a name or a count of arguments is right is seen here too, so that a mistake
+in an expression is told before anything is calculated.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NoReturn
+
+import msgspec
+
+from toolwire_tools.suggestions import unknown
+
+from .functions import CONSTANTS, FUNCTIONS
+from .limits import MAX_BITS, MAX_CHARACTERS, MAX_DEPTH
+
+_AROUND = 30
+"""Characters of the expression shown on either side of a fault."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A part of the expression, from one character up to another."""
+
+    start: int
+    end: int
+
+
+class Fault(Exception):
+    """What keeps an expression from being calculated, and where that is."""
+
+    def __init__(self, problem: str, place: Place) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.place = place
+
+    def told(self, expression: str) -> str:
+        """The problem, with the part of the expression that it is about between `>>>` and `<<<`."""
+        start, end = self.place.start, self.place.end
+        before, part, after = expression[:start], expression[start:end], expression[end:]
+        before = "…" + before[-_AROUND:] if len(before) > _AROUND else before
+        after = after[:_AROUND] + "…" if len(after) > _AROUND else after
+        part = f"{part[:_AROUND]}…{part[-_AROUND:]}" if len(part) > 2 * _AROUND else part
+        return f"{self.problem}, at character {start + 1}: {before}>>>{part}<<<{after}"
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One step: `push` the value, or `apply` the operator or function called *value* to the last *count* values.
+
+    `list` makes one of them.
+    """
+
+    kind: str
+    value: Any
+    place: Place
+    count: int = 0
+
+
+class Token(msgspec.Struct, frozen=True):
+    """A word of the expression. Its kind is `number`, `name`, `mark` or `end`."""
+
+    kind: str
+    text: str
+    place: Place
+
+
+_TOKEN = re.compile(
+    r"(?P<number>0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+"
+    r"|(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[A-Za-zπτφ][A-Za-z0-9_]*)"
+    r"|(?P<mark>\*\*|//|==|!=|<=|>=|[-+*/%^!()\[\],<>=×·÷−≤≥≠])"
+    r"|\s+"
+)
+_SAME = {
+    "^": "**",
+    "×": "*",
+    "·": "*",
+    "÷": "/",
+    "−": "-",
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+    "π": "pi",
+    "τ": "tau",
+    "φ": "phi",
+}
+
+_BINARY = {
+    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), (1, 2)),
+    **dict.fromkeys(("+", "-"), (3, 4)),
+    **dict.fromkeys(("*", "/", "//", "%", "of"), (5, 6)),
+    "**": (10, 9),
+}
+"""How tight each operator holds what is to its left and to its right; the power comes from the right."""
+
+_SIGN = 8
+"""How tight a sign holds what is behind it: tighter than a product, less than a power, so that -2^2 is -4."""
+
+_COMPARED = 1
+
+
+def parse(expression: str) -> list[Step]:
+    """The steps that calculate *expression*.
+
+    Raises:
+        Fault: if it is none.
+    """
+    if len(expression) > MAX_CHARACTERS:
+        everything = Place(MAX_CHARACTERS, len(expression))
+        raise Fault(f"the expression is longer than {MAX_CHARACTERS:,} characters", everything)
+    return _Parser(_tokens(expression)).steps()
+
+
+def _tokens(expression: str) -> list[Token]:
+    tokens: list[Token] = []
+    at = 0
+    while at < len(expression):
+        found = _TOKEN.match(expression, at)
+        if found is None:
+            raise Fault(_about_letter(expression[at]), Place(at, at + 1))
+        if found.lastgroup is not None:
+            text = _SAME.get(found[0], found[0])
+            tokens.append(Token(found.lastgroup, text, Place(at, found.end())))
+        at = found.end()
+    return [*tokens, Token("end", "", Place(at, at))]
+
+
+def _about_letter(letter: str) -> str:
+    remedies = {
+        "$": "leave out currencies",
+        "√": "write sqrt(...)",
+        "²": "write ^2",
+        "³": "write ^3",
+        "°": "use sind(...)",
+    }
+    remedy = remedies.get(letter, "only numbers, operators, functions and brackets are understood")
+    return f"{letter!r} means nothing here: {remedy}"
+
+
+class _Parser:
+    """Reads tokens, and notes steps."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
+        self._at = 0
+        self._depth = 0
+        self._steps: list[Step] = []
+
+    def steps(self) -> list[Step]:
+        if self._next.kind == "end":
+            raise Fault("the expression is empty", self._next.place)
+        self._expression(0)
+        if self._next.kind != "end":
+            self._refuse_rest()
+        return self._steps
+
+    @property
+    def _next(self) -> Token:
+        return self._tokens[self._at]
+
+    def _take(self) -> Token:
+        token = self._next
+        self._at += 1
+        return token
+
+    def _expression(self, least: int) -> None:
+        """Read as much as is held tighter than *least*."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise Fault(f"brackets, signs and powers are more than {MAX_DEPTH} deep", self._next.place)
+        self._operand()
+        compared = False
+        while (token := self._next).text in _BINARY:
+            left, right = _BINARY[token.text]
+            if left < least:
+                break
+            if left == _COMPARED and compared:
+                raise Fault("comparisons cannot be chained; compare two values", token.place)
+            compared = left == _COMPARED
+            self._take()
+            self._expression(right)
+            self._steps.append(Step("apply", "*" if token.text == "of" else token.text, token.place, 2))
+        self._depth -= 1
+
+    def _operand(self) -> None:
+        token = self._take()
+        if token.kind == "number":
+            self._steps.append(Step("push", _number(token), token.place))
+        elif token.kind == "name":
+            self._name(token)
+        elif token.text in ("+", "-"):
+            self._expression(_SIGN)
+            if token.text == "-":
+                self._steps.append(Step("apply", "negative", token.place, 1))
+            return
+        elif token.text == "(":
+            self._expression(0)
+            self._close(token, ")")
+        elif token.text == "[":
+            count = self._arguments(token, "]")
+            self._steps.append(Step("list", None, token.place, count))
+        else:
+            what = "the expression ends" if token.kind == "end" else f"there is {token.text!r}"
+            raise Fault(f"{what} where a number is expected", token.place)
+        self._postfix()
+
+    def _postfix(self) -> None:
+        """Factorials and percents behind an operand."""
+        while self._next.text == "!" or (self._next.text == "%" and self._is_percent()):
+            token = self._take()
+            self._steps.append(Step("apply", "factorial" if token.text == "!" else "percent", token.place, 1))
+
+    def _is_percent(self) -> bool:
+        """Whether a `%` is no remainder: no operand follows it."""
+        after = self._tokens[self._at + 1]
+        return not (after.kind == "number" or after.text in ("(", "[") or (after.kind == "name" and after.text != "of"))
+
+    def _name(self, token: Token) -> None:
+        if self._next.text != "(":
+            self._steps.append(Step("push", _constant(token), token.place))
+            return
+        if token.text not in FUNCTIONS:
+            known = CONSTANTS if token.text in CONSTANTS else FUNCTIONS
+            if known is CONSTANTS:
+                raise Fault(f"write the multiplication: {token.text} * (...)", token.place)
+            raise Fault(unknown("function", token.text, FUNCTIONS), token.place)
+        count = self._arguments(self._take(), ")")
+        least, most = FUNCTIONS[token.text].takes
+        if not least <= count <= most:
+            wanted = _counts(least, most)
+            raise Fault(f"{token.text} takes {wanted}, not {count}", token.place)
+        self._steps.append(Step("apply", token.text, token.place, count))
+
+    def _arguments(self, opening: Token, closing: str) -> int:
+        """Read values up to *closing* and return how many there are."""
+        if self._next.text == closing:
+            self._take()
+            return 0
+        count = 1
+        self._expression(0)
+        while self._next.text == ",":
+            self._take()
+            self._expression(0)
+            count += 1
+        self._close(opening, closing)
+        return count
+
+    def _close(self, opening: Token, closing: str) -> None:
+        if self._next.text == closing:
+            self._take()
+            return
+        if self._next.kind == "end":
+            raise Fault(f"this {opening.text!r} is never closed", opening.place)
+        self._refuse_rest()
+
+    def _refuse_rest(self) -> NoReturn:
+        """Say what is wrong about a token behind a complete operand."""
+        token = self._next
+        if token.text in (")", "]"):
+            raise Fault(f"there is no bracket that this {token.text!r} closes", token.place)
+        if token.text == ",":
+            raise Fault("a comma is only for arguments of functions; write 1000 rather than 1,000", token.place)
+        if token.text == "=":
+            raise Fault("there are no variables; == compares", token.place)
+        raise Fault("an operator is missing before this (a multiplication is written with *)", token.place)
+
+
+def _counts(least: int, most: int) -> str:
+    if least == most == 1:
+        return "1 argument"
+    if least == most:
+        return f"{least} arguments"
+    return f"{least} or {most} arguments" if most == least + 1 else f"{least} or more arguments"
+
+
+def _constant(token: Token) -> Any:
+    if token.text in CONSTANTS:
+        return CONSTANTS[token.text]
+    if token.text in FUNCTIONS:
+        raise Fault(f"{token.text} is a function; write {token.text}(...)", token.place)
+    raise Fault(unknown("constant or function", token.text, [*CONSTANTS, *FUNCTIONS]), token.place)
+
+
+def _number(token: Token) -> Any:
+    """The number that *token* writes, exactly."""
+    from fractions import Fraction
+
+    text = token.text
+    plain = text.replace("_", "")
+    if text.endswith("_") or "__" in text or "_." in text or "._" in text or "_e" in text.lower():
+        raise Fault("underscores stand between digits only", token.place)
+    if plain[:2].lower() in ("0x", "0b", "0o"):
+        return Fraction(int(plain, 0))
+    digits, _, exponent = plain.lower().partition("e")
+    if len(digits) > 1 and digits[:2].isdigit() and digits[0] == "0" and "." not in digits:
+        raise Fault("a number does not begin with 0 (write 1000 rather than 1,000)", token.place)
+    if len(exponent) > 8 or abs(int(exponent or 0)) > MAX_BITS * 0.3:
+        raise Fault(f"the exponent is beyond {int(MAX_BITS * 0.3):,}", token.place)
+    whole, _, decimals = digits.partition(".")
+    return Fraction(_integer(whole + decimals)) * Fraction(10) ** (int(exponent or 0) - len(decimals))
+
+
+def _integer(digits: str) -> int:
+    # Python refuses to read more than 4,300 digits at once.
+    value = 0
+    for start in range(0, len(digits), 4000):
+        part = digits[start : start + 4000]
+        value = value * 10 ** len(part) + int(part)
+    return value

@@ -1,0 +1,93 @@
+"""The steps of an expression, done one after the other."""
+
+from __future__ import annotations
+
+import operator
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from .exact import TooLarge, approximate, checked, is_exact
+from .functions import FUNCTIONS, Function, floor_divided, modulo, power
+from .limits import MAX_SECONDS
+from .parsing import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .parsing import Step
+
+
+def run(steps: list[Step]) -> Any:
+    """What *steps* come to: a Fraction if it is exact, a float if not, or a bool.
+
+    Raises:
+        Fault: where a step has no value, or one beyond the limits.
+    """
+    stack: list[Any] = []
+    latest = monotonic() + MAX_SECONDS
+    for step in steps:
+        if monotonic() > latest:
+            raise Fault(f"the calculation takes longer than {MAX_SECONDS:g} seconds", step.place)
+        if step.kind == "push":
+            stack.append(step.value)
+            continue
+        arguments = stack[len(stack) - step.count :]
+        del stack[len(stack) - step.count :]
+        stack.append(arguments if step.kind == "list" else _applied(step, arguments))
+    if isinstance(stack[0], list):
+        raise Fault("a list is no result; give it to a function such as sum or mean", steps[-1].place)
+    return stack[0]
+
+
+def _applied(step: Step, arguments: list[Any]) -> Any:
+    function = FUNCTIONS.get(step.value)
+    try:
+        values = _numbers(arguments, function)
+        does = function.does if function else _OPERATORS[step.value]
+        return checked(does(*values))
+    except (ValueError, ZeroDivisionError, TooLarge) as error:
+        raise Fault(str(error), step.place) from None
+    except OverflowError:
+        raise Fault("the value is too large for an approximate number", step.place) from None
+
+
+def _numbers(arguments: list[Any], function: Function | None) -> list[Any]:
+    """*arguments*, with the numbers of lists among them where these are welcome, and all of one kind."""
+    spreads = function is not None and function.spread
+    values: list[Any] = []
+    for argument in arguments:
+        if isinstance(argument, list) and not spreads:
+            raise ValueError("a list is only for functions of many numbers, such as sum or mean")
+        values += argument if isinstance(argument, list) else [argument]
+    if any(isinstance(value, bool | list) for value in values):
+        raise ValueError("the outcome of a comparison, or a list, is no number")
+    if spreads and not values:
+        raise ValueError("it needs at least one number")
+    if all(map(is_exact, values)) or len(values) < 2 or (function and not spreads):
+        return values
+    return list(map(approximate, values))
+
+
+def _divided(value: Any, by: Any) -> Any:
+    if by == 0:
+        raise ZeroDivisionError("division by 0")
+    return value / by
+
+
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": _divided,
+    "//": floor_divided,
+    "%": modulo,
+    "**": power,
+    "negative": operator.neg,
+    "percent": lambda value: value / 100,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}

@@ -1,0 +1,90 @@
+"""A whole schema: where its references lead, which dialect it is written in, and what in it is not supported."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from jsonschema import Draft7Validator, Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from toolwire_schemas.patterns import problem
+from toolwire_schemas.subschemas import target, walk
+
+from .errors import Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Schema = dict[str, Any] | bool
+
+_UNSUPPORTED = {
+    "$dynamicRef": "what it leads to depends on the way there",
+    "$recursiveRef": "what it leads to depends on the way there",
+    "unevaluatedProperties": "what it applies to depends on all other words",
+    "unevaluatedItems": "what it applies to depends on all other words",
+}
+_ALLOWING_ALL: tuple[Schema, ...] = (True, {})
+
+
+class Document:
+    """Whatever is said about the schemas inside *schema* that depends on the whole of it.
+
+    Without `$schema` it is read as 2020-12, as MCP has it, or as draft-07 if its words are only known there.
+
+    Raises:
+        Unsupported: if it is no valid schema, or has a word that values are not made for.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self.root = schema
+        self.is_draft7 = _is_draft7(schema)
+        self._validator = (Draft7Validator if self.is_draft7 else Draft202012Validator)(schema)
+        for where, why in self._faults():
+            raise Unsupported(where, why)
+
+    def target(self, reference: str) -> Schema:
+        """Return the schema that *reference* leads to."""
+        found: Schema = target(self.root, reference)
+        return found
+
+    def is_valid(self, schema: Schema, value: Any) -> bool:
+        """Whether *value* is valid by *schema*, whose references are this document's. Formats are not judged."""
+        return bool(self._validator.evolve(schema=schema).is_valid(value))
+
+    def _faults(self) -> Iterator[tuple[str, str]]:
+        try:
+            self._validator.check_schema(self.root)
+        except SchemaError as error:
+            yield ".".join(map(str, error.absolute_path)), f"this is no valid schema: {error.message[:200]}"
+        except re.error as error:  # jsonschema compiles the names of patternProperties
+            yield "", f"this is no valid schema: {error}"
+        for where, schema in walk(self.root, "schema") if isinstance(self.root, dict) else ():
+            for word, why in _UNSUPPORTED.items():
+                if word in schema and schema[word] not in _ALLOWING_ALL:
+                    yield f"{where}.{word}", why
+            for pattern in (schema.get("pattern"), *schema.get("patternProperties", ())):
+                if isinstance(pattern, str) and (found := problem(pattern)):
+                    yield f"{where}: the pattern {pattern}", found
+            if "$ref" in schema:
+                yield from self._dangling(where, schema["$ref"])
+
+    def _dangling(self, where: str, reference: str) -> Iterator[tuple[str, str]]:
+        try:
+            if not isinstance(self.target(reference), dict | bool):
+                yield f"{where}.$ref", f"{reference} leads to something that is no schema"
+        except (LookupError, ValueError):
+            yield f"{where}.$ref", f"{reference} leads out of the schema, or nowhere; only #/… is followed"
+
+
+def conjunction_key(schemas: tuple[Schema, ...]) -> str:
+    """A name for *schemas* that equal ones share."""
+    return json.dumps(schemas, default=repr)
+
+
+def _is_draft7(schema: Schema) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    if isinstance(dialect := schema.get("$schema"), str):
+        return "json-schema.org/draft-0" in dialect
+    return any(isinstance(inner.get("items"), list) for _, inner in walk(schema, ""))

@@ -1,0 +1,72 @@
+"""Values that programs stumble over, for wherever a schema allows them. Plain data; the simplest first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# The edges of 32 and 64 bits, of what a double holds exactly (2^53), and what only exact arithmetic holds.
+_EDGES = (2**31, 2**32, 2**53, 2**63, 2**64, 10**30)
+INTEGERS = (0, 1, -1, *(edge + more for edge in _EDGES for more in (-1, 0, 1)), *(-edge for edge in _EDGES))
+INTEGRAL_FLOATS = (0.0, -0.0, 1.0, 1e16, 1e23, 1e308, -1e308)
+FRACTIONS = (0.5, -0.5, 0.1, 0.1 + 0.2, 3.141592653589793, 1e-7, 5e-324, -2.2250738585072014e-308)
+
+STRINGS = (
+    "",
+    " ",
+    "0",
+    "1.0",
+    "true",
+    "null",
+    "[]",
+    '"',
+    "\\",
+    "'; DROP TABLE tools; --",
+    "$(true) `true` %s {0} ${x} {{x}}",
+    "../../etc/passwd",
+    "-h",
+    "a\nb\r\nc",
+    "a\tb\x00c\x1b[31md\x7f",
+    "\u2028\u2029\u0085",  # ends of lines to some, not to JSON
+    "\ufeffa",
+    "é",
+    "e\u0301",  # the same, in two code points
+    "a" + "\u0301" * 40,
+    "𝒳",
+    "👩‍👩‍👧‍👦",
+    "\u05e9\u05dc\u05d5\u05dd \u202eabc",
+    "İıſß",  # change length or meaning with their case
+    "\U0010ffff\ufffe",
+    "x" * 10_000,
+    "𝒳" * 3_000,
+)
+
+NAMES = (
+    "x",
+    "",
+    "__proto__",
+    "constructor",
+    "toString",
+    "__class__",
+    "self",
+    "a b",
+    "a.b",
+    "$ref",
+    "/",
+    "1",
+    "é",
+    "e\u0301",
+    "𝒳",
+    "a\nb",
+    "n" * 300,
+)
+
+
+def nested(levels: int) -> list[Any]:
+    """Return lists in lists, so many *levels* deep."""
+    made: list[Any] = []
+    for _ in range(levels - 1):
+        made = [made]
+    return made
+
+
+DEEP = nested(60)  # below the 64 at which some parsers stop

@@ -1,0 +1,86 @@
+"""Strings of a length, a pattern and a format."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from . import nasty
+from .formats import FORMATS
+
+if TYPE_CHECKING:
+    from .conjunction import Way
+
+_LONG = 100  # a longer string is made by repeating a shorter one
+
+# One piece repeated, from the first character to the last: what most patterns of tools are. Its count is our choice.
+_REPEATED = re.compile(r"\^(\[(?:\\.|[^\]\\])+\]|\\[dws])(?:([*+])|\{(\d+)(,?)(\d*)\})\$")
+
+_ENDS_OF_LINES = re.compile("[\n\r\u2028\u2029]")
+_MENTIONS_THEM = re.compile(r"\\[nr]|\\u202[89]|[\n\r\u2028\u2029]")
+
+_CHARACTERS = st.characters(exclude_categories=["Cs"])  # half a character is none, and no JSON
+
+
+def lengths(way: Way) -> tuple[int, int | None]:
+    """Return how many characters a string has at least and, if that is said, at most."""
+    most = way.smallest("maxLength")
+    return int(way.largest("minLength")), None if most is None else int(most)
+
+
+def is_possible(way: Way) -> bool:
+    """Whether there is any string that long. Whether one of them has the pattern is found out when it is made."""
+    least, most = lengths(way)
+    return most is None or least <= most
+
+
+def strings(way: Way) -> st.SearchStrategy[str]:
+    """Return a strategy for strings that *way* allows."""
+    least, most = lengths(way)
+    patterns, formats = way.all("pattern"), [name for name in way.all("format") if name in FORMATS]
+
+    def fits(text: str) -> bool:
+        return (
+            least <= len(text)
+            and (most is None or len(text) <= most)
+            and all(matches_everywhere(pattern, text) for pattern in patterns)
+        )
+
+    if formats:
+        return FORMATS[formats[0]].filter(fits)
+    if patterns:
+        return matching(patterns[0], least, most).filter(fits)
+    some = [text for text in nasty.STRINGS if fits(text)]
+    return st.one_of(_texts(least, most), *([st.sampled_from(some)] if some else []))
+
+
+def matching(pattern: str, least: int = 0, most: int | None = None) -> st.SearchStrategy[str]:
+    """Return a strategy for strings that match *pattern*, most of them of a length from *least* to *most*."""
+    if found := _REPEATED.fullmatch(pattern):
+        piece, sign, first, comma, last = found.groups()
+        low = int(first) if first else int(sign == "+")
+        high = (int(last) if last else None) if sign or comma else low
+        low, high = max(low, least), min((bound for bound in (high, most) if bound is not None), default=None)
+        if high is not None and low > high:
+            return st.nothing()
+        pattern = f"^{piece}{{{low},{'' if high is None else high}}}$"
+    ascii_only = re.compile(pattern, re.ASCII)
+    return st.from_regex(ascii_only).map(lambda text: text.removesuffix("\n")).map(lambda text: text.ljust(least, "a"))
+
+
+def matches_everywhere(pattern: str, text: str) -> bool:
+    r"""Whether *text* matches *pattern* both in Python and in JavaScript.
+
+    They do not agree on which letters `\\w` and digits `\\d` are, nor on ends of lines before `$` and for `.`
+    """
+    if _ENDS_OF_LINES.search(text) and not _MENTIONS_THEM.search(pattern):
+        return False
+    return bool(re.search(pattern, text) and re.search(pattern, text, re.ASCII))
+
+
+def _texts(least: int, most: int | None) -> st.SearchStrategy[str]:
+    if least <= _LONG:
+        return st.text(_CHARACTERS, min_size=least, max_size=most)
+    return st.text(_CHARACTERS, min_size=1, max_size=20).map(lambda text: (text * least)[:least])

@@ -1,0 +1,3 @@
+"""Python code in a process of its own, as far from everything else as the system allows."""
+
+from .action import PythonInterpreter as PythonInterpreter

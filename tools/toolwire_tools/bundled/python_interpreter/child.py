@@ -1,0 +1,233 @@
+"""What the process does that runs a piece of code: sets its limits, runs it, and says what came of it.
+
+Strategy. Starting is what a call costs most, so nothing is imported that is not needed: json, ast and typing take
+longer than Python itself. The code shares this process and can do anything to it. What it does by accident is
+withstood here; what it does on purpose is the matter of whoever reads the result.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any, NoReturn
+
+DEFAULT_ANSWER = "solution()"
+"""The expression that needs not be one of the code's: without a `solution`, the last expression is the answer."""
+
+_NAME = "<code>"
+_ANSWER = "<answer>"
+_ONLY_AST = 0x400  # ast.PyCF_ONLY_AST
+_FRAMES = 12
+"""How many places of a traceback are told, those closest to the fault."""
+
+_SPARE_BYTES = 64 * 1024**2
+"""Memory for saying that there is none left."""
+
+
+class NoAnswer(Exception):
+    """The code ended well, and what was to be its answer is not there."""
+
+
+class _Output(io.TextIOWrapper):
+    """sys.stdout, and the last that was printed to it."""
+
+    last = ""
+
+    def write(self, text: str) -> int:
+        self.last = (self.last + text)[-io.DEFAULT_BUFFER_SIZE :]
+        return super().write(text)
+
+
+def main(order: dict[str, Any]) -> NoReturn:
+    """Run the code as *order* says, write the kind of result, a newline and the result, and end the process.
+
+    The kinds are `value`, `none` if the code has no answer and need not have one, and `error`.
+    """
+    result = os.dup(1)
+    os.dup2(2, 1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    if order["lifeline"] is not None:
+        _end_with(order["lifeline"])
+    _stand_back()
+    _limit(order["limits"])
+    sys.path.insert(0, "")
+    sys.argv = [""]
+    output = sys.stdout = _Output(sys.stdout.buffer, "utf-8", "backslashreplace", "\n", line_buffering=True)
+    exit_, write, usual = os._exit, os.write, dict(vars(builtins))
+    kind, text = _outcome(order, output, usual)
+    for stream in (output, sys.__stderr__):
+        try:  # noqa: SIM105  # contextlib is one of those modules
+            stream.flush()  # type: ignore[union-attr]
+        except (OSError, ValueError):
+            pass
+    data = kind.encode() + b"\n" + _cut(text, order["max_bytes"])
+    while data:
+        data = data[write(result, data) :]
+    exit_(0)
+
+
+def _outcome(order: dict[str, Any], output: _Output, usual: dict[str, Any]) -> tuple[str, str]:
+    text = order["code"].lstrip("\ufeff")
+    space = _new_main()
+    try:
+        try:
+            answer = _answer(order, text, space, output)
+            return ("none", "") if answer is None else ("value", answer)
+        finally:
+            vars(builtins).update(usual)  # whatever the code has made of them
+    except NoAnswer as error:
+        return "error", str(error)
+    except SystemExit as error:
+        return ("none", "") if not error.code else ("error", f"SystemExit: {error.code}")
+    except BaseException as error:
+        if isinstance(error, MemoryError):
+            _make_room(space)
+        return "error", _told(error, _unfenced(text) or text)
+
+
+def _answer(order: dict[str, Any], text: str, space: dict[str, Any], output: _Output) -> str | None:
+    value = _run(*_compiled(text), space)
+    symbol, expression = order["answer_symbol"], order["answer_expr"]
+    if order["answer_from_stdout"]:
+        if not (printed := output.last.rstrip()):
+            raise NoAnswer("The code printed nothing; its answer is the last line that it prints.")
+        return printed.rpartition("\n")[2]
+    if symbol:
+        if symbol not in space:
+            raise NoAnswer(f"The code defines no {symbol}, which is to be its answer.")
+        return str(space[symbol])
+    if expression and (expression != DEFAULT_ANSWER or "solution" in space):
+        return str(eval(compile(expression, _ANSWER, "eval"), space))
+    return None if value is None else str(value)
+
+
+def _compiled(text: str) -> tuple[CodeType, CodeType | None]:
+    """The code but for a last expression, and that. A Markdown fence is only looked for in what is no Python."""
+    try:
+        return _parts(text)
+    except SyntaxError:
+        inside = _unfenced(text)
+        if inside is None:
+            raise
+    return _parts(inside)
+
+
+def _parts(text: str) -> tuple[CodeType, CodeType | None]:
+    from _ast import Expr, Expression  # of which ast is made
+
+    tree: Any = compile(text, _NAME, "exec", _ONLY_AST, dont_inherit=True)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], Expr) else None
+    body = compile(tree, _NAME, "exec", dont_inherit=True)
+    return body, last and compile(Expression(last.value), _NAME, "eval", dont_inherit=True)
+
+
+def _run(body: CodeType, last: CodeType | None, space: dict[str, Any]) -> object:
+    exec(body, space)
+    return None if last is None else eval(last, space)
+
+
+def _unfenced(text: str) -> str | None:
+    """What stands in the first Markdown fence of *text*, None if there is none."""
+    lines = text.split("\n")
+    marks = [number for number, line in enumerate(lines) if line.lstrip().startswith("```")]
+    if not marks:
+        return None
+    inside = lines[marks[0] + 1 : marks[1] if len(marks) > 1 else None]
+    return "\n".join(inside).rstrip().removesuffix("```")
+
+
+def _new_main() -> dict[str, Any]:
+    """The names of a new module `__main__`, which dataclasses and pickle look for."""
+    module = type(sys)("__main__")
+    sys.modules["__main__"] = module
+    return vars(module)
+
+
+# What is told of a failure
+
+
+def _told(error: BaseException, text: str) -> str:
+    import linecache
+    import traceback
+
+    linecache.cache[_NAME] = (len(text), None, text.splitlines(keepends=True), _NAME)
+    place = error.__traceback__
+    while place is not None and place.tb_frame.f_code.co_filename != _NAME:
+        place = place.tb_next
+    told = traceback.TracebackException(type(error), error, place, limit=-_FRAMES, compact=True)
+    return "".join(told.format()).rstrip()
+
+
+def _make_room(space: dict[str, Any]) -> None:
+    space.clear()
+    try:
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    except (ImportError, ValueError, OSError):
+        pass
+
+
+def _cut(text: str, most: int) -> bytes:
+    """*text* as UTF-8 of at most about *most* bytes; of what is too long its beginning and its end, with a note."""
+    data = text[: most + 1].encode("utf-8", "backslashreplace")
+    if len(data) <= most:
+        return data
+    half = most // 2
+    start = data[:half].decode("utf-8", "ignore")
+    end = text[-half:].encode("utf-8", "backslashreplace")[-half:].decode("utf-8", "ignore")
+    left_out = len(text) - len(start) - len(end)
+    return f"{start}\n[... {left_out:,} characters left out ...]\n{end}".encode()
+
+
+# What is done before the code runs
+
+
+def _end_with(lifeline: int) -> None:
+    """Have the system kill this process group when the server has gone, where it can (Linux)."""
+    try:
+        import fcntl
+
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
+        fcntl.fcntl(lifeline, 10, 9)  # F_SETSIG, SIGKILL
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+        os.set_inheritable(lifeline, False)
+    except (ImportError, AttributeError, OSError):
+        pass
+
+
+def _stand_back() -> None:
+    """If memory runs out, this process is the first to go."""
+    try:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
+    except OSError:
+        pass
+
+
+def _limit(limits: dict[str, int]) -> None:
+    """Set each of *limits* that this system knows, or leave it as it is if it is lower."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    for name, most in limits.items():
+        kind = getattr(resource, name, None)
+        if kind is None:
+            continue
+        _, hard = resource.getrlimit(kind)
+        upper = most + _SPARE_BYTES if name == "RLIMIT_AS" else most
+        upper = upper if hard == resource.RLIM_INFINITY else min(upper, hard)
+        try:  # noqa: SIM105
+            resource.setrlimit(kind, (min(most, upper), upper))
+        except (ValueError, OSError):  # macOS knows some and refuses them
+            pass

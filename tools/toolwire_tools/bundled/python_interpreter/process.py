@@ -1,0 +1,207 @@
+"""Runs a piece of code in a process of its own, reads what comes of it within bounds, and leaves nothing behind.
+
+Strategy. The thread that asks starts the process, waits, and kills it: when it has ended (for what it left running),
+when its time is up, when the call is cancelled. Threads read its two pipes, whatever comes, and keep little of it. The
+process has nothing of the server's: no variable of its environment, no descriptor but these pipes.
+
+In a sandbox, killing one process kills all. Without one it is the process group that is killed, and what has left the
+group gets away. There, too, the process inherits a pipe by whose end the system learns that the server is gone.
+"""
+
+from __future__ import annotations
+
+import atexit
+import marshal
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack, suppress
+from functools import cache
+from subprocess import PIPE
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from toolwire_tools.errors import ToolError
+
+from .job import Ended, Job
+from .sandbox import FOLDER, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from subprocess import Popen
+    from typing import IO
+
+_BOOT = "import marshal as m;f=open(0,'rb',closefd=False);n={'__name__':'child'};exec(m.load(f),n);n['main'](m.load(f))"
+"""Runs what comes on standard input. What is no file need not be visible in a sandbox, nor be compiled each time."""
+
+_LOOK_SECONDS = 0.05
+"""How soon a cancellation is noticed, and the end of a process whose pipes others hold open."""
+
+_DRAIN_SECONDS = 1.0
+"""How long to read on when all of the process should have ended."""
+
+_CHUNK_BYTES = 64 * 1024
+
+_SIGNALLED = 128
+"""What bubblewrap, as shells do, adds to the signal that killed what it ran."""
+
+_RESULT_BYTES = 4096
+"""What a result may have beside its output: its kind, and the note of what was cut."""
+
+
+def execute(job: Job, *, sandboxed: bool, check: Callable[[], None] = lambda: None) -> Ended:
+    """Run *job* and return how it ended. *check* is called all the while, and ends it by raising.
+
+    Raises:
+        ToolError: if the process cannot be started.
+    """
+    deadline = time.monotonic() + job.timeout_seconds
+    result, output = _Ends(2 * (job.max_output_bytes + _RESULT_BYTES)), _Ends(job.max_output_bytes)
+    with ExitStack() as stack:
+        lifeline = None if sandboxed else _lifeline(stack)
+        process = _started(job, lifeline, stack)
+        threads: list[threading.Thread] = []
+        try:
+            threads += [_thread(_feed, process.stdin, job.order(lifeline))]
+            threads += [_thread(_read, process.stdout, result), _thread(_read, process.stderr, output)]
+            status = _waited(process, threads[1], deadline, check)
+        finally:
+            _end(process)
+            for thread in threads:
+                thread.join(_DRAIN_SECONDS)
+    if sandboxed and status is not None and status > _SIGNALLED:  # as a shell tells signals
+        status = _SIGNALLED - status
+    return Ended(status, bytes(result.start), output.text())
+
+
+def _waited(process: Popen[bytes], reading: threading.Thread, deadline: float, check: Callable[[], None]) -> int | None:
+    """The status with which *process* ended, or None at the *deadline*. The end of its result comes with its own."""
+    while process.poll() is None:
+        left = min(deadline - time.monotonic(), _LOOK_SECONDS)
+        if left <= 0:
+            return None
+        check()
+        reading.join(left)
+        if not reading.is_alive():
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(left)
+    return process.returncode
+
+
+def _started(job: Job, lifeline: int | None, stack: ExitStack) -> Popen[bytes]:
+    program = [sys.executable, "-I", "-X", "utf8", "-c", _BOOT]
+    options: dict[str, Any] = {"start_new_session": True}
+    if sys.platform == "win32":
+        options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    if lifeline is None:
+        program, home = wrapped(program, job.readable), FOLDER
+        folder = "/"
+    else:
+        home = folder = stack.enter_context(TemporaryDirectory(prefix="toolwire-python-", ignore_cleanup_errors=True))
+        options["pass_fds"] = (lifeline,) if lifeline else ()
+    try:
+        process: Popen[bytes] = subprocess.Popen(
+            program, 0, None, PIPE, PIPE, PIPE, cwd=folder, env=_environment(home), **options
+        )
+    except OSError as error:
+        raise ToolError(f"The process for the code could not be started: {error}.") from None
+    _running.add(process)
+    return process
+
+
+def _environment(home: str) -> dict[str, str]:
+    """All that the code can see of an environment."""
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.defpath])
+    kept = {name: os.environ[name] for name in ("TZ", "SYSTEMROOT") if name in os.environ}
+    return {**kept, "PATH": path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8", "USER": "python"}
+
+
+def _lifeline(stack: ExitStack) -> int:
+    """One end of a pipe whose other end closes when the server has gone; 0 if a process cannot be given any."""
+    if sys.platform == "win32":
+        return 0
+    theirs, ours = os.pipe()
+    stack.callback(os.close, ours)
+    stack.callback(os.close, theirs)
+    return theirs
+
+
+def _end(process: Popen[bytes]) -> None:
+    """Kill *process* and its group."""
+    _running.discard(process)
+    # The group's number stays taken as long as there is a process in it, and is not given out again at once.
+    with suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+_running: set[Popen[bytes]] = set()
+
+
+@atexit.register
+def _end_all() -> None:
+    for process in list(_running):
+        _end(process)
+
+
+# What goes through the pipes
+
+
+class _Ends:
+    """The beginning and the end of a stream. What is between them is read and forgotten."""
+
+    def __init__(self, limit: int) -> None:
+        self.start = bytearray()
+        self._end = b""
+        self._half = limit // 2
+        self._bytes = 0
+
+    def add(self, data: bytes) -> None:
+        """Read on."""
+        self._bytes += len(data)
+        taken = self._half - len(self.start)
+        self.start += data[:taken]
+        self._end = (self._end + data[taken:])[-self._half :]
+
+    def text(self) -> str:
+        """What was kept, with a note of what was not."""
+        left_out = self._bytes - len(self.start) - len(self._end)
+        if left_out <= 0:
+            return (bytes(self.start) + self._end).decode("utf-8", "replace")
+        start, end = (part.decode("utf-8", "ignore") for part in (bytes(self.start), self._end))
+        return f"{start}\n[... {left_out:,} bytes left out ...]\n{end}"
+
+
+def _thread(target: Callable[..., None], *arguments: Any) -> threading.Thread:
+    thread = threading.Thread(target=target, args=arguments, name="toolwire-python", daemon=True)
+    thread.start()
+    return thread
+
+
+def _read(stream: IO[bytes], into: _Ends) -> None:
+    with stream:
+        while data := stream.read(_CHUNK_BYTES):
+            into.add(data)
+
+
+def _feed(stream: IO[bytes], order: dict[str, Any]) -> None:
+    data = memoryview(_child() + marshal.dumps(order))
+    with suppress(OSError), stream:  # it may end, or be killed, before it has read all
+        while data:
+            data = data[stream.write(data) :]
+
+
+@cache
+def _child() -> bytes:
+    """The code of `child`, as the same Python reads it."""
+    from importlib.util import find_spec
+
+    spec = find_spec(f"{__package__}.child")
+    loader: Any = spec and spec.loader
+    return marshal.dumps(loader.get_code(f"{__package__}.child"))

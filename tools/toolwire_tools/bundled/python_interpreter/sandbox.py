@@ -1,0 +1,102 @@
+"""The command line that puts a process into a sandbox of bubblewrap's. Runs nothing.
+
+Strategy. The process sees a file system of its own: Python, the programs and libraries of the system, all read-only,
+and one folder in memory to write to. It has namespaces of its own: no network, not even the machine's own, and no
+process but its own to see, signal or trace. They end with the process, and it ends with the thread that started it,
+so that nothing it starts can stay behind, whatever it does to get away.
+
+A server that runs as root cannot limit the number of processes of one that runs as root, too, and would leave it the
+rights of root over what it sees. So it becomes a user that nobody is, by setpriv of util-linux. Otherwise bubblewrap
+makes a user namespace, and forbids any further one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+from toolwire_tools.errors import ToolError
+
+from .job import FOLDER_BYTES, SHARED_MEMORY_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+FOLDER = "/tmp"
+
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store")
+_SETTINGS = (
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/alternatives",
+    "/etc/localtime",
+    "/etc/fonts",
+)
+
+_NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
+
+_FIRST_FREE_USER, _FREE_USERS = 61184, 4336
+"""Where systemd takes numbers for users that are not to be anybody: https://systemd.io/UIDS-GIDS/."""
+
+
+def wrapped(program: Sequence[str], readable: Iterable[str]) -> list[str]:
+    """The command that runs *program* in a sandbox, in which it can read Python and the folders of *readable*.
+
+    Raises:
+        ToolError: if the programs that this takes are not installed.
+    """
+    folders = [*_SYSTEM, *_SETTINGS, *_of_python(), *map(os.path.abspath, readable)]
+    command = [_found("bwrap", "bubblewrap"), *_NAMESPACES, "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    as_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    command += (
+        ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] if as_root else ["--unshare-user", "--disable-userns"]
+    )
+    command += ["--proc", "/proc", "--dev", "/dev", *_writable("/dev/shm", SHARED_MEMORY_BYTES), "--remount-ro", "/dev"]
+    command += [*_writable(FOLDER, FOLDER_BYTES), *_visible(folders), "--remount-ro", "/", "--chdir", FOLDER, "--"]
+    if as_root:
+        user = str(_FIRST_FREE_USER + int.from_bytes(os.urandom(4)) % _FREE_USERS)
+        command += [_found("setpriv", "util-linux"), "--reuid", user, "--regid", user, "--clear-groups"]
+    return [*command, *program]
+
+
+def _found(program: str, package: str) -> str:
+    path = shutil.which(program)
+    if path is None:
+        raise ToolError(f"{program} is not installed (Debian has it in {package})")
+    return path
+
+
+def _of_python() -> Iterator[str]:
+    """Where Python and its packages are: links as they are named and what they lead to."""
+    for path in (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix):
+        yield path
+        yield os.path.realpath(path)
+
+
+def _writable(path: str, size: int) -> list[str]:
+    return ["--perms", "1777", "--size", str(size), "--tmpfs", path]
+
+
+def _visible(paths: Iterable[str]) -> Iterator[str]:
+    """What shows *paths*, each but once, read-only and in folders that anybody may enter."""
+    made, shown = {FOLDER}, set[str]()
+    for path in map(os.path.normpath, paths):
+        if not os.path.exists(path) or not shown.isdisjoint([path, *_parents(path)]):
+            continue
+        shown.add(path)
+        for parent in reversed(_parents(path)):
+            if parent not in made:
+                made.add(parent)
+                yield from ("--perms", "0755", "--dir", parent)
+        if os.path.islink(path) and path in _SYSTEM:  # as /lib is to usr/lib
+            yield from ("--symlink", os.readlink(path), path)
+        else:
+            yield from ("--ro-bind", path, path)
+
+
+def _parents(path: str) -> list[str]:
+    above = os.path.dirname(path)
+    return [] if above == "/" else [above, *_parents(above)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -48,6 +49,20 @@ Answer = dict[str, Any] | NoAnswer
 OnAsk = Callable[[Question], Answer | Awaitable[Answer]]
 
 
+class Witness:
+    """Hears of the questions that tools ask while they are called, and of the answers. This one does not care."""
+
+    def asked(self, question: Question) -> None:
+        """A question is put to the user."""
+
+    def answered(self, reply: dict[str, Any]) -> None:
+        """The user has answered it: MCP's `ElicitResult`."""
+
+
+witness: ContextVar[Witness] = ContextVar("witness", default=Witness())  # noqa: B039 - it has no state
+"""Who hears of them where a tool is called, and in what is called from there."""
+
+
 class Asker:
     """Puts questions to *on_ask*; without one, there is nobody to ask."""
 
@@ -71,9 +86,12 @@ class Asker:
             connection.answer(asked, messages.error(asked.id, codes.INVALID_PARAMS, str(error)))
             return
         try:
+            witness.get().asked(question)
             answer: Answer | None = await self._waiting.unless_closed(asked, self._on_ask(question))
             if asked.is_open:
-                connection.answer(asked, messages.response(asked.id, reply(answer)))
+                replied = reply(answer, question)
+                connection.answer(asked, messages.response(asked.id, replied))
+                witness.get().answered(replied)
         except Exception:
             connection.answer(
                 asked, messages.error(asked.id, codes.INTERNAL_ERROR, "the client failed to ask the user")
@@ -100,7 +118,11 @@ class Asker:
         if self._on_ask is None:
             raise BrokenRules(f"the tool {tool!r} asks the user a question, and there is no on_ask to put it to")
         question = _read(request.get("params"), tool)
-        return reply(await self._waiting.settled(self._on_ask(question)))
+        witness.get().asked(question)
+        answer: Answer = await self._waiting.settled(self._on_ask(question))
+        replied = reply(answer, question)
+        witness.get().answered(replied)
+        return replied
 
 
 def _read(params: Any, tool: str | None) -> Question:
@@ -113,11 +135,12 @@ def _read(params: Any, tool: str | None) -> Question:
     return Question(message, schema, tool)
 
 
-def reply(answer: Answer | None) -> dict[str, Any]:
+def reply(answer: Answer | None, question: Question) -> dict[str, Any]:
     """Return MCP's `ElicitResult` for what `on_ask` returned.
 
     Raises:
         TypeError: if that is no answer.
+        ValueError: if it does not fit the question's form.
     """
     if isinstance(answer, NoAnswer):
         return {"action": answer.value}
@@ -125,4 +148,14 @@ def reply(answer: Answer | None) -> dict[str, Any]:
         raise TypeError(
             f"on_ask must return the answer's fields as a dict, NoAnswer.DECLINED or NoAnswer.DISMISSED, not {answer!r}"
         )
+    if wrong := misfit(answer, question):
+        asked_by = f" of {question.tool!r}" if question.tool else ""
+        raise ValueError(f"what on_ask returned does not fit the form{asked_by}: {wrong}")
     return {"action": "accept", "content": answer}
+
+
+def misfit(answer: dict[str, Any], question: Question) -> str:
+    """Return what the form of *question* has against *answer*, as a sentence; empty if it fits."""
+    from .fitting import Fitting, told  # only an answer needs them
+
+    return told(Fitting(question.schema).faults(answer, "answer"))

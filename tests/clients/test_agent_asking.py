@@ -6,17 +6,48 @@ import json
 import sys
 from typing import Any
 
+import anyio
 import pytest
-from agent_scripts import BACKENDS, EVERYTHING, act, agent, answer, ask, final, of, play, replayed
+from agent_scripts import (
+    BACKENDS,
+    EVERYTHING,
+    act,
+    agent,
+    answer,
+    ask,
+    check_transcript,
+    final,
+    kinds,
+    of,
+    play,
+    replayed,
+)
 from toolwire_client import NoAnswer, Question, connect
-from toolwire_client.agent import Agent
-from toolwire_client.agent.events import CallFinished, UserAnswered, UserAsked
+from toolwire_client.agent import Agent, Budgets, Clock, load
+from toolwire_client.agent.events import (
+    CallFinished,
+    CallStarted,
+    FinalForced,
+    FormAnswered,
+    ToolAsked,
+    UserAnswered,
+    UserAsked,
+)
 from toolwire_client.models import ScriptedModel
 from toolwire_tools import Context, tools_of
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)
 
 SCRIPT = [ask("Which day?"), final("done")]
+
+
+class Times(Clock):
+    """A clock that goes when it is told to."""
+
+    now = 0.0
+
+    def seconds(self) -> float:
+        return self.now
 
 
 def heard(model: ScriptedModel) -> str:
@@ -121,3 +152,113 @@ def test_the_user_whom_a_server_asks_is_the_same_function(backend: str, tmp_path
     outcome = play(backend, scenario)
     assert of(UserAnswered, outcome.transcript)[0].content == "Sunday"
     assert "Sunday" in str(of(CallFinished, outcome.transcript)[0].result)
+
+
+BOOK = """
+from toolwire import Context, tool_api
+
+@tool_api
+def book(context: Context) -> str:
+    'Book a day.'
+    return f"{context.ask('Which day?', str)}, {context.ask('How many?', int)}"
+"""
+
+
+def booking(model: ScriptedModel, client: Any = None, **settings: Any) -> Agent:
+    def book(context: Context) -> str:
+        """Book a day."""
+        return f"{context.ask('Which day?', str)}, {context.ask('How many?', int)}"
+
+    return Agent(model, tools_of(book) if client is None else client, approval=EVERYTHING, **settings)
+
+
+def by_form(question: Question) -> Any:
+    (field,) = question.schema["properties"].values()
+    return dict.fromkeys(question.schema["properties"], "Sunday" if field["type"] == "string" else 2)
+
+
+def check_that_questions_are_told(outcome: Any, told: Any, tool: str | None = "book") -> None:
+    during = [event for event in told if isinstance(event, CallStarted | ToolAsked | FormAnswered | CallFinished)]
+    assert kinds(during) == [
+        "CallStarted", "ToolAsked", "FormAnswered", "ToolAsked", "FormAnswered", "CallFinished"
+    ]  # fmt: skip
+    asked, answered = of(ToolAsked, told), of(FormAnswered, told)
+    assert [(event.tool, event.message) for event in asked] == [(tool, "Which day?"), (tool, "How many?")]
+    assert [(event.action, list(event.content.values())) for event in answered] == [
+        ("accept", ["Sunday"]),
+        ("accept", [2]),
+    ]
+    assert during[-1].result == "Sunday, 2"
+    check_transcript(told)
+    assert tuple(outcome.transcript) == tuple(told)
+
+
+def test_questions_of_tools_here_are_events_and_are_repeated(backend: str, tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+    model = ScriptedModel([act("book"), final("done")])
+    agent = booking(model, on_ask=lambda question: by_form(question), transcript=path)
+    outcome = answer(backend, agent)
+    check_that_questions_are_told(outcome, load(path))
+    assert play(backend, lambda: replayed(path)) == outcome.transcript
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+@pytest.mark.parametrize("blocks", [False, True])
+def test_questions_of_servers_are_events_and_are_repeated(backend: str, tmp_path: Any, era: Any, blocks: bool) -> None:
+    (tmp_path / "asking.py").write_text(BOOK)
+    opening = connect([sys.executable, "-m", "toolwire", "serve", str(tmp_path / "asking.py")], on_ask=by_form, era=era)
+    model = ScriptedModel([act("book"), final("done")])
+
+    async def scenario() -> Any:
+        if blocks:
+            with opening as client:
+                return await booking(model, client).answer("Book!")
+        async with opening as client:
+            return await booking(model, client).answer("Book!")
+
+    outcome = play(backend, scenario)
+    check_that_questions_are_told(outcome, outcome.transcript, "book" if era == "modern" else None)
+    assert play(backend, lambda: replayed(outcome.transcript)) == outcome.transcript
+
+
+def test_text_is_taken_for_the_number_that_a_form_wants(backend: str) -> None:
+    model = ScriptedModel([act("book"), final("done")])
+    outcome = answer(backend, booking(model, on_ask=lambda question: "2"))
+    assert [event.content for event in of(FormAnswered, outcome.transcript)] == [{"answer": "2"}, {"answer": 2}]
+
+
+def test_time_in_which_a_tool_asks_does_not_count(backend: str) -> None:
+    clock = Times()
+
+    def slow(question: Question) -> Any:
+        clock.now += 1000
+        return by_form(question)
+
+    model = ScriptedModel([act("book"), final("done")])
+    outcome = answer(backend, booking(model, on_ask=slow, clock=clock, budgets=Budgets(seconds=100)))
+    assert outcome.status == "answered"
+    assert not of(FinalForced, outcome.transcript)
+
+
+def test_a_run_that_ends_while_a_tool_asks_is_repeated_and_taken_up(backend: str, tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+
+    async def cancels(question: Question) -> Any:
+        session.cancel("enough")
+        await anyio.sleep_forever()
+
+    async def scenario() -> Any:
+        nonlocal session
+        session = booking(ScriptedModel([act("book")]), on_ask=cancels, transcript=path).session()
+        return await session.answer("Book!")
+
+    session: Any = None
+    outcome = play(backend, scenario)
+    assert kinds(outcome.transcript)[-3:] == ["CallStarted", "ToolAsked", "Ended"]
+    assert play(backend, lambda: replayed(path)) == outcome.transcript
+    for cut in (1, 2):  # the process was killed
+        rest = outcome.transcript[:-cut]
+        assert play(backend, lambda rest=rest: replayed(rest)) == rest
+    again = booking(ScriptedModel([final("done")]), on_ask=by_form, transcript=path).resume(path)
+    assert play(backend, again.answer).status == "answered"
+    assert play(backend, lambda: replayed(path)) == tuple(load(path))

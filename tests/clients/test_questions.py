@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from dataclasses import dataclass
@@ -113,6 +114,22 @@ class TestInBothEras:
 
         ask(face, connect(Server([book]), era=era, on_ask=on_ask), scenario)
 
+    @pytest.mark.parametrize(
+        ("answer", "wrong"),
+        [
+            ({"to": "Ulm", "days": "three"}, 'answer.days: "three" is not an integer'),
+            ({"days": 3}, "answer.to: is missing"),
+        ],
+    )
+    def test_an_answer_that_does_not_fit_the_form_is_not_sent(
+        self, face: str, era: Any, answer: dict[str, Any], wrong: str
+    ) -> None:
+        async def scenario(client: AsyncClient) -> None:
+            with pytest.raises(ValueError, match="does not fit the form.*: " + re.escape(wrong)):
+                await client.call_tool("book", timeout_seconds=WAIT)
+
+        ask(face, connect(Server([book]), era=era, on_ask=lambda question: answer), scenario)
+
 
 def test_an_async_function_cannot_be_asked_without_a_loop() -> None:
     async def on_ask(question: Question) -> dict[str, Any]:
@@ -207,10 +224,17 @@ def test_whoever_still_waits_is_asked_if_the_first_is_interrupted(loop: str) -> 
 
 
 def test_a_question_is_put_to_any_thread_that_waits() -> None:
-    with fake("Inquires", on_ask=lambda question: {"sure": threading.current_thread().name}) as client:
+    asked: list[threading.Thread] = []
+
+    def on_ask(question: Question) -> dict[str, Any]:
+        asked.append(threading.current_thread())
+        return {"sure": True}
+
+    with fake("Inquires", on_ask=on_ask) as client:
         call = client.start("x")  # nobody waits for it yet
         client.ping(timeout_seconds=WAIT)  # which comes back after the question
-        assert call.result(WAIT).structured["result"]["content"] == {"sure": threading.current_thread().name}
+        assert call.result(WAIT).structured["result"]["content"] == {"sure": True}
+    assert asked == [threading.current_thread()]
 
 
 # Modern servers

@@ -147,7 +147,7 @@ def test_arguments_that_did_not_fit_can_be_mended() -> None:
     assert seen[-1] == 'arguments > {"path": 1}'
 
 
-FORM = {
+FORM: dict[str, Any] = {
     "type": "object",
     "properties": {
         "name": {"type": "string", "minLength": 2},
@@ -173,6 +173,14 @@ FORM = {
 )  # fmt: skip
 def test_a_form_is_filled_in_field_by_field(typed: list[str | None], answer: object) -> None:
     assert person(*typed)[0].fill_in(Question("Who?", FORM, "book")) == answer
+
+
+def test_a_form_whose_answers_do_not_go_together_is_filled_in_again() -> None:
+    properties = {"age": FORM["properties"]["age"], "name": FORM["properties"]["name"]}
+    form = {"type": "object", "properties": properties, "dependentRequired": {"age": ["name"]}}
+    asked, seen = person("20", "", "20", "Ann")
+    assert asked.fill_in(Question("Who?", form)) == {"age": 20, "name": "Ann"}
+    assert [each for each in seen if isinstance(each, Line) and each.kind == "failure"]
 
 
 JSON = st.recursive(

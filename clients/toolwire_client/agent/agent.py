@@ -14,7 +14,7 @@ from .budgets import Budgets
 from .course import Course
 from .events import Started
 from .performing import Performing
-from .replaying import FromRecord, Record, RecordedClock, replayed
+from .replaying import FromRecord, Record, replayed
 from .session import Clock, Session
 from .transcript import Transcript, load
 from .user import User
@@ -161,9 +161,7 @@ class Agent:
         """
         record = Record(_events(transcript))
         performer = FromRecord(record, trims=self._trim is not None)
-        begin = next((event for event in record.events if isinstance(event, Started)), Started())
-        session = Session(self._course(), performer, begin=begin, clock=RecordedClock(record))
-        async with aclosing(replayed(session, record)) as events:
+        async with aclosing(replayed(self._course(), performer, record)) as events:
             async for event in events:
                 yield event
 

@@ -23,6 +23,7 @@ from .events import (
     CallStarted,
     Ended,
     FinalForced,
+    FormAnswered,
     ModelAsked,
     ModelFailed,
     ModelReplied,
@@ -32,6 +33,7 @@ from .events import (
     ReplyRefused,
     Resumed,
     Status,
+    ToolAsked,
     ToolsListed,
     UserAnswered,
     UserAsked,
@@ -115,8 +117,10 @@ class Course:
                 self._reply(event, self.conversation.reply(reply))
             case ModelFailed() as failed:
                 self._untold = self._after_failure(failed)
-            case ApprovalAsked() | UserAsked():
+            case ApprovalAsked() | UserAsked() | ToolAsked():
                 self._asked_at = self._now
+            case FormAnswered():
+                self._waited()
             case Approved(params=params):
                 self._waited()
                 self._call = "allowed"
@@ -198,6 +202,7 @@ class Course:
     def _waited(self) -> None:
         since = self._spent.since + self._now - self._asked_at
         self._spent = msgspec.structs.replace(self._spent, since=since)
+        self._asked_at = self._now  # a tool may put several questions at once
 
     def _resume(self) -> None:
         self.has_ended, self._is_resumed = False, True

@@ -128,6 +128,21 @@ class CallStarted(Event, frozen=True, kw_only=True):
     params: Params
 
 
+class ToolAsked(Event, frozen=True, kw_only=True):
+    """The tool that is called wants to know something from the user, as the form says. `tool` may not be told."""
+
+    tool: str | None
+    message: str
+    form: dict[str, Any]
+
+
+class FormAnswered(Event, frozen=True, kw_only=True):
+    """What the user did about the form: accepted it with this `content`, declined it or cancelled it."""
+
+    action: Literal["accept", "decline", "cancel"]
+    content: dict[str, Any] = {}
+
+
 class CallFinished(Event, frozen=True, kw_only=True):
     """What the call came to, as the model is told: `result` is cut if it is long, which `note` says."""
 
@@ -182,6 +197,8 @@ Recorded = (
     | Approved
     | Refused
     | CallStarted
+    | ToolAsked
+    | FormAnswered
     | CallFinished
     | UserAsked
     | UserAnswered

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import anyio
 import msgspec
 
+from ..asking import Witness, witness
 from ..errors import ClientError, ServerGone, TimedOut
 from ..models.errors import ModelError
 from ..models.model import kept_open
@@ -20,10 +21,12 @@ from .blocking import here
 from .events import (
     Approved,
     CallFinished,
+    FormAnswered,
     ModelFailed,
     ModelReplied,
     Refused,
     TextArrived,
+    ToolAsked,
     ToolProgress,
 )
 from .trimming import trimmed
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
+    from ..asking import Question
     from ..models.model import Model
     from ..results import CallResult
     from ..toolbox import AsyncToolbox
@@ -67,8 +71,8 @@ class Performer(Protocol):
     async def approval(self, course: Course, step: AskApproval) -> Recorded | None:
         """Ask whether a call is allowed."""
 
-    async def call(self, course: Course, step: Call) -> Recorded:
-        """Call a tool."""
+    async def call(self, course: Course, step: Call, aside: Callable[[Recorded], object]) -> Recorded:
+        """Call a tool. *aside* is told what happens meanwhile."""
 
 
 class Performing:
@@ -169,8 +173,15 @@ class Performing:
                     raise TypeError(f"whoever approves returns Allow, Refuse, Pause or a bool, not {verdict!r}")
         return Refused(reason=course.words("misfit", faults=said), by_user=False)
 
-    async def call(self, course: Course, step: Call) -> Recorded:
+    async def call(self, course: Course, step: Call, aside: Callable[[Recorded], object]) -> Recorded:
         """As `Performer.call`."""
+        hears = witness.set(_Witness(here(aside)))
+        try:
+            return await self._called(course, step)
+        finally:
+            witness.reset(hears)
+
+    async def _called(self, course: Course, step: Call) -> Recorded:
         tool = step.action.tool
         limits = [seconds for seconds in (self._limit(tool), step.seconds) if seconds is not None]
         limit = min(limits, default=None)
@@ -202,6 +213,19 @@ class Performing:
             return None
         tell = here(self._on_live)
         return lambda *parts: tell(live(*parts))
+
+
+class _Witness(Witness):
+    """Makes events of the questions that tools ask."""
+
+    def __init__(self, tell: Callable[[Recorded], None]) -> None:
+        self._tell = tell
+
+    def asked(self, question: Question) -> None:
+        self._tell(ToolAsked(tool=question.tool, message=question.message, form=question.schema))
+
+    def answered(self, reply: dict[str, Any]) -> None:
+        self._tell(FormAnswered(action=reply["action"], content=reply.get("content", {})))
 
 
 _MOST_MISFITS = 3

@@ -13,6 +13,7 @@ from .events import (
     Approved,
     CallFinished,
     Ended,
+    FormAnswered,
     ModelAsked,
     ModelFailed,
     ModelReplied,
@@ -21,6 +22,7 @@ from .events import (
     Refused,
     Resumed,
     Started,
+    ToolAsked,
     ToolsListed,
     UserAnswered,
 )
@@ -28,14 +30,14 @@ from .redaction import Redactor
 from .session import Abandoned, Clock, Session
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from .course import Course
     from .steps import AskApproval, AskUser, Call
 
 
-class ReplayMissed(Exception):
+class ReplayMissed(Abandoned):
     """A repeated run has left its record. The text says where, and how the two differ."""
 
 
@@ -116,8 +118,12 @@ class FromRecord:
         """As `Performer.approval`."""
         return await self._took_or_paused(Approved, Refused)
 
-    async def call(self, course: Course, step: Call) -> Recorded:
+    async def call(self, course: Course, step: Call, aside: Callable[[Recorded], object]) -> Recorded:
         """As `Performer.call`."""
+        while isinstance(event := self._record.next, ToolAsked | FormAnswered):
+            aside(event)
+        if event is None:
+            raise Abandoned
         return await self._took(CallFinished)
 
     async def _took_or_paused(self, *kinds: type[Recorded]) -> Recorded | None:
@@ -153,21 +159,32 @@ class RecordedClock(Clock):
         return self._record.next.date if isinstance(self._record.next, Started | Resumed) else ""
 
 
-async def replayed(session: Session, record: Record) -> AsyncGenerator[Recorded, None]:
-    """Repeat *record* in a new session, made of `FromRecord` and `RecordedClock`, and tell what happens.
+async def replayed(course: Course, performer: FromRecord, record: Record) -> AsyncGenerator[Recorded, None]:
+    """Repeat *record* in a new session, and tell what happens.
 
     Raises:
         ReplayMissed: if anything else happens than did then.
     """
+
+    def check(event: Recorded) -> None:
+        record.pass_over(event)
+        _interrupt(session, record.next)
+
+    begin = next((event for event in record.events if isinstance(event, Started)), Started())
+    session = Session(course, performer, begin=begin, clock=RecordedClock(record), record=check)
+    told = 0
     while record.next is not None:
         async with aclosing(_part(session, record)) as events:
             try:
                 async for event in events:
-                    record.pass_over(event)
+                    told += 1
                     yield event
-                    _interrupt(session, record.next)
+            except ReplayMissed:
+                raise
             except Abandoned:
-                pass
+                for event in session.events[told:]:  # what happened beside a call that did not finish
+                    told += 1
+                    yield event
 
 
 def _part(session: Session, record: Record) -> AsyncGenerator[Recorded, None]:

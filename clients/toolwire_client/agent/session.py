@@ -159,7 +159,10 @@ class Session:
                 while (step := self._next()) is not None:
                     if announced := await self._announced(step):
                         yield self._note(announced)
-                    yield self._note(await self._performed(step))
+                    told = len(self.events)
+                    self._note(await self._performed(step))
+                    for event in self.events[told:]:  # with what happened beside it
+                        yield event
         except Abandoned:
             raise
         except BaseException as error:  # a cancelled task, a closed generator, Ctrl-C, a fault of whoever was asked
@@ -218,11 +221,18 @@ class Session:
 
     async def _called(self, step: Call) -> Recorded:
         event: Recorded | None = None
+        is_waited_for = True
+
+        def aside(event: Recorded) -> None:
+            if is_waited_for:  # a thread that was left to itself may still ask
+                self._note(event)
+
         try:
             with anyio.CancelScope() as self._call:
-                event = await self._performer.call(self._course, step)
+                event = await self._performer.call(self._course, step, aside)
         finally:
             self._call = None
+            is_waited_for = False
         return event or CallFinished(success=False, result=self._course.words("cancelled"))
 
     async def _changed_tools(self) -> list[Recorded]:

@@ -6,7 +6,9 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..asking import NoAnswer, Question
+from toolwire_schemas import codec
+
+from ..asking import NoAnswer, Question, misfit
 from .events import UserAnswered
 
 if TYPE_CHECKING:
@@ -65,10 +67,22 @@ class User:
             fields = question.schema.get("properties")
             if not isinstance(fields, dict) or len(fields) != 1:
                 raise TypeError(f"the form of {question.tool!r} has not one field: on_ask has to return a dict")
-            return dict.fromkeys(fields, said)
+            return dict.fromkeys(fields, _typed(said, question))
         return said
 
     async def _asked(self, question: Question) -> Said:
         assert self._on_ask is not None
         said = self._on_ask(question)
         return await said if inspect.isawaitable(said) else said
+
+
+def _typed(text: str, question: Question) -> Any:
+    """What was said as the form wants it: a number or a switch, if it is no text that is asked for."""
+    (name,) = question.schema["properties"]
+    if not misfit({name: text}, question):
+        return text
+    try:
+        value = codec.decode(text)
+    except codec.DecodingError:
+        return text
+    return text if misfit({name: value}, question) else value

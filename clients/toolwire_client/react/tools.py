@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects.names import Names
-from toolwire_schemas.faults import Fault, worded
+
+from ..fitting import Fitting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from toolwire_schemas.faults import Fault
 
 Entry = dict[str, Any]
 Schema = dict[str, Any]
@@ -28,7 +30,7 @@ class Tools:
         self.entries = tuple(entries)
         self.names = tuple(_name(entry) for entry in self.entries)
         self._entries = dict(zip(self.names, self.entries, strict=True))
-        self._validators: dict[str, Any] = {}
+        self._fittings: dict[str, Fitting] = {}
         if len(self._entries) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)
             raise ValueError(f"there are two tools called {twice!r}; give one of them another name")
@@ -73,17 +75,9 @@ class Tools:
         return Names(self.names, "python")
 
     def _faults(self, name: str, params: Params) -> list[Fault]:
-        if name not in self._validators:
-            self._validators[name] = _validator(self.schema(name))
-        validator = self._validators[name]
-        if validator is None:
-            return []
-        from referencing.exceptions import Unresolvable
-
-        try:
-            return worded(validator.iter_errors(params), "params")
-        except (Unresolvable, RecursionError, re.error, ArithmeticError, ValueError):
-            return []  # the schema is at fault, and its server will judge
+        if name not in self._fittings:
+            self._fittings[name] = Fitting(self.schema(name))
+        return self._fittings[name].faults(params, "params")
 
 
 def _name(entry: Entry) -> str:
@@ -91,19 +85,3 @@ def _name(entry: Entry) -> str:
     if not isinstance(name, str) or not name:
         raise ValueError(f"a tool has no name: {str(entry)[:200]}")
     return name
-
-
-def _validator(schema: Schema) -> Any:
-    """What checks parameters by *schema*; None if it is no valid JSON Schema. References never leave the schema."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import validator_for
-    from referencing import Registry
-
-    named = {"$schema": schema["$schema"]} if isinstance(schema.get("$schema"), str) else {}
-    try:
-        dialect = validator_for(named, default=Draft202012Validator)
-        dialect.check_schema(schema)
-    except (SchemaError, RecursionError, re.error, ValueError):
-        return None
-    return dialect(schema, registry=Registry())

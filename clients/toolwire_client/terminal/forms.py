@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from toolwire_schemas import codec
 
-from ..react import Tools
+from ..fitting import Fitting
 from .words import as_json
 
 Schema = dict[str, Any]
@@ -39,8 +39,7 @@ class Field(msgspec.Struct, frozen=True):
         if not text and not self.is_required:
             return msgspec.UNSET
         value = self._read(text)
-        judge = Tools([{"name": "form", "inputSchema": {"properties": {self.name: self.schema}}}])
-        _, faults = judge.fitted("form", {self.name: value})
+        faults = Fitting(self.schema).faults(value, self.name)
         if faults or not text:
             raise ValueError("; ".join(sentence for _, sentence in faults) or "an answer is needed")
         return value

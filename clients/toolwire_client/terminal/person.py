@@ -12,7 +12,7 @@ import msgspec
 from toolwire_schemas import codec
 
 from ..agent.approvals import Allow, ApprovalRequest, Pause, Refuse, Verdict
-from ..asking import NoAnswer
+from ..asking import NoAnswer, misfit
 from .forms import Field, fields
 from .story import Line, line
 from .words import as_json, is_cut, printable
@@ -81,9 +81,16 @@ class Person:
         self._say(line("asked", by + question.message))
         form = fields(question.schema)
         self._say(Line("note", f"{_DECLINE} says no to the question, Ctrl-D closes it"))
-        values: dict[str, Any] = {}
         if not form and self._read("press Enter to agree > ") is None:
             return NoAnswer.DISMISSED
+        while not isinstance(answer := self._values(form), NoAnswer) and (wrong := misfit(answer, question)):
+            self._say(line("failure", wrong))
+            if not form:  # there is nothing that could be filled in
+                return NoAnswer.DISMISSED
+        return answer
+
+    def _values(self, form: list[Field]) -> Answer:
+        values: dict[str, Any] = {}
         for field in form:
             value = self._value(field)
             if isinstance(value, NoAnswer):

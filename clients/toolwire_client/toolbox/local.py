@@ -6,7 +6,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from ..asking import NoAnswer, Question, reply
+from ..asking import NoAnswer, Question, reply, witness
 from ..errors import TimedOut
 from ..limit import TooLate
 from ..results import CallResult, outcome
@@ -14,7 +14,7 @@ from ..results import CallResult, outcome
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..asking import OnAsk
+    from ..asking import Answer, OnAsk
     from ..exchange import OnProgress
     from ..waiting import Waiting
 
@@ -83,6 +83,7 @@ class LocalCaller:
         self._waiting = waiting
         self._on_progress = on_progress
         self._on_ask = on_ask
+        self._witness = witness.get()  # of this call, even if the tool is an agent that calls others
 
     def progress(self, done: float, total: float | None, message: str | None) -> None:
         """Report progress where the call is waited for."""
@@ -107,8 +108,13 @@ class LocalCaller:
             cannot_ask = getattr(package, "CannotAsk", None)
             if cannot_ask is not None:
                 raise cannot_ask("This tool needs to ask the user, and there is nobody to ask.")
-            return reply(NoAnswer.DISMISSED)
-        return reply(await self._waiting.settled(self._on_ask(Question(message, schema, self._tool.name))))
+            return {"action": NoAnswer.DISMISSED.value}
+        question = Question(message, schema, self._tool.name)
+        self._witness.asked(question)
+        answer: Answer = await self._waiting.settled(self._on_ask(question))
+        replied = reply(answer, question)
+        self._witness.answered(replied)
+        return replied
 
     async def _report(self, done: float, total: float | None, message: str | None) -> None:
         assert self._on_progress is not None

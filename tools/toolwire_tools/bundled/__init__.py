@@ -33,7 +33,26 @@ BUNDLED: dict[str, Entry] = {
         "builtin_actions", "Tells a model that its reply was no call; part of every executor, and not served."
     ),
     "FinishAction": Entry("builtin_actions", "Takes the final answer of a conversation."),
+    "ArxivSearch": Entry("bundled.arxiv", "Finds articles on arXiv.", extra="web"),
+    "BINGMap": Entry(
+        "bundled.maps",
+        "Distances, routes and places, from OpenStreetMap.",
+        extra="web",
+        variables=("NOMINATIM_URL", "OSRM_URL", "OVERPASS_URL"),
+    ),
     "Calculator": Entry("bundled.calculator", "Calculates, exactly where that is possible."),
+    "Clock": Entry("bundled.clock", "Tells the time in any time zone, and calculates with times."),
+    "GoogleScholar": Entry(
+        "bundled.scholar",
+        "Finds papers, authors and citations on Google Scholar, by way of SerpApi.",
+        extra="web",
+        keys=("SERPAPI_API_KEY",),
+    ),
+    "PythonInterpreter": Entry(
+        "bundled.python_interpreter",
+        "Runs Python code, each call in a process of its own, in a sandbox where there is one.",
+        programs=("bwrap",),
+    ),
 }
 """All of them by name: what is part of every executor, then the others by the alphabet."""
 

@@ -232,6 +232,8 @@ class GoogleScholar(BaseAction):
         params = {"engine": engine, **asked, "output": "json"}
         found = answers.read(self._service.get("search", params=params, secret_params=secret, call=call).body, shape)
         while found.is_under_way:
+            if call.seconds_left <= _LOOK_AGAIN_SECONDS:
+                raise call.too_late("SerpApi's search")
             call.wait(_LOOK_AGAIN_SECONDS)
             archived = f"searches/{_in_path(found.search_metadata.id)}.json"
             found = answers.read(self._service.get(archived, secret_params=secret, call=call).body, shape)

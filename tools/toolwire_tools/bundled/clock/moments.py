@@ -1,0 +1,169 @@
+"""Times as text <-> moments, and the arithmetic between them.
+
+Strategy. What is said in local time is found by the zone's two readings of it (PEP 495's `fold`): if they differ,
+clocks are set there, and either skip this time or show it twice. As in RFC 5545, a time that is skipped is read by the
+offset before, so that 02:30 becomes 03:30; of one that is shown twice the first is meant.
+"""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import TYPE_CHECKING, NoReturn
+
+from toolwire_tools.errors import ToolError
+
+if TYPE_CHECKING:
+    from . import Difference, Moment
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def read(text: str, zone: tzinfo, which: str = "first") -> tuple[datetime, list[str]]:
+    """The moment that *text* says, in its own offset or else in *zone*, and what is to be told of it.
+
+    Raises:
+        ToolError: if it says none.
+    """
+    text = text.strip()
+    if text.lower() == "now":
+        return datetime.now(zone).replace(microsecond=0), []
+    if text.startswith("@"):
+        return _unix(text, zone), []
+    local = _local(text, zone)
+    return (local, []) if local.tzinfo else _placed(local, zone, second=which == "second")
+
+
+def moved(moment: datetime, zone: tzinfo) -> datetime:
+    """The same moment in another zone."""
+    try:
+        return moment.astimezone(zone)
+    except OverflowError:
+        _refuse_year()
+
+
+def shown(moment: datetime, notes: list[str]) -> Moment:
+    """*moment* as the clocks of its zone show it."""
+    year, week, _ = moment.isocalendar()
+    return {
+        "time": moment.isoformat(),
+        "zone": str(moment.tzinfo),
+        "abbreviation": moment.tzname() or "",
+        "daylight_saving": bool(moment.dst()),
+        "weekday": _DAYS[moment.weekday()],
+        "iso_week": f"{year}-W{week:02}",
+        "unix": moment.timestamp(),
+        "notes": notes,
+    }
+
+
+def later(moment: datetime, *, months: int, days: int, seconds: float) -> tuple[datetime, list[str]]:
+    """*moment*, so much later by the calendar and the clocks of its zone, and then by *seconds* that pass."""
+    zone, notes = moment.tzinfo, []
+    assert zone is not None
+    try:
+        if months or days:
+            local = moment.replace(tzinfo=None, fold=0)
+            moved = _months_later(local, months)
+            if moved.day != local.day:
+                notes.append(f"{moved:%Y-%m} has no day {local.day}; its last day was taken")
+            moment, more = _placed(moved + timedelta(days), zone, second=bool(moment.fold))
+            notes += more
+        return (moment.astimezone(UTC) + timedelta(seconds=seconds)).astimezone(zone), notes
+    except (OverflowError, ValueError):
+        _refuse_year()
+
+
+def between(start: datetime, end: datetime, notes: list[str]) -> Difference:
+    """The time from *start* to *end*, which are in one zone."""
+    passed = end.astimezone(UTC) - start.astimezone(UTC)
+    sign = "-" if passed < timedelta(0) else ""
+    return {
+        "seconds": passed.total_seconds(),
+        "duration": sign + _duration(abs(passed)),
+        "calendar": _calendar(end, start) + " earlier" if sign else _calendar(start, end),
+        "notes": notes,
+    }
+
+
+def _local(text: str, zone: tzinfo) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        pass
+    try:
+        alone = time.fromisoformat(text)
+        return datetime.combine(datetime.now(alone.tzinfo or zone).date(), alone)
+    except ValueError:
+        form = "write it as 2026-03-29T14:30, with an offset (+01:00) or a zone beside it; or 14:30, which is today"
+        raise ToolError(f"{text[:60]!r} is no time; {form}") from None
+
+
+def _unix(text: str, zone: tzinfo) -> datetime:
+    try:
+        return datetime.fromtimestamp(float(text[1:]), zone)
+    except (ValueError, OverflowError, OSError):
+        raise ToolError(f"{text[:60]!r} is no time in Unix seconds; write it as @1767225600") from None
+
+
+def _placed(local: datetime, zone: tzinfo, *, second: bool) -> tuple[datetime, list[str]]:
+    """The moment at which the clocks of *zone* show the time *local*, and what is to be told if that is not one."""
+    early, late = local.replace(tzinfo=zone, fold=0), local.replace(tzinfo=zone, fold=1)
+    try:
+        before, after = early.utcoffset(), late.utcoffset()
+        if before == after or before is None or after is None:
+            return early, []
+        if before < after:
+            # By way of UTC, since the clocks never show this time.
+            moment = early.astimezone(UTC).astimezone(zone)
+            gap = f"{local:%Y-%m-%d %H:%M} does not exist in {zone}, where clocks are set forward by {after - before}"
+            return moment, [f"{gap}; {moment:%H:%M} was taken"]
+        chosen, other = (late, early) if second else (early, late)
+        told = f"{local:%Y-%m-%d %H:%M} is shown twice in {zone}, where clocks are set back by {before - after}"
+        taken = f"the {'second' if second else 'first'} ({chosen:%z}) was taken, the other is at {other:%z}"
+        return chosen, [f"{told}; {taken}"]
+    except OverflowError:
+        _refuse_year()
+
+
+def _months_later(moment: datetime, months: int) -> datetime:
+    """*moment* so many months later, on the last day of the month if that has too few."""
+    year, month = divmod(moment.year * 12 + moment.month - 1 + months, 12)
+    if not 1 <= year <= 9999:
+        _refuse_year()
+    return moment.replace(year=year, month=month + 1, day=min(moment.day, monthrange(year, month + 1)[1]))
+
+
+def _calendar(start: datetime, end: datetime) -> str:
+    """The time between in words: whole months, then whole days by the calendar, then what passes."""
+    first, last = start.replace(tzinfo=None, fold=0), end.replace(tzinfo=None, fold=0)
+    months = (last.year - first.year) * 12 + last.month - first.month
+    if months and _months_later(first, months) > last:
+        months -= 1
+    reached = _months_later(first, months) if months > 0 else first
+    days = max((last - reached).days, 0)
+    zone = start.tzinfo
+    assert zone is not None
+    there = start if not months and not days else _placed(reached + timedelta(days), zone, second=False)[0]
+    rest = end.astimezone(UTC) - there.astimezone(UTC)
+    hours, minutes, seconds = _clock(max(rest, timedelta(0)))
+    parts = ((months // 12, "year"), (months % 12, "month"), (days, "day"), (hours, "hour"), (minutes, "minute"))
+    words = [f"{number} {unit}{'' if number == 1 else 's'}" for number, unit in (*parts, (seconds, "second")) if number]
+    return ", ".join(words) or "no time"
+
+
+def _duration(span: timedelta) -> str:
+    hours, minutes, seconds = _clock(timedelta(0, span.seconds, span.microseconds))
+    days = f"{span.days}D" if span.days else ""
+    clock = "".join(f"{number}{unit}" for number, unit in ((hours, "H"), (minutes, "M"), (seconds, "S")) if number)
+    return f"P{days}" + (f"T{clock}" if clock else "") if days or clock else "PT0S"
+
+
+def _clock(span: timedelta) -> tuple[int, int, int | float]:
+    whole = span // timedelta(seconds=1)
+    fraction = span.microseconds / 1_000_000
+    return whole // 3600, whole // 60 % 60, whole % 60 + fraction if fraction else whole % 60
+
+
+def _refuse_year() -> NoReturn:
+    raise ToolError(f"the result is outside of the years {date.min.year} to {date.max.year}")

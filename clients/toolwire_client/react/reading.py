@@ -16,7 +16,7 @@ from typing import Any
 from toolwire_schemas.codec import EncodingError, encode
 
 from .mending import BLANK, mended
-from .remarks import Unreadable
+from .remarks import Remark, Unreadable, remark
 
 # What reasoning models put around their thoughts: DeepSeek, Qwen and others; Seed; Magistral; Kimi.
 _TAG = re.compile(
@@ -154,8 +154,21 @@ def _place(text: str, at: int) -> dict[str, int]:
     return {"line": text.count("\n", 0, at) + 1, "column": at - text.rfind("\n", 0, at)}
 
 
-def _where(error: json.JSONDecodeError) -> str:
-    return f"line {error.lineno}, column {error.colno}: {error.msg}"
+def _where(error: json.JSONDecodeError) -> Remark:
+    kind = next((kind for said, kind in _FAULTS.items() if error.msg.startswith(said)), "json_other")
+    return remark("json_fault", line=error.lineno, column=error.colno, what=remark(kind))
+
+
+# What Python's decoder says, and what we do in the language of the exchange.
+_FAULTS = {
+    "Expecting value": "json_value",
+    "Expecting property name": "json_name",
+    "Expecting ':'": "json_colon",
+    "Expecting ','": "json_comma",
+    "Unterminated string": "json_string",
+    "Invalid \\": "json_escape",
+    "Illegal trailing comma": "json_value",
+}
 
 
 def _near(text: str, error: json.JSONDecodeError) -> str:

@@ -9,10 +9,14 @@ class Remark(msgspec.Struct, frozen=True):
     """A sentence not yet in any language: `kind` names it, `details` fill it. `Language.say` makes it words."""
 
     kind: str
-    details: dict[str, str | int] = {}
+    details: dict[str, Detail] = {}
 
 
-def remark(kind: str, **details: str | int) -> Remark:
+Detail = str | int | Remark
+"""What fills a sentence may be one itself."""
+
+
+def remark(kind: str, **details: Detail) -> Remark:
     """Return a remark with these details."""
     return Remark(kind, details)
 
@@ -20,7 +24,7 @@ def remark(kind: str, **details: str | int) -> Remark:
 class Unreadable(ValueError):
     """A reply, or a part of one, that cannot be taken for what it should be. `remark` says why, in any language."""
 
-    def __init__(self, kind: str, **details: str | int) -> None:
+    def __init__(self, kind: str, **details: Detail) -> None:
         super().__init__(kind, details)
         self.remark = Remark(kind, details)
 

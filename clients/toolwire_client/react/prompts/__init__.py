@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ..remarks import Remark
 from ..template import Template
 from . import en, zh
 
 if TYPE_CHECKING:
-    from ..remarks import Remark
+    from ..remarks import Detail
 
 
 class Language(msgspec.Struct, frozen=True):
@@ -23,9 +24,10 @@ class Language(msgspec.Struct, frozen=True):
     native: str
     sentences: dict[str, str]
 
-    def say(self, kind: str, **details: str | int) -> str:
+    def say(self, kind: str, **details: Detail) -> str:
         """Return the sentence of this kind, filled with *details*."""
-        return Template(self.sentences[kind], optional=details).filled(**details)
+        words = {name: self.tell(each) if isinstance(each, Remark) else each for name, each in details.items()}
+        return Template(self.sentences[kind], optional=words).filled(**words)
 
     def tell(self, *remarks: Remark) -> str:
         """Return the sentences of several remarks, one after the other."""

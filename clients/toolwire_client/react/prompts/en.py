@@ -121,6 +121,14 @@ SENTENCES = {
         "The JSON object that begins at line {{line}}, column {{column}} does not end: it was cut off, or a quotation "
         "mark or a backslash in a string is not escaped ({{fault}})."
     ),
+    "json_fault": "line {{line}}, column {{column}}: {{what}}",
+    "json_value": "a value is expected here",
+    "json_name": "the name of a member is expected here, in double quotes",
+    "json_colon": "a `:` is expected here",
+    "json_comma": "a `,` or the end is expected here",
+    "json_string": "the string that begins here does not end",
+    "json_escape": "a backslash stands before what it cannot escape",
+    "json_other": "this cannot stand here",
     "unfinished_thoughts": "Your reply has a {{tag}} that is never closed, so it is nothing but thoughts.",
     "unclosed": (
         "A bracket outside the JSON object, at line {{line}}, column {{column}}, is never closed, so your reply may be "

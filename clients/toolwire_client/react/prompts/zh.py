@@ -116,6 +116,14 @@ SENTENCES = {
         "从第 {{line}} 行第 {{column}} 列开始的 JSON 对象没有结束：可能是被截断了，也可能是字符串里的引号或反斜杠"
         "没有转义（{{fault}}）。"
     ),
+    "json_fault": "第 {{line}} 行第 {{column}} 列：{{what}}",
+    "json_value": "这里应当是一个值",
+    "json_name": "这里应当是用双引号括起来的成员名",
+    "json_colon": "这里应当是 `:`",
+    "json_comma": "这里应当是 `,` 或者结尾",
+    "json_string": "从这里开始的字符串没有结束",
+    "json_escape": "反斜杠后面的字符不能转义",
+    "json_other": "这里不应当出现这样的内容",
     "unfinished_thoughts": "你的回复里的 {{tag}} 没有结束标签，所以里面只有思考。",
     "unclosed": "JSON 对象之外，第 {{line}} 行第 {{column}} 列的括号没有闭合，你的回复可能不完整。请只发送这个对象。",
     "several": "你的回复里有 {{count}} 个 JSON 对象，只允许有一个，所以什么都没有执行。请只发送一个，然后等待结果。",

@@ -127,6 +127,11 @@ def test_what_came_before_can_be_meant() -> None:
     assert [written(each) for each in asked_in("再乘以4", before=15)] == ["15 * 4"]
     assert [written(each) for each in asked_in("减去5", before=15)] == ["15 - 5"]
     assert [written(each) for each in asked_in("minus 1", before=15)] == ["15 - 1"]
+    assert [written(each) for each in asked_in("And plus 1?", before=15)] == ["15 + 1"]
+    assert [written(each) for each in asked_in("and then minus 5", before=15)] == ["15 - 5"]
+    assert [written(each) for each in asked_in("What if you add 3?", before=15)] == ["15 + 3"]
+    assert [written(each) for each in asked_in("What is 2 + 3? And plus 1?")] == ["2 + 3 + 1"]
+    assert [written(each) for each in asked_in("and minus 5 plus 3")] == ["(-5) + 3"]
     assert [written(each) for each in asked_in("multiply that by 2, then subtract 1", before=15)] == ["15 * 2 - 1"]
     assert [written(each) for each in asked_in("-1 + 2", before=15)] == ["(-1) + 2"]
 

@@ -14,6 +14,7 @@ from .words import Kind, NotUnderstood, Word, words_of
 _OPERANDS: tuple[Kind, ...] = ("number", "open", "function", "unary", "it", "gap")
 _BEFORE_SIGNS: tuple[Kind, ...] = ("operator", "verb", "function", "unary", "joint", "open", "equals", "percent_of")
 _DEEPEST = 100
+_OPENINGS: tuple[Kind, ...] = ("joint", "comma", "then")
 _SIGNS = ("+", "-", "−", "–")
 _SPOKEN_SIGNS = ("plus", "minus")
 _MOST_WORDS = 400
@@ -246,8 +247,9 @@ class _Sentence:
         """Whether the word at this place is a sign before a number, and no operation between two."""
         if place >= len(self._words) or self._words[place].text not in (*_SIGNS, *_SPOKEN_SIGNS):
             return False
-        if place == 0:  # in "minus 5" it is spoken of what came before
-            return self._words[0].text in _SIGNS or isinstance(self._known, Missing)
+        if all(word.kind in _OPENINGS for word in self._words[:place]):
+            # In "and minus 5" it is spoken of what came before.
+            return self._words[place].text in _SIGNS or not (self._asked or isinstance(self._known, Number))
         return self._words[place - 1].kind in _BEFORE_SIGNS
 
     def _peek(self, further: int = 0) -> Word | None:

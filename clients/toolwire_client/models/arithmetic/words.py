@@ -113,7 +113,7 @@ _POLITE = (
     "what's|whats|what|is|are|the|result|results|of|value|values|calculate|compute|evaluate|find|tell|me|please|can|could|"
     "you|how|much|many|give|answer|answers|hi|hello|thanks|thank|i|want|know|need|would|like|solve|do|does|my|question|"
     "questions|number|it's|that's|the result of|the results of|the value of|equal|let's|let|also|in|for|when|be|these|"
-    "numbers|together|work|out|next|finally|first|now|your|so|will|should|'s"
+    "numbers|together|work|out|next|finally|first|now|your|so|will|should|'s|about|if|we"
 )
 _LONGEST_QUESTION = 10_000
 _NUMBER = re.compile(r"\.?\d")

@@ -332,6 +332,24 @@ class ChangesSilently(Changes):
         Server.initialize(self, request)
 
 
+class ChangesLater(Changes, Modern):
+    """Says that its list stays the same for as long as its description says."""
+
+    ttl: Any = 0
+
+    def list(self, request: dict[str, Any]) -> None:
+        self.reads += 1
+        tools = [{"name": f"tool{number}"} for number in range(self.tools)]
+        result = {"resultType": "complete", "tools": tools, "ttlMs": self.ttl, "cacheScope": "private"}
+        answer(
+            request, {**result, "nextCursor": "2"} if "cursor" not in request["params"] else {**result, "ttlMs": 10**15}
+        )
+
+    def call(self, request: dict[str, Any]) -> None:
+        self.ttl = request["params"]["arguments"].get("ttl", self.ttl)
+        answer(request, {"resultType": "complete", "content": [], "structuredContent": {"reads": self.reads}})
+
+
 class GoesRound(Server):
     """Never stops giving cursors."""
 

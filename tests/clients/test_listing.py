@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -48,6 +49,31 @@ def test_the_list_of_a_server_that_promises_nothing_is_read_every_time(face: str
         assert (await client.call_tool("count")).structured == {"reads": 2}
 
     ask(face, fake("ChangesSilently"), scenario)
+
+
+@pytest.mark.parametrize(
+    ("ttl", "until"), [(0, 0), (60_000, 60), (10**15, 24 * 3600), (-1, 0), (1.5, 0), (True, 0), ("60000", 0), (None, 0)]
+)
+def test_a_list_is_kept_for_as_long_as_the_server_says(
+    face: str, ttl: Any, until: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("toolwire_client.listing.time", SimpleNamespace(monotonic=lambda: now))
+
+    async def pages(client: AsyncClient) -> int:
+        await client.list_tools(timeout_seconds=WAIT)
+        return int((await client.call_tool("count", timeout_seconds=WAIT)).structured["reads"])
+
+    async def scenario(client: AsyncClient) -> None:
+        nonlocal now
+        await client.call_tool("set", {"ttl": ttl}, timeout_seconds=WAIT)
+        assert await pages(client) == 2
+        now += max(0, until - 1)
+        assert await pages(client) == (2 if until else 4)
+        now += 2
+        assert await pages(client) == (4 if until else 6)
+
+    ask(face, fake("ChangesLater"), scenario)
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])

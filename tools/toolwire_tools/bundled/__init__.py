@@ -48,6 +48,7 @@ BUNDLED: dict[str, Entry] = {
         extra="web",
         keys=("SERPAPI_API_KEY",),
     ),
+    "PPT": Entry("bundled.ppt", "Makes presentations: text, lists and pictures, in a few styles.", extra="ppt"),
     "PythonInterpreter": Entry(
         "bundled.python_interpreter",
         "Runs Python code, each call in a process of its own, in a sandbox where there is one.",

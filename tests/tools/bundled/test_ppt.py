@@ -1,0 +1,263 @@
+"""Presentations are written as they were asked for, and open in an office program."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PIL import Image, ImageChops, ImageDraw
+from pptx import Presentation
+from toolwire_client import connect
+from toolwire_tools import ActionStatusCode
+from toolwire_tools.bundled.ppt import PPT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BLUE, ORANGE = (20, 60, 220), (240, 130, 20)
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> str:
+    image = Image.new("RGB", (640, 400), BLUE)
+    ImageDraw.Draw(image).ellipse((170, 50, 470, 350), fill=ORANGE)
+    image.save(tmp_path / "picture.png")
+    return str(tmp_path / "picture.png")
+
+
+def said(action: PPT, name: str, **arguments: Any) -> str:
+    answer = action(arguments, name)
+    assert answer.state == ActionStatusCode.SUCCESS, answer.errmsg
+    return str(answer.args and answer.result[0]["content"])
+
+
+def refused(action: PPT, name: str, **arguments: Any) -> str:
+    answer = action(arguments, name)
+    assert answer.state != ActionStatusCode.SUCCESS
+    return str(answer.errmsg)
+
+
+def begun(where: Path, theme: str = "Default", **settings: Any) -> PPT:
+    action = PPT(**settings)
+    said(action, "create_file", theme=theme, abs_location=str(where / "bees.pptx"))
+    return action
+
+
+def texts(path: Path) -> list[list[str]]:
+    return [[shape.text_frame.text for shape in slide.placeholders] for slide in Presentation(str(path)).slides]
+
+
+def needed(program: str, package: str) -> str:
+    found = shutil.which(program)
+    if found is None:
+        if os.environ.get("TOOLWIRE_REQUIRE_PEERS") == "1":
+            pytest.fail(f"{program} is needed: apt-get install {package}")
+        pytest.skip(f"without {program}: apt-get install {package}")
+    return found
+
+
+def test_what_a_host_asks_for_opens_in_an_office_program(tmp_path: Path, picture: str) -> None:
+    office, painter = needed("soffice", "libreoffice-impress"), needed("pdftoppm", "poppler-utils")
+    file = tmp_path / "bees.pptx"
+    with connect([sys.executable, "-m", "toolwire", "serve", "PPT"]) as host:
+
+        def done(name: str, **arguments: Any) -> Any:
+            result = host.call_tool(f"PPT.{name}", arguments)
+            assert not result.is_error, result.text
+            return result.structured
+
+        assert done("create_file", theme="Dark", abs_location=str(file)) == {"status": "created a ppt file."}
+        assert done("add_first_page", title="Bees", subtitle="A survey") == {"status": "added page"}
+        done("add_text_page", title="What they do", bullet_items="They dance [SPAN] They hum")
+        done("add_text_image_page", title="How they look", bullet_items="Small[SPAN]Round", image=picture)
+        assert done("submit_file") == {"status": f"submitted. view ppt at {file}"}
+
+    profile = f"-env:UserInstallation=file://{tmp_path}/office"
+    arguments = [office, profile, "--headless", "--convert-to", "pdf", "--outdir", str(tmp_path), str(file)]
+    subprocess.run(arguments, check=True, timeout=120, capture_output=True)
+    subprocess.run([painter, "-r", "48", str(tmp_path / "bees.pdf"), str(tmp_path / "page")], check=True, timeout=60)
+    first, second, third = (Image.open(page).convert("RGB") for page in sorted(tmp_path.glob("page*.ppm")))
+
+    assert first.width / first.height == pytest.approx(16 / 9, rel=0.01)
+    paper = first.getpixel((600, 20))
+    assert sum(paper) < 150  # dark, as the theme has it
+    for page in (first, second):
+        blank = Image.new("RGB", page.size, paper)
+        # There are letters, beginning well within the page and ending there.
+        left, top, right, bottom = ImageChops.difference(page, blank).crop((10, 0, 630, 350)).getbbox()
+        assert 10 < left < right < 600
+        assert 10 < top < bottom < 350
+    # The picture is whole, as wide as its place, and in proportion.
+    shown = [(x, y) for x in range(third.width) for y in range(third.height) if near(third.getpixel((x, y)), BLUE)]
+    width = max(x for x, _ in shown) - min(x for x, _ in shown)
+    height = max(y for _, y in shown) - min(y for _, y in shown)
+    assert 250 < width < 320
+    assert abs(height / width - 400 / 640) < 0.02
+    middle = (min(x for x, _ in shown) + width // 2, min(y for _, y in shown) + height // 2)
+    assert near(third.getpixel(middle), ORANGE)
+
+
+def near(found: Any, wanted: tuple[int, int, int]) -> bool:
+    return all(abs(a - b) < 24 for a, b in zip(found, wanted, strict=True))
+
+
+@pytest.mark.parametrize("theme", ["Default", "Dark", "Warm", "Green"])
+def test_each_theme_takes_every_kind_of_page(tmp_path: Path, picture: str, theme: str) -> None:
+    action = begun(tmp_path, theme)
+    action.add_first_page("Bees", "")
+    action.add_text_page("List", "one[SPAN] two [SPAN]three")
+    action.add_text_image_page("Look", "here", picture)
+    action.submit_file()
+
+    # What is empty is not there: nobody is asked to "Click to add text".
+    assert texts(tmp_path / "bees.pptx") == [["Bees"], ["List", "one\ntwo\nthree"], ["Look", "here"]]
+
+
+def test_pages_can_be_added_after_a_submission_and_submitted_again(tmp_path: Path) -> None:
+    action = begun(tmp_path)
+    action.add_first_page("Bees", "survey")
+    action.submit_file()
+    os.chmod(tmp_path / "bees.pptx", 0o640)
+    action.add_text_page("More", "one")
+    action.submit_file()
+
+    assert len(texts(tmp_path / "bees.pptx")) == 2
+    assert os.stat(tmp_path / "bees.pptx").st_mode & 0o777 == 0o640
+    assert os.listdir(tmp_path) == ["bees.pptx"]
+
+
+def test_a_theme_of_ones_own_has_its_own_layouts(tmp_path: Path) -> None:
+    Presentation().save(str(tmp_path / "corporate.pptx"))
+    theme = {"template": str(tmp_path / "corporate.pptx"), "title": "Section Header", "single": "Title and Content"}
+    action = begun(tmp_path, "Corporate", theme_mapping={"Corporate": theme})
+    action.add_first_page("Bees", "survey")
+    action.submit_file()
+
+    [slide] = Presentation(str(tmp_path / "bees.pptx")).slides
+    assert slide.slide_layout.name == "Section Header"
+
+
+def test_a_layout_that_the_template_has_not_is_named_with_those_it_has(tmp_path: Path) -> None:
+    action = begun(tmp_path, "Mine", theme_mapping={"Mine": {"title": "Tow content"}})
+
+    error = refused(action, "add_first_page", title="Bees", subtitle="")
+
+    assert "no layout 'Tow content'" in error
+    assert "Two Content" in error
+
+
+def test_without_a_beginning_there_is_nothing_to_add_to() -> None:
+    for name, arguments in (
+        ("add_first_page", {"title": "a", "subtitle": "b"}),
+        ("add_text_page", {"title": "a", "bullet_items": "b"}),
+        ("submit_file", {}),
+    ):
+        assert "call create_file first" in refused(PPT(), name, **arguments)
+
+
+def test_an_unknown_theme_is_answered_with_the_closest(tmp_path: Path) -> None:
+    error = refused(PPT(), "create_file", theme="dark", abs_location=str(tmp_path / "a.pptx"))
+
+    assert "did you mean 'Dark'?" in error
+
+
+@pytest.mark.parametrize("location", ["bees.pptx", "/tmp/bees.txt", "/no/such/folder/bees.pptx", "/tmp/a\0.pptx"])
+def test_a_place_where_no_presentation_can_be_is_refused_at_once(location: str) -> None:
+    assert "arguments.abs_location" in refused(PPT(), "create_file", theme="Default", abs_location=location)
+
+
+@pytest.mark.parametrize("outside", ["../bees.pptx", "link/bees.pptx", "{outside}/bees.pptx"])
+def test_nothing_outside_of_the_folder_is_written(tmp_path: Path, outside: str) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path)
+    action = PPT(folder=str(folder))
+
+    location = outside.format(outside=tmp_path)
+    assert "not within the folder" in refused(action, "create_file", theme="Default", abs_location=location)
+    said(action, "create_file", theme="Default", abs_location="bees.pptx")
+    said(action, "submit_file")
+    assert (folder / "bees.pptx").exists()
+
+
+def test_no_picture_outside_of_the_folder_is_read(tmp_path: Path, picture: str) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    action = begun(folder, folder=str(folder))
+
+    for path in (picture, "../picture.png"):
+        error = refused(action, "add_text_image_page", title="a", bullet_items="b", image=path)
+        assert "not within the folder" in error
+
+
+def test_what_is_no_picture_is_refused_and_adds_no_page(tmp_path: Path) -> None:
+    (tmp_path / "text.png").write_text("no picture")
+    (tmp_path / "vector.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    Image.new("RGB", (4, 4)).save(tmp_path / "new.webp")
+    (tmp_path / "folder.png").mkdir()
+    (tmp_path / "cut.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+    action = begun(tmp_path)
+
+    for name in ("text.png", "vector.svg", "new.webp", "folder.png", "cut.png", "none.png"):
+        path = str(tmp_path / name)
+        assert path in refused(action, "add_text_image_page", title="a", bullet_items="b", image=path)
+    action.submit_file()
+    assert texts(tmp_path / "bees.pptx") == []
+
+
+def test_a_picture_that_takes_gigabytes_when_unpacked_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "bomb.png"
+    Image.new("L", (1, 1)).save(file)
+    data = bytearray(file.read_bytes())
+    data[16:24] = (60_000).to_bytes(4, "big") * 2  # the width and height that its header says
+    data[29:33] = zlib.crc32(data[12:29]).to_bytes(4, "big")
+    file.write_bytes(data)
+
+    error = refused(begun(tmp_path), "add_text_image_page", title="a", bullet_items="b", image=str(file))
+    assert "bomb.png cannot be read" in error
+
+
+def test_a_place_that_cannot_be_written_loses_nothing(tmp_path: Path) -> None:
+    (tmp_path / "bees.pptx").mkdir()
+    action = begun(tmp_path)
+    action.add_first_page("Bees", "")
+
+    assert "cannot be written" in refused(action, "submit_file")
+    (tmp_path / "bees.pptx").rmdir()
+    said(action, "submit_file")
+    assert texts(tmp_path / "bees.pptx") == [["Bees"]]
+    assert os.listdir(tmp_path) == ["bees.pptx"]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("\x00\x07", "_x0000__x0007_"),  # as Office Open XML spells what XML cannot
+        ("a\nb", "a\vb"),  # one item of two lines
+        *[(text, text) for text in ("𝄞 蜜蜂", "\u202e", "<a:p>&amp;", "=1+1", "x" * 20_000)],
+    ],
+)
+def test_any_text_can_be_written_and_read_again(tmp_path: Path, text: str, read: str) -> None:
+    action = begun(tmp_path)
+    action.add_text_page("title", text)
+    action.submit_file()
+
+    assert texts(tmp_path / "bees.pptx") == [["title", read]]
+
+
+def test_pages_added_by_many_threads_are_all_there(tmp_path: Path) -> None:
+    action = begun(tmp_path)
+    threads = [threading.Thread(target=action.add_text_page, args=(str(n), "text")) for n in range(24)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    action.submit_file()
+
+    assert {title for title, _ in texts(tmp_path / "bees.pptx")} == {str(n) for n in range(24)}

@@ -1,0 +1,163 @@
+"""PPT: presentations, page by page."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+from toolwire_tools.actions import BaseAction
+from toolwire_tools.bundled.needs import extra
+from toolwire_tools.decorator import tool_api
+from toolwire_tools.errors import ArgumentsError, ToolError
+from toolwire_tools.parsers import BaseParser, JsonParser
+from toolwire_tools.suggestions import unknown
+
+from .themes import THEMES, Theme, theme_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .deck import Deck
+
+_ADDED = {"status": "added page"}
+
+
+class PPT(BaseAction):
+    """Makes a presentation (.pptx) page by page: create_file first, then the pages, then submit_file, which writes it.
+
+    One presentation at a time; another create_file gives up what has not been submitted.
+    """
+
+    def __init__(
+        self,
+        theme_mapping: dict[str, dict[str, Any]] | None = None,
+        folder: str | None = None,
+        description: dict[str, Any] | None = None,
+        parser: Callable[..., BaseParser] = JsonParser,
+        enable: bool = True,
+    ) -> None:
+        """Prepare to make presentations.
+
+        Args:
+            theme_mapping: themes by name, in place of ours: `{"template": a .pptx file, "title": …, "single": …,
+                "two": …}`, where the last three are names of its layouts for the first page, a page of text, and a
+                page of text and a picture
+            folder: where presentations are written and pictures are found, and nowhere else; paths may be relative to
+                it. Without one they are anywhere, and absolute
+        """
+        super().__init__(description, parser, enable)
+        self._themes = {name: Theme() for name in THEMES}
+        if theme_mapping is not None:
+            self._themes = {name: theme_of(settings) for name, settings in theme_mapping.items()}
+        self._folder = None if folder is None else os.path.realpath(os.path.expanduser(folder))
+        self._lock = threading.Lock()  # pages are added one after another, whoever adds them
+        self._deck: Deck | None = None
+        self._location = ""
+
+    @tool_api(explode_return=True, read_only=False, destructive=False, open_world=False)
+    def create_file(self, theme: str, abs_location: str) -> dict[str, Any]:
+        """Begin a presentation. Nothing is written yet.
+
+        Args:
+            theme (str): how it looks: Default, Dark, Warm or Green, unless the tool was given others
+            abs_location (str): the absolute path of the file that submit_file writes; ends in .pptx
+
+        Returns:
+            dict: how it went
+                * status (str): that it has begun
+        """
+        if theme not in self._themes:
+            raise ArgumentsError([("arguments.theme", unknown("theme", theme, self._themes))])
+        location = self._path(abs_location, "abs_location")
+        if not location.lower().endswith(".pptx"):
+            raise ArgumentsError([("arguments.abs_location", "a presentation's name ends in .pptx")])
+        if not os.path.isdir(os.path.dirname(location)):
+            raise ArgumentsError([("arguments.abs_location", f"there is no folder {os.path.dirname(location)}")])
+        with extra("ppt"):
+            from .deck import Deck
+        deck = Deck(theme, self._themes[theme])
+        with self._lock:
+            self._deck, self._location = deck, location
+        return {"status": "created a ppt file."}
+
+    @tool_api(explode_return=True, read_only=False, destructive=False, open_world=False)
+    def add_first_page(self, title: str, subtitle: str) -> dict[str, Any]:
+        """Add the page that opens a presentation.
+
+        Args:
+            title (str): what it is about
+            subtitle (str): what stands below that; may be empty
+
+        Returns:
+            dict: how it went
+                * status (str): that there is a page more
+        """
+        with self._lock:
+            self._begun().add_first_page(title, subtitle)
+        return _ADDED
+
+    @tool_api(explode_return=True, read_only=False, destructive=False, open_world=False)
+    def add_text_page(self, title: str, bullet_items: str) -> dict[str, Any]:
+        """Add a page with a list.
+
+        Args:
+            title (str): what stands above
+            bullet_items (str): the items of the list, with [SPAN] between one and the next
+
+        Returns:
+            dict: how it went
+                * status (str): that there is a page more
+        """
+        with self._lock:
+            self._begun().add_text_page(title, bullet_items)
+        return _ADDED
+
+    @tool_api(explode_return=True, read_only=False, destructive=False, open_world=False)
+    def add_text_image_page(self, title: str, bullet_items: str, image: str) -> dict[str, Any]:
+        """Add a page with a list and a picture beside it.
+
+        Args:
+            title (str): what stands above
+            bullet_items (str): the items of the list, with [SPAN] between one and the next
+            image (str): the absolute path of the picture: PNG, JPEG, GIF, BMP or TIFF
+
+        Returns:
+            dict: how it went
+                * status (str): that there is a page more
+        """
+        path = self._path(image, "image")
+        with self._lock:
+            self._begun().add_text_image_page(title, bullet_items, path)
+        return _ADDED
+
+    @tool_api(explode_return=True, read_only=False, destructive=True, open_world=False)
+    def submit_file(self) -> dict[str, Any]:
+        """Write the presentation to its file, in place of what may be there. Call it when all pages have been added.
+
+        Returns:
+            dict: how it went
+                * status (str): where the presentation is
+        """
+        with self._lock:
+            self._begun().save(self._location)
+            return {"status": f"submitted. view ppt at {self._location}"}
+
+    def _begun(self) -> Deck:
+        if self._deck is None:
+            raise ToolError("there is no presentation yet: call create_file first")
+        return self._deck
+
+    def _path(self, said: str, argument: str) -> str:
+        """Where *said* is, links followed, if that is where files may be."""
+        place = f"arguments.{argument}"
+        if "\0" in said:
+            raise ArgumentsError([(place, "a path cannot hold the character NUL")])
+        if self._folder is None:
+            if not os.path.isabs(said):
+                raise ArgumentsError([(place, f"{said!r} is no absolute path")])
+            return os.path.realpath(said)
+        path = os.path.realpath(os.path.join(self._folder, said))
+        if os.path.commonpath([path, self._folder]) != self._folder:
+            raise ArgumentsError([(place, f"{said!r} is not within the folder this tool may use")])
+        return path

@@ -21,7 +21,7 @@ SHELVES = {
 }
 
 # The commands that ask use the client; nothing else of the server does, and even these only when they run.
-EXCEPTIONS = {(f"server/toolwire/{name}.py", "toolwire_client") for name in ("cli", "ask", "equipment")}
+EXCEPTIONS = {(f"server/toolwire/{name}.py", "toolwire_client") for name in ("cli", "ask", "check", "equipment")}
 
 
 def sources() -> Iterator[tuple[str, Path]]:

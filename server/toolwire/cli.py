@@ -348,6 +348,14 @@ def _schema(words: Words) -> int:
     return 0
 
 
+def _check(words: Words) -> int:
+    from .check import check
+
+    text, status = check(words, [] if words.options.get("list") else _command_of_server(words, words.words))
+    _say(text)
+    return status
+
+
 def _demo(words: Words) -> int:
     from . import demo
 
@@ -423,6 +431,13 @@ _JSON = Option("--json", "print JSON as the server sent it")
 _SET = Option(
     "--set", "make a bundled tool with TOOL.PARAMETER=VALUE; may be given again", "SETTING", setting, many=True
 )
+
+
+def _call_to_make(text: str) -> tuple[str, dict[str, Any]]:
+    from .check import call
+
+    return call(text)
+
 
 _ASKING = (
     Option("--model", "the model to ask: PROVIDER:MODEL, arithmetic (offline), human (you), MODULE:OBJECT", "NAME"),
@@ -629,6 +644,57 @@ COMMANDS = {
                 "toolwire schema bundle tool-library > tool-library.json",
             ),
             _schema,
+        ),
+        Command(
+            "check",
+            ("toolwire check [OPTIONS] -- COMMAND", "toolwire check TARGET... [OPTIONS]", "toolwire check --list"),
+            "test whether a tool server keeps the contract: any that COMMAND starts",
+            "The server is started many times, and spoken to in every way its hosts may, and in some they may not. "
+            "Only tools that say they are read-only are called, and those named by --call. Each verdict tells which "
+            "words of MCP, JSON-RPC or LSP it is for. The exit status is 1 if something fails that must not.",
+            (
+                Option("--only", "play only cases whose id matches; may be given again", "PATTERN", many=True),
+                Option("--skip", "leave out cases whose id matches; may be given again", "PATTERN", many=True),
+                Option("--list", "list the cases instead"),
+                Option(
+                    "--era",
+                    "speak legacy (initialize) or modern (2026-07-28) MCP alone",
+                    "ERA",
+                    one_of("legacy", "modern", "both"),
+                ),
+                Option(
+                    "--framing",
+                    "speak in lines or with headers alone; by default whatever it knows",
+                    "FRAMING",
+                    one_of("lines", "headers", "both"),
+                ),
+                Option(
+                    "--call",
+                    "a tool that may be called, and with what; may be given again",
+                    "NAME=JSON",
+                    _call_to_make,
+                    True,
+                ),
+                Option("--destructive", "call tools that do not say they are read-only as well"),
+                Option("--timeout", "how long to wait for each answer; by default 10", "SECONDS", seconds),
+                Option("--start-timeout", "and for the first; by default 30", "SECONDS", seconds),
+                Option(
+                    "--fail-on",
+                    "exit with 1 if something of this severity fails: must (the default), should, advice",
+                    "SEVERITY",
+                    one_of("must", "should", "advice"),
+                ),
+                Option("--baseline", "gaps that are known, with reasons: they do not count", "FILE"),
+                Option("--write-baseline", "write all gaps to FILE, for reasons to be filled in", "FILE"),
+                _JSON,
+                Option("--junit", "write the verdicts to FILE as well, as JUnit's XML", "FILE"),
+            ),
+            (
+                "toolwire check tools.py",
+                "toolwire check -- npx -y some-mcp-server",
+                """toolwire check --call 'search={"query": "tea"}' --junit report.xml -- my-server --stdio""",
+            ),
+            _check,
         ),
         Command(
             "demo",

@@ -1,0 +1,261 @@
+"""A whole check: find out what a server is, play what applies, judge."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import msgspec
+from toolwire_schemas.cases import cases as all_cases
+
+from . import baseline, exchange
+from .facts import Settings, find_out, open_session
+from .judging import Scene, Unmet, judge
+from .plan import Play, plan
+from .playing import Player
+from .report import Report, Verdict
+from .sessions import meta, probe
+from .talk import Talk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from toolwire_schemas.cases import Case, Framing
+
+    from .conversation import Conversation, Event
+    from .report import Outcome
+
+    OnVerdict = Callable[[Verdict, int], None]
+
+_ALIVE_SECONDS = 2.0
+_MAX_JOBS = 4
+_FIRST = "lifecycle/answers"
+"""The case that fails if a server cannot be talked to at all, whichever were chosen."""
+
+_LAST_EVENTS = 8
+"""How much of a whole run is shown with what it broke."""
+
+
+def check(
+    command: Sequence[str],
+    *,
+    cases: Iterable[Case] | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    settings: Settings | None = None,
+    timeout_seconds: float = 10.0,
+    gaps: Sequence[baseline.Gap] = (),
+    jobs: int | None = None,
+    on_verdict: OnVerdict | None = None,
+) -> Report:
+    """Return what the server that *command* starts does, and does not do, of what the *cases* expect (by default all).
+
+    It is started several times, up to *jobs* at once. *env* is its whole environment, by default ours. Each wait for
+    something that it should say lasts *timeout_seconds* at most. *on_verdict* hears of each verdict as soon as there
+    is one, and how many there will be; on any thread, but one at a time.
+
+    Raises:
+        NotStarted: if the command cannot be run.
+    """
+    began = time.monotonic()
+    run = _Run(
+        lambda framing: Talk(command, framing, env=env, cwd=cwd), settings or Settings(), timeout_seconds, on_verdict
+    )
+    facts = run.facts
+    verdicts = run.verdicts(all_cases() if cases is None else cases, jobs or min(_MAX_JOBS, os.cpu_count() or 1))
+    judged, outdated = baseline.apply(verdicts, gaps)
+    spoken = [facts.revisions[era] for era in ("modern", "legacy") if era in facts.revisions]
+    took = time.monotonic() - began
+    return Report(list(command), facts.name, spoken, list(facts.framings), len(facts.tools), took, judged, outdated)
+
+
+class _Run:
+    """One check under way: what is known of the server, and all that was said."""
+
+    def __init__(
+        self,
+        start: Callable[[Framing], Talk],
+        settings: Settings,
+        timeout_seconds: float,
+        on_verdict: OnVerdict | None,
+    ) -> None:
+        self._start = start
+        self._settings = settings
+        self._timeout = timeout_seconds
+        self._on_verdict = on_verdict
+        self._telling = threading.Lock()
+        self._talked: list[tuple[str, Conversation]] = []
+        self.facts = find_out(start, settings)
+
+    def verdicts(self, cases: Iterable[Case], jobs: int) -> list[Verdict]:
+        """Play *cases* and return the verdicts, in their order."""
+        plays = plan(cases, self.facts)
+        if self.facts.trouble:
+            return [
+                _no_server(self.facts.trouble),
+                *(
+                    self._told(verdict_of(play, "not applicable", reason=play.reason))
+                    for play in plays
+                    if play.case.id != _FIRST
+                ),
+            ]
+        self._total = len(plays)
+        tasks, last = _tasks(plays)
+        found: dict[int, Verdict] = {}
+        with ThreadPoolExecutor(jobs) as pool:
+            for verdicts in pool.map(lambda task: self._play_all(task, plays), tasks):
+                found.update(verdicts)
+        found |= {place: self._told(self._over_all(plays[place])) for place in last}
+        return [found[place] for place in sorted(found)]
+
+    def _play_all(self, places: list[int], plays: Sequence[Play]) -> dict[int, Verdict]:
+        """Play what may share a process, one after the other."""
+        shared = _Shared(self)
+        try:
+            return {place: self._told(shared.play(plays[place])) for place in places}
+        finally:
+            shared.close()
+
+    def _told(self, verdict: Verdict) -> Verdict:
+        if self._on_verdict is not None:
+            with self._telling:
+                self._on_verdict(verdict, self._total)
+        return verdict
+
+    def open(self, play: Play) -> tuple[Talk, str]:
+        """Start a server for *play*. Return what stands against playing it there, empty if nothing."""
+        assert play.framing is not None
+        talk = self._start(play.framing)
+        self._talked.append((play.revision, talk.conversation))
+        if play.case.process == "fresh" or not play.revision:
+            return talk, ""
+        return talk, open_session(talk, play.revision, self._settings.start_seconds)
+
+    def played(self, talk: Talk, play: Play) -> Verdict:
+        """Play the case there and return the verdict."""
+        began, start = time.monotonic(), len(talk.conversation.events)
+        values = {
+            **self.facts.values,
+            "revision": play.revision,
+            "meta": meta(play.revision),
+            "probe": probe("", play.revision)["method"],
+        }
+        unmet = Player(talk, play.revision, values, self._timeout).play(play.case.steps)
+        return _judged(play, unmet, talk.conversation.events[start:], time.monotonic() - began)
+
+    def _over_all(self, play: Play) -> Verdict:
+        """Hold what *play* expects against everything that was said in its revision, or in any."""
+        for revision, conversation in self._talked:
+            if play.revision not in ("", revision):
+                continue
+            for step in play.case.steps:
+                scene = Scene(conversation.events, {"tools": self.facts.tools})
+                if (unmet := judge(step, scene)) is not None:
+                    return _judged(play, unmet, _shortest(step, scene)[-_LAST_EVENTS:], 0.0)
+        return _judged(play, None, [], 0.0)
+
+
+class _Shared:
+    """The process that cases share, while it answers; those that need one of their own get that."""
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+        self._talk: Talk | None = None
+
+    def play(self, play: Play) -> Verdict:
+        if play.reason:
+            return verdict_of(play, "not applicable", reason=play.reason)
+        obstacle = ""
+        if self._talk is None:
+            self._talk, obstacle = self._run.open(play)
+        if obstacle:
+            verdict = _not_opened(play, obstacle, self._talk.conversation.events)
+        else:
+            verdict = self._run.played(self._talk, play)
+        if obstacle or play.case.process != "shared" or not (verdict.outcome == "pass" or self._answers(play)):
+            self.close()
+        return verdict
+
+    def _answers(self, play: Play) -> bool:
+        """Whether the process is still good for the next case."""
+        assert self._talk is not None
+        request = probe(f"alive-{play.case.id}", play.revision)
+        return self._talk.request(request, _ALIVE_SECONDS) is not None
+
+    def close(self) -> None:
+        if self._talk is not None:
+            self._talk.close()
+            self._talk = None
+
+
+def _tasks(plays: Sequence[Play]) -> tuple[list[list[int]], list[int]]:
+    """The places in *plays* of what is played one after the other in each thread, and of what is judged at last."""
+    shared: dict[Any, list[int]] = {}
+    own: list[list[int]] = []
+    last = []
+    for place, play in enumerate(plays):
+        if play.case.process == "run" and not play.reason:
+            last.append(place)
+        elif play.case.process == "shared" or play.reason:
+            shared.setdefault((play.revision, play.framing), []).append(place)
+        else:
+            own.append([place])
+    return [*shared.values(), *own], last
+
+
+def _not_opened(play: Play, obstacle: str, events: Sequence[Event]) -> Verdict:
+    if obstacle.startswith("offered"):
+        return verdict_of(play, "not applicable", reason=obstacle)
+    return _judged(play, Unmet(f"a conversation in {play.revision} begins", obstacle), events, 0.0)
+
+
+def _judged(play: Play, unmet: Unmet | None, events: Sequence[Event], seconds: float) -> Verdict:
+    if unmet is None:
+        return verdict_of(play, "pass", seconds=seconds)
+    severity = unmet.severity or play.case.severity
+    verdict = verdict_of(
+        play,
+        "fail" if severity == "must" else "warn",
+        expected=unmet.expected,
+        came=unmet.came,
+        exchange=exchange.lines(events),
+        seconds=seconds,
+    )
+    return msgspec.structs.replace(verdict, severity=severity)
+
+
+def _no_server(trouble: str) -> Verdict:
+    first = next(case for case in all_cases() if case.id == _FIRST)
+    return _judged(Play(first), Unmet("an answer to initialize or to server/discover", trouble), [], 0.0)
+
+
+def verdict_of(play: Play, outcome: Outcome, **about: Any) -> Verdict:
+    """Return a verdict on *play*."""
+    case = play.case
+    return Verdict(
+        case=case.id,
+        behaviour=case.behaviour,
+        source=case.source,
+        severity=case.severity,
+        outcome=outcome,
+        revision=play.revision,
+        framing=play.framing or "",
+        **about,
+    )
+
+
+def _shortest(step: dict[str, Any], scene: Scene) -> Sequence[Event]:
+    """The first part of what happened that does not meet what *step* expects of all of it."""
+    events = scene.events
+    low, high = 0, len(events)
+    while low < high:
+        middle = (low + high) // 2
+        if judge(step, Scene(events[:middle], scene.lists)) is None:
+            low = middle + 1
+        else:
+            high = middle
+    return events[:low]

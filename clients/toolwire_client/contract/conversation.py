@@ -1,0 +1,157 @@
+"""What was said to a server and what came back, in order. Bytes in, events out: no I/O."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas.codec import DecodingError, decode
+from toolwire_schemas.framing import Fault, Headers, Lines, wrap_line, wrap_with_header
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from toolwire_schemas.cases import Framing
+
+_MAX_MESSAGE_BYTES = 256 * 1024 * 1024
+_MAX_NOISE_BYTES = 1024 * 1024
+_MAX_EVENTS = 200_000
+"""Beyond any of these a server floods its output, and nothing more is listened to."""
+
+_KEPT_BYTES = 8 * 1024
+
+_BOM = b"\xef\xbb\xbf"
+_MARKS = ("jsonrpc", "method", "result", "error")
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What was sent: the bytes, so many, of which long ones keep only the two ends."""
+
+    data: bytes
+    size: int
+
+
+class Did(msgspec.Struct, frozen=True):
+    """What was done to the process, in words."""
+
+    what: str
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """A message of the server: an object, or the array of a batch."""
+
+    data: bytes
+    value: Any
+
+
+class Noise(msgspec.Struct, frozen=True):
+    """What was on the server's standard output and is no message."""
+
+    data: bytes
+    why: str
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """The server's output ended, and so did its process, with this exit status, unless it is `None`."""
+
+    status: int | None
+    stderr: str = ""
+
+
+Event = Said | Did | Heard | Noise | Ended
+
+
+class Conversation:
+    """One process's worth of events, in one framing."""
+
+    def __init__(self, framing: Framing = "lines") -> None:
+        self.framing: Framing = framing
+        self.events: list[Event] = []
+        self.flooded = ""
+        """Why nothing more is listened to; empty as long as it is."""
+        self._frames = Lines(_MAX_MESSAGE_BYTES) if framing == "lines" else Headers(_MAX_MESSAGE_BYTES)
+        self._start = b""
+        self._noise_bytes = 0
+
+    def wrap(self, message: bytes) -> bytes:
+        """Return *message* as it goes out."""
+        return wrap_line(message) if self.framing == "lines" else wrap_with_header(message)
+
+    def say(self, data: bytes) -> None:
+        """*data* is sent."""
+        kept = data if len(data) <= 2 * _KEPT_BYTES else data[:_KEPT_BYTES] + b" ... " + data[-_KEPT_BYTES:]
+        self.events.append(Said(kept, len(data)))
+
+    def do(self, what: str) -> None:
+        """Something else is done to the process."""
+        self.events.append(Did(what))
+
+    def hear(self, data: bytes) -> None:
+        """*data*, any part of the stream, came from the server."""
+        if self.flooded:
+            return
+        if len(self._start) < len(_BOM):
+            self._start = (self._start + data)[: len(_BOM)]
+            if self._start == _BOM:
+                self._note(Noise(_BOM, "a byte order mark"))
+        self._take(self._frames.feed(data))
+
+    def end(self, status: int | None, stderr: str = "") -> None:
+        """Nothing more will come."""
+        if not self.flooded:
+            self._take(self._frames.close())
+        self.events.append(Ended(status, stderr))
+
+    @property
+    def ended(self) -> Ended | None:
+        """How the process ended; `None` if its output is still open."""
+        last = self.events[-1] if self.events else None
+        return last if isinstance(last, Ended) else next((e for e in self.events if isinstance(e, Ended)), None)
+
+    def _take(self, frames: Sequence[bytes | Fault]) -> None:
+        for frame in frames:
+            if self.flooded:
+                return
+            self._note(Noise(frame.head, frame.message) if isinstance(frame, Fault) else _read(frame))
+
+    def _note(self, event: Heard | Noise) -> None:
+        self.events.append(event)
+        if isinstance(event, Noise):
+            self._noise_bytes += len(event.data)
+        if self._noise_bytes > _MAX_NOISE_BYTES:
+            self.flooded = f"more than {_MAX_NOISE_BYTES:,} bytes on its standard output were no messages"
+        elif len(self.events) > _MAX_EVENTS:
+            self.flooded = f"it said more than {_MAX_EVENTS:,} things"
+
+
+def _read(frame: bytes) -> Heard | Noise:
+    try:
+        value = decode(frame)
+    except DecodingError as error:
+        return Noise(frame, f"no JSON: {error}")
+    members = value if isinstance(value, list) and value else [value]
+    if all(isinstance(member, dict) and any(mark in member for mark in _MARKS) for member in members):
+        return Heard(frame, value)
+    return Noise(frame, "JSON, but no JSON-RPC message")
+
+
+def messages(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
+    """Yield every message of the server, those of a batch one by one."""
+    for event in events:
+        if isinstance(event, Heard):
+            yield from event.value if isinstance(event.value, list) else (event.value,)
+
+
+def is_answer(message: dict[str, Any]) -> bool:
+    """Whether *message* answers a request."""
+    return "method" not in message
+
+
+def same_id(left: Any, right: Any) -> bool:
+    """Whether two ids are one: of the same JSON type too, since `1` is not `"1"`, nor `1.0`."""
+    return type(left) is type(right) and bool(left == right)
+
+
+def answers(events: Sequence[Event], to: Any) -> list[dict[str, Any]]:
+    """Return the answers to the request with this id. An error without an id counts as one with `null`."""
+    return [message for message in messages(events) if is_answer(message) and same_id(message.get("id"), to)]

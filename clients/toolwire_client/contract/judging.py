@@ -1,0 +1,196 @@
+"""Does this conversation do what a case expects? No I/O and no clock: events in, a judgement out."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas import codec
+from toolwire_schemas.faults import worded
+from toolwire_schemas.load import validator
+
+from .conversation import Heard, Noise, answers, messages
+from .rules import RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from jsonschema import Draft202012Validator
+
+    from .conversation import Event
+
+_SHOWN = 600
+_MAX_NOISE = 3
+
+
+class Unmet(msgspec.Struct, frozen=True):
+    """An expectation that was not met: what was expected and what came. *may_come* if more could still meet it."""
+
+    expected: str
+    came: str
+    may_come: bool = False
+    severity: str = ""
+    """How grave it is, if that is not said by the case as a whole."""
+
+
+class Scene(msgspec.Struct, frozen=True):
+    """What an expectation is judged by: the events since a case began, and the lists of tools it has walked."""
+
+    events: Sequence[Event]
+    lists: Mapping[str, list[Any]] = {}
+
+
+def judge(step: dict[str, Any], scene: Scene) -> Unmet | None:
+    """Return what *step* expects and does not find; `None` if it finds it."""
+    return next(judging(step, scene) for kind, judging in _JUDGES.items() if kind in step)
+
+
+def _answer(step: dict[str, Any], scene: Scene) -> Unmet | None:
+    found = answers(scene.events, step["answer"])
+    expected = _expected(step)
+    if not found:
+        return Unmet(expected, "no answer", may_come=True)
+    faults = _faults_of(step, found[0])
+    return None if faults is None else Unmet(expected, shown(found[0]) + faults)
+
+
+def _expected(step: dict[str, Any]) -> str:
+    ways = []
+    if "result" in step:
+        ways.append(f"a result: {_words(step['result'])}")
+    if step.get("tool_error"):
+        ways.append("a result with isError, and text that says why")
+    if "error" in step:
+        codes = step["error"]
+        which = "" if codes is True else " " + " or ".join(map(str, codes))
+        about = f" with data: {_words(step['data'])}" if "data" in step else ""
+        ways.append(f"a JSON-RPC error{which}{about}")
+    return f"as the answer to {shown(step['answer'])} " + (", or ".join(ways) or "a result or an error")
+
+
+def _faults_of(step: dict[str, Any], answer: dict[str, Any]) -> str | None:
+    """What is wrong with *answer*, `None` if it is one of those that *step* takes."""
+    result, error = answer.get("result"), answer.get("error")
+    if "result" not in answer and "error" not in answer:
+        return " (neither a result nor an error)"
+    if not {"result", "error", "tool_error"} & set(step):
+        return None
+    if "error" in step and isinstance(error, dict):
+        codes = step["error"]
+        if codes is not True and error.get("code") not in codes:
+            return ""
+        return _misfit(step["data"], error.get("data"), "error.data") if "data" in step else None
+    if step.get("tool_error") and isinstance(result, dict) and result.get("isError") is True:
+        return None if result.get("content") else " (without content that says why)"
+    if "result" in step and "result" in answer:
+        return _misfit(step["result"], result, "result")
+    return ""
+
+
+def _misfit(schema: Any, value: Any, root: str) -> str | None:
+    faults = worded(_validator(schema).iter_errors(value), root)
+    return f" ({'; '.join(f'{place} {fault}' for place, fault in faults[:3])})" if faults else None
+
+
+def _refused(step: dict[str, Any], scene: Scene) -> Unmet | None:
+    """An error, whoever it is addressed to: of a malformed request not every server can read the id."""
+    codes = step["refused"]
+    errors = [message["error"] for message in messages(scene.events) if isinstance(message.get("error"), dict)]
+    if any(codes is True or error.get("code") in codes for error in errors):
+        return None
+    which = "" if codes is True else " " + " or ".join(map(str, codes))
+    return Unmet(f"a JSON-RPC error{which}", _listed(errors) or "no error", may_come=True)
+
+
+def _unanswered(step: dict[str, Any], scene: Scene) -> Unmet | None:
+    found = answers(scene.events, step["unanswered"])
+    return Unmet(f"no answer to {shown(step['unanswered'])}", shown(found[0])) if found else None
+
+
+def _some(step: dict[str, Any], scene: Scene) -> Unmet | None:
+    fits = _validator(step["some"]).is_valid
+    things = _things(scene.events)
+    if any(map(fits, things)):
+        return None
+    return Unmet(f"a message: {_words(step['some'])}", _listed(things) or "nothing", may_come=True)
+
+
+def _none(step: dict[str, Any], scene: Scene) -> Unmet | None:
+    fits = _validator(step["none"]).is_valid
+    found = next(filter(fits, messages(scene.events)), None)
+    return None if found is None else Unmet(f"no message: {_words(step['none'])}", shown(found))
+
+
+def _every(step: dict[str, Any], scene: Scene) -> Unmet | None:
+    among = _validator(step.get("among", True))
+    for message in messages(scene.events):
+        if among.is_valid(message) and (faults := _misfit(step["every"], message, "message")) is not None:
+            return Unmet(f"of every message: {_words(step['every'])}", shown(message) + faults)
+    return None
+
+
+def _quiet(_: dict[str, Any], scene: Scene) -> Unmet | None:
+    noise = [event for event in scene.events if isinstance(event, Noise)]
+    if not noise:
+        return None
+    lines = [f"{event.data[:200].decode(errors='backslashreplace')!r} ({event.why})" for event in noise[:_MAX_NOISE]]
+    more = f", and {len(noise) - _MAX_NOISE} more" if len(noise) > _MAX_NOISE else ""
+    return Unmet("nothing on standard output but messages", "noise on stdout: " + ", ".join(lines) + more)
+
+
+def _rule(step: dict[str, Any], scene: Scene) -> Unmet | None:
+    expected, check = RULES[step["rule"]]
+    broken = check(scene.events, [scene.lists.get(name, []) for name in step.get("lists", ())])
+    return None if broken is None else Unmet(expected, broken)
+
+
+_JUDGES: dict[str, Callable[[dict[str, Any], Scene], Unmet | None]] = {
+    "answer": _answer,
+    "refused": _refused,
+    "unanswered": _unanswered,
+    "some": _some,
+    "none": _none,
+    "every": _every,
+    "quiet": _quiet,
+    "rule": _rule,
+}
+
+
+def _things(events: Sequence[Event]) -> list[Any]:
+    """Every message, and every batch as a whole too."""
+    batches = [event.value for event in events if isinstance(event, Heard) and isinstance(event.value, list)]
+    return [*messages(events), *batches]
+
+
+def _listed(things: Sequence[Any]) -> str:
+    return ", ".join(map(shown, things[-3:]))
+
+
+def _words(schema: Any) -> str:
+    """What *schema* asks for: in its own words, if it has any."""
+    if isinstance(schema, dict):
+        if "description" in schema:
+            return str(schema["description"])
+        if set(schema) == {"$ref"}:
+            return f"as {schema['$ref']} has it"
+    return f"fitting {shown(schema)}"
+
+
+def shown(value: Any) -> str:
+    """Return *value* as JSON, cut to a readable length."""
+    try:
+        text = codec.encode(value).decode()
+    except codec.EncodingError:
+        text = repr(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+
+
+def _validator(schema: Any) -> Draft202012Validator:
+    return _made(codec.encode(schema))
+
+
+@cache
+def _made(text: bytes) -> Draft202012Validator:
+    # Any of the published ones knows them all, and so does what evolves from it.
+    return validator("tool").evolve(schema=codec.decode(text))

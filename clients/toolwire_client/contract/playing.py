@@ -1,0 +1,177 @@
+"""Playing a case: each step is done to a server, or held against what it has said."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas import codec
+
+from . import facts
+from .judging import Scene, Unmet, judge
+from .sessions import completed, probe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .talk import Talk
+
+_VALUE = re.compile(r"\$\{([\w.]+)\}")
+_MORE_SECONDS = 0.05
+"""How long after two probes were answered a server may still be busy with what came before them."""
+
+Text = str | dict[str, Any] | list[Any]
+
+
+class Player:
+    """Plays steps in one conversation. *values* are what messages may hold as `${name}`."""
+
+    def __init__(self, talk: Talk, revision: str, values: Mapping[str, Any], timeout_seconds: float) -> None:
+        self._talk = talk
+        self._revision = revision
+        self._values = values
+        self._timeout = timeout_seconds
+        self._start = len(talk.conversation.events)
+        self._lists: dict[str, list[Any]] = {}
+        self._settled = False
+
+    def play(self, steps: Sequence[dict[str, Any]]) -> Unmet | None:
+        """Take all *steps*, up to the first whose expectation is not met; return that."""
+        for step in steps:
+            if (unmet := self._take(step)) is not None:
+                return msgspec.structs.replace(unmet, severity=unmet.severity or step.get("severity", ""))
+        return None
+
+    def _take(self, step: dict[str, Any]) -> Unmet | None:
+        match step:
+            case {"times": times, "steps": steps}:
+                return self._repeat(times, steps)
+            case {"list": label}:
+                return self._list(label)
+            case {"settle": _}:
+                return self._settle()
+            case {"exit": {"within_seconds": seconds, **more}}:
+                return self._exit(seconds, **more)
+            case {"orphans": _}:
+                return self._orphans()
+        return None if self._do(step) else self._expect(filled(step, self._values))
+
+    def _do(self, step: dict[str, Any]) -> bool:
+        """Do what *step* says; return False if it only expects something."""
+        match step:
+            case {"send": message}:
+                whole = completed(filled(message, self._values), self._revision)
+                self._talk.send(codec.encode(whole))
+            case {"raw": text}:
+                self._talk.send(data_of(text, self._values))
+            case {"bytes": text}:
+                self._talk.write(data_of(text, self._values))
+            case {"close": "stdin"}:
+                self._talk.finish_input()
+            case {"signal": name}:
+                self._talk.signal(name)
+            case _:
+                return False
+        self._settled = False
+        return True
+
+    def _repeat(self, times: int, steps: Sequence[dict[str, Any]]) -> Unmet | None:
+        before = self._values
+        try:
+            for number in range(1, times + 1):
+                self._values = {**before, "n": number}
+                if (unmet := self.play(steps)) is not None:
+                    return unmet
+        finally:
+            self._values = before
+        return None
+
+    def _list(self, label: str) -> Unmet | None:
+        entries, problem = facts.walk(self._talk, self._revision, self._timeout, f"list-{label}")
+        self._lists[label] = entries
+        return Unmet("a list of tools, page by page up to the last", problem) if problem else None
+
+    def _settle(self) -> Unmet | None:
+        """Wait until the server has nothing more to say. If requests are answered in order, one would be enough."""
+        for name in ("settle", "settle-again"):
+            identity = f"{name}-{len(self._talk.conversation.events)}"
+            request = probe(identity, self._revision)
+            if self._talk.request(request, self._timeout) is None:
+                return Unmet(f"an answer to {request['method']} afterwards: the server goes on", self._silence())
+        self._talk.wait(lambda: False, _MORE_SECONDS)
+        self._settled = True
+        return None
+
+    def _silence(self) -> str:
+        conversation = self._talk.conversation
+        if conversation.flooded:
+            return conversation.flooded
+        if conversation.ended is not None:
+            stderr = conversation.ended.stderr
+            said = f"; the end of its stderr: {stderr}" if stderr else ""
+            return f"the server ended with status {conversation.ended.status}{said}"
+        return f"nothing in {self._timeout:g} s"
+
+    def _exit(self, seconds: float, status: Sequence[int] = ()) -> Unmet | None:
+        came = self._talk.exit_status(seconds)
+        if came is None:
+            return Unmet(f"the process ends within {seconds:g} s", "it is still running")
+        if status and came not in status:
+            return Unmet(f"the process ends with status {' or '.join(map(str, status))}", f"status {came}")
+        return None
+
+    def _orphans(self) -> Unmet | None:
+        left = self._talk.left_behind()
+        return Unmet("no process is left of what the server started", ", ".join(left)) if left else None
+
+    def _expect(self, step: dict[str, Any]) -> Unmet | None:
+        unmet: Unmet | None = None
+
+        def is_decided() -> bool:
+            nonlocal unmet
+            unmet = judge(step, self.scene())
+            return unmet is None or not unmet.may_come or self._settled
+
+        self._talk.wait(is_decided, self._timeout)
+        if unmet is not None and unmet.may_come and not self._settled:
+            return Unmet(unmet.expected, f"{unmet.came}: {self._silence()}")
+        return unmet
+
+    def scene(self) -> Scene:
+        """What has happened since the first step."""
+        return Scene(self._talk.conversation.events[self._start :], self._lists)
+
+
+def filled(value: Any, values: Mapping[str, Any]) -> Any:
+    """Return *value* with each text in it that is just `${name}` replaced by the value of that name."""
+    if isinstance(value, str):
+        found = _VALUE.fullmatch(value)
+        return _named(found[1], values) if found else value
+    if isinstance(value, list):
+        return [filled(item, values) for item in value]
+    if isinstance(value, dict):
+        return {key: filled(item, values) for key, item in value.items()}
+    return value
+
+
+def data_of(text: Text, values: Mapping[str, Any]) -> bytes:
+    """Return the bytes that *text* describes; `${name}` in it stands for the JSON of the value of that name."""
+    match text:
+        case str():
+            return _VALUE.sub(lambda found: codec.encode(_named(found[1], values)).decode(), text).encode()
+        case {"base64": encoded}:
+            return base64.b64decode(encoded)
+        case {"repeat": part, "times": times}:
+            return data_of(part, values) * int(times)
+        case list():
+            return b"".join(data_of(part, values) for part in text)
+    raise ValueError(f"not a description of text: {text!r}")
+
+
+def _named(path: str, values: Mapping[str, Any]) -> Any:
+    value: Any = values
+    for name in path.split("."):
+        value = value[name]
+    return value

@@ -1,0 +1,79 @@
+"""What a check came to: a verdict for each case, in each revision and framing it was played in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Outcome = Literal["pass", "fail", "warn", "known gap", "not applicable"]
+OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "warn", "known gap", "not applicable")
+
+_SEVERITIES = ("must", "should", "advice")
+
+
+class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of one case.
+
+    `expected` and `came` say what was wrong, `exchange` holds the lines to see it again; `reason` says why a case is
+    not applicable, or a gap known. `revision` is "" where none was spoken.
+    """
+
+    case: str
+    behaviour: str
+    source: str
+    severity: str
+    outcome: Outcome
+    revision: str = ""
+    framing: str = ""
+    reason: str = ""
+    expected: str = ""
+    came: str = ""
+    exchange: list[str] = []
+    seconds: float = 0.0
+
+
+class Report(msgspec.Struct, frozen=True):
+    """The verdicts on one server, and what it says of itself.
+
+    `outdated` names the entries of the baseline that nothing failed for.
+    """
+
+    command: list[str]
+    server: str
+    revisions: list[str]
+    framings: list[str]
+    tools: int
+    seconds: float
+    verdicts: list[Verdict]
+    outdated: list[str] = []
+
+    def counts(self) -> dict[str, int]:
+        """Return how many verdicts there are of each outcome."""
+        found = Counter(verdict.outcome for verdict in self.verdicts)
+        return {outcome: found[outcome] for outcome in OUTCOMES}
+
+    def failed(self, severity: str = "must") -> list[Verdict]:
+        """Return what failed, and is of this *severity* or a graver one."""
+        grave = _SEVERITIES[: _SEVERITIES.index(severity) + 1]
+        return [verdict for verdict in self.verdicts if is_bad(verdict) and verdict.severity in grave]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report as `contract-report`, a published schema, describes it."""
+        made: dict[str, Any] = msgspec.to_builtins(self)
+        return {**made, "counts": self.counts()}
+
+
+def is_bad(verdict: Verdict) -> bool:
+    """Whether the server does not do what the case expects, and nobody knew."""
+    return verdict.outcome in ("fail", "warn")
+
+
+def worst_first(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return *verdicts* with the failures first, graver ones before others."""
+    order = ("fail", "warn", "known gap", "pass", "not applicable")
+    return sorted(verdicts, key=lambda verdict: (order.index(verdict.outcome), _SEVERITIES.index(verdict.severity)))

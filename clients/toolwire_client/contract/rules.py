@@ -1,0 +1,142 @@
+"""What cases expect that no JSON Schema can say: rules with names, listed in the README beside the cases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jsonschema import Draft202012Validator
+from toolwire_schemas import codec
+from toolwire_schemas.audit import audit
+from toolwire_schemas.faults import worded
+
+from .conversation import Said, answers, is_answer, messages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from .conversation import Event
+
+    Rule = Callable[[Sequence[Event], list[list[Any]]], str | None]
+
+
+def _answered_once(events: Sequence[Event], _: list[list[Any]]) -> str | None:
+    seen = set()
+    for message in messages(events):
+        identity = message.get("id")
+        if is_answer(message) and identity is not None:
+            if (key := codec.encode(identity)) in seen:
+                return f"a second answer to {key.decode()}"
+            seen.add(key)
+    return None
+
+
+def _answers_asked(events: Sequence[Event], _: list[list[Any]]) -> str | None:
+    said = _said(events)
+    for message in messages(events):
+        identity = message.get("id")
+        if is_answer(message) and identity is not None and (text := codec.encode(identity)) not in said:
+            return f"an answer to {text.decode()}, and no message had that id"
+    return None
+
+
+def _progress_asked(events: Sequence[Event], lists: list[list[Any]]) -> str | None:
+    said = _said(events)
+    for _, token, _ in _progress(events):
+        if b'"progressToken":' + codec.encode(token) not in said:
+            return f"progress for {token!r}, which no request has as its progressToken"
+    return None
+
+
+def _progress_increases(events: Sequence[Event], lists: list[list[Any]]) -> str | None:
+    last: dict[bytes, float] = {}
+    for _, token, progress in _progress(events):
+        key = codec.encode(token)
+        if key in last and not progress > last[key]:
+            return f"for {token!r} progress {progress!r} came after {last[key]!r}"
+        last[key] = progress
+    return None
+
+
+def _progress_before_answer(events: Sequence[Event], _: list[list[Any]]) -> str | None:
+    # The cases give each call its own id as its token.
+    for place, token, progress in _progress(events):
+        if answers(events[:place], token):
+            return f"progress {progress!r} for {token!r} came after its answer"
+    return None
+
+
+def _progress(events: Sequence[Event]) -> Iterator[tuple[int, Any, Any]]:
+    """The place of every notification of progress, its token and its number."""
+    for place, event in enumerate(events):
+        for message in messages([event]):
+            params = message.get("params")
+            if message.get("method") == "notifications/progress" and isinstance(params, dict):
+                yield place, params.get("progressToken"), params.get("progress", 0)
+
+
+def _said(events: Sequence[Event]) -> bytes:
+    return b"".join(event.data for event in events if isinstance(event, Said))
+
+
+def _unique_names(_: Sequence[Event], lists: list[list[Any]]) -> str | None:
+    names = [tool.get("name") for tool in lists[0] if isinstance(tool, dict)]
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    return f"more than one tool is called {twice[0]!r}" if twice else None
+
+
+def _same_list(_: Sequence[Event], lists: list[list[Any]]) -> str | None:
+    first, second = ([tool.get("name") for tool in tools if isinstance(tool, dict)] for tools in lists)
+    if first != second:
+        return f"first {', '.join(map(str, first))}; then {', '.join(map(str, second))}"
+    return None if lists[0] == lists[1] else "the same names, but other descriptions"
+
+
+def _fits_output_schema(events: Sequence[Event], lists: list[list[Any]]) -> str | None:
+    schemas = {tool.get("name"): tool.get("outputSchema") for tool in lists[0] if isinstance(tool, dict)}
+    for call in _calls(events):
+        schema = schemas.get(call["params"].get("name"))
+        for answer in answers(events, call.get("id")) if isinstance(schema, dict) else ():
+            result = answer.get("result")
+            if isinstance(result, dict) and not result.get("isError") and "content" in result:
+                if "structuredContent" not in result:
+                    return f"no structuredContent in the answer of {call['params']['name']!r}"
+                faults = worded(Draft202012Validator(schema).iter_errors(result["structuredContent"]), "it")
+                if faults:
+                    return f"structuredContent of {call['params']['name']!r}: {faults[0][0]} {faults[0][1]}"
+    return None
+
+
+def _calls(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
+    for event in events:
+        if isinstance(event, Said) and b"tools/call" in event.data:
+            try:
+                message = codec.decode(event.data[event.data.index(b"{") :])
+            except (codec.DecodingError, ValueError):
+                continue
+            if isinstance(message, dict) and isinstance(message.get("params"), dict):
+                yield message
+
+
+def _portable(severity: str) -> Rule:
+    def check(_: Sequence[Event], lists: list[list[Any]]) -> str | None:
+        found = [finding for finding in audit(lists[0]) if finding.severity == severity]
+        told = [f"{finding} (for {finding.concerns})" for finding in found[:5]]
+        more = [f"and {len(found) - 5} more"] if len(found) > 5 else []
+        return "; ".join(told + more) or None
+
+    return check
+
+
+RULES: dict[str, tuple[str, Rule]] = {
+    "answered-once": ("one answer to each request, no second one", _answered_once),
+    "answers-asked": ("answers to requests that were made, with their ids", _answers_asked),
+    "progress-asked": ("progress only for the progressToken of a request", _progress_asked),
+    "progress-increases": ("progress that increases with each notification", _progress_increases),
+    "progress-before-answer": ("no progress of a request after its answer", _progress_before_answer),
+    "output-schema": ("structuredContent that fits the outputSchema of its tool", _fits_output_schema),
+    "unique-names": ("a name of its own for each tool", _unique_names),
+    "same-list": ("the same tools in the same order again", _same_list),
+    "portable": ("names and schemas that every client and model's API takes", _portable("error")),
+    "portable-everywhere": ("names and schemas that all known hosts read as they are meant", _portable("warning")),
+}
+"""What each rule expects, in words, and what finds the first breach of it, given events and lists of tools."""

@@ -1,0 +1,43 @@
+"""The contract cases: what any tool server has to do, as data that a runner in any language can play.
+
+The files beside this one are the cases; `contract-case` is the schema of one, and README.md says how they are played.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+import msgspec
+
+Severity = Literal["must", "should", "advice"]
+Framing = Literal["lines", "headers"]
+
+
+class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One behaviour of a tool server, and the steps that show whether a server has it; see README.md."""
+
+    id: str
+    behaviour: str
+    source: str
+    severity: Severity
+    steps: list[dict[str, Any]]
+    era: Literal["any", "each", "legacy", "modern", "plain"] = "any"
+    revisions: tuple[str, ...] = ()
+    framings: tuple[Framing, ...] = ("lines", "headers")
+    process: Literal["shared", "opened", "fresh", "run"] = "shared"
+    needs: tuple[str, ...] = ()
+
+    @property
+    def area(self) -> str:
+        """The file the case is in."""
+        return self.id.partition("/")[0]
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    """Return all cases, those of one area together."""
+    found = sorted((path for path in files(__package__).iterdir() if path.name.endswith(".json")), key=lambda p: p.name)
+    decoder = msgspec.json.Decoder(list[Case])
+    return tuple(case for path in found for case in decoder.decode(path.read_bytes()))

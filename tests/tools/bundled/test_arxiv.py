@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,11 +12,11 @@ from hypothesis import strategies as st
 from tools.bundled.stand_ins.arxiv import NO_SUCH_ARTICLE, entry, feed, told
 from tools.bundled.stand_ins.server import StandIn, endless, error, text_answer, throttled
 from tools.bundled.stand_ins.time import Hours
-from toolwire_tools import ActionReturn, ActionStatusCode, ToolError
+from toolwire_tools import ActionReturn, ActionStatusCode
 from toolwire_tools.bundled import ArxivSearch
 from toolwire_tools.bundled.arxiv import search
 from toolwire_tools.bundled.arxiv.feed import Article, articles
-from toolwire_tools.bundled.web.errors import Refused, Unusable
+from toolwire_tools.bundled.web.errors import Refused, Unusable, WebError
 
 API = "get_arxiv_article_information"
 
@@ -149,7 +150,7 @@ OUTSIDE = (
 )
 def test_what_is_no_feed_is_one_clear_error(arxiv: StandIn, answer: str | bytes) -> None:
     arxiv.on("GET", "/query", text_answer(answer))
-    with pytest.raises(Unusable, match="^arXiv's answer is not the Atom feed it should be"):
+    with pytest.raises(Unusable, match=r"^arXiv's answer is not the Atom feed it should be"):
         ask(arxiv)
 
 
@@ -177,9 +178,5 @@ ELEMENTS = st.recursive(
 @settings(max_examples=60)
 @given(st.one_of(ELEMENTS.map(lambda inside: f'<feed xmlns="http://www.w3.org/2005/Atom">{inside}</feed>'), st.text()))
 def test_any_answer_is_articles_or_one_clear_error(text: str) -> None:
-    try:
-        found = articles(text.encode("utf-8", "surrogatepass"))
-    except ToolError as failure:
-        assert str(failure)
-    else:
-        assert all(article.title for article in found)
+    with suppress(WebError):
+        assert all(article.title for article in articles(text.encode("utf-8", "surrogatepass")))

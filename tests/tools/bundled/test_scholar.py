@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -12,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import json
 from tools.bundled.stand_ins import serpapi
+from tools.bundled.stand_ins.anything import ANYTHING, much_like
 from tools.bundled.stand_ins.serpapi import answer, paper
 from tools.bundled.stand_ins.server import StandIn, error, json_answer, silent, text_answer, throttled
 from tools.bundled.stand_ins.time import Hours
-from toolwire_tools import ActionReturn, ActionStatusCode, Cancelled, Context, ToolError
+from toolwire_tools import ActionReturn, ActionStatusCode, Cancelled, Context
 from toolwire_tools.bundled import GoogleScholar
 from toolwire_tools.bundled.scholar import answers
 from toolwire_tools.bundled.web.errors import Refused, Unreachable, Unusable, WebError
@@ -177,7 +179,7 @@ def test_a_submitted_search_is_looked_for_until_it_is_there(server: StandIn, hou
 def test_a_search_that_never_ends_is_given_up(server: StandIn, hours: Hours) -> None:
     action = scholar(server, serpapi.UNDER_WAY)
     server.on("GET", ARCHIVED, json_answer(serpapi.UNDER_WAY))
-    with pytest.raises(Unreachable, match="^SerpApi's search took too long"):
+    with pytest.raises(Unreachable, match=r"^SerpApi's search took too long"):
         action.get_citation_format("x", async_=True)
     assert hours.slept < 120
 
@@ -262,7 +264,7 @@ def test_a_limit_of_rate_is_waited_for(server: StandIn, hours: Hours) -> None:
 
 
 def test_a_search_that_failed_over_there_is_told_in_its_words(server: StandIn) -> None:
-    with pytest.raises(WebError, match="^We couldn't get valid results for this search"):
+    with pytest.raises(WebError, match=r"^We couldn't get valid results for this search"):
         scholar(server, serpapi.FAILED).search_google_scholar("x")
 
 
@@ -278,7 +280,7 @@ def test_a_search_that_failed_over_there_is_told_in_its_words(server: StandIn) -
 )
 def test_what_is_not_serpapis_is_one_clear_error(server: StandIn, said: str | bytes) -> None:
     server.on("GET", "/search", text_answer(said, "application/json"))
-    with pytest.raises(Unusable, match="^SerpApi's answer is not what it documents"):
+    with pytest.raises(Unusable, match=r"^SerpApi's answer is not what it documents"):
         GoogleScholar(KEY, server.url).search_google_scholar("x")
 
 
@@ -288,33 +290,12 @@ READERS: dict[type[answers.Answer], Any] = {
     answers.Citations: answers.citation,
     answers.Profiles: answers.author_id,
 }
-SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=4))
-ANYTHING = st.recursive(
-    SCALARS,
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=4), inner)),
-    max_leaves=6,
-)
-
-
-def members(shape: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Objects that have some of the members of *shape*, some of them as they should be."""
-    return st.fixed_dictionaries(
-        {}, optional={name: st.one_of(st.just(value), ANYTHING) for name, value in shape.items()}
-    )
-
-
 EVERYTHING = {**serpapi.PAPERS, **serpapi.AUTHOR, **serpapi.CITATIONS, **serpapi.PROFILES, **serpapi.COLLEAGUES}
 
 
 @pytest.mark.parametrize("shape", READERS)
 @settings(max_examples=40)
-@given(
-    st.one_of(ANYTHING, members(EVERYTHING), st.lists(members(paper(1))).map(lambda one: answer(organic_results=one)))
-)
+@given(ANYTHING | much_like(EVERYTHING) | st.lists(much_like(paper(1))).map(lambda some: answer(organic_results=some)))
 def test_any_answer_is_a_result_or_one_clear_error(shape: type[answers.Answer], said: Any) -> None:
-    try:
-        found = READERS[shape](answers.read(json.encode(said), shape))
-    except ToolError as failure:
-        assert str(failure)
-    else:
-        json.encode(found)
+    with suppress(WebError):
+        json.encode(READERS[shape](answers.read(json.encode(said), shape)))

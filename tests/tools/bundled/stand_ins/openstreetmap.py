@@ -34,9 +34,9 @@ def place(name: str, lat: str = "54.5000000", lon: str = "10.2500000", **members
     }
 
 
-def step(type: str, modifier: str = "", name: str = "", distance: float = 100.0, **members: Any) -> dict[str, Any]:
+def step(kind: str, modifier: str = "", name: str = "", distance: float = 100.0, **members: Any) -> dict[str, Any]:
     """A step of a route."""
-    maneuver = {"type": type, "location": [10.25, 54.5], "bearing_before": 0, "bearing_after": 92, **members}
+    maneuver = {"type": kind, "location": [10.25, 54.5], "bearing_before": 0, "bearing_after": 92, **members}
     return {
         "maneuver": {**maneuver, "modifier": modifier} if modifier else maneuver,
         "mode": "driving",

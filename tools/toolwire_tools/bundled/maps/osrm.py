@@ -126,7 +126,7 @@ def _sentence(step: Step) -> str:
 def _go(modifier: str) -> str:
     if modifier == "uturn":
         return "make a U-turn"
-    return f"turn {modifier}" if modifier and modifier != "straight" else "go straight on"
+    return f"turn {modifier}" if modifier and modifier != "straight" else "go straight"
 
 
 def _length(metres: float) -> str:

@@ -14,6 +14,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import CodeType
     from typing import Any, NoReturn
 
@@ -61,11 +62,11 @@ def main(order: dict[str, Any]) -> NoReturn:
     sys.path.insert(0, "")
     sys.argv = [""]
     output = sys.stdout = _Output(sys.stdout.buffer, "utf-8", "backslashreplace", "\n", line_buffering=True)
-    exit_, write, usual = os._exit, os.write, dict(vars(builtins))
-    kind, text = _outcome(order, output, usual)
-    for stream in (output, sys.__stderr__):
+    exit_, write, errors = os._exit, os.write, sys.stderr
+    kind, text = _outcome(order, output, _mending())
+    for stream in (output, errors):
         try:  # noqa: SIM105  # contextlib is one of those modules
-            stream.flush()  # type: ignore[union-attr]
+            stream.flush()
         except (OSError, ValueError):
             pass
     data = kind.encode() + b"\n" + _cut(text, order["max_bytes"])
@@ -74,15 +75,28 @@ def main(order: dict[str, Any]) -> NoReturn:
     exit_(0)
 
 
-def _outcome(order: dict[str, Any], output: _Output, usual: dict[str, Any]) -> tuple[str, str]:
+def _mending() -> Callable[[], None]:
+    """What makes this process fit to say what came of the code, whatever the code has made of it."""
+    names, usual = vars(builtins), dict(vars(builtins))
+    trace, recurse, depth = sys.settrace, sys.setrecursionlimit, sys.getrecursionlimit()
+
+    def mend() -> None:
+        names.update(usual)
+        trace(None)
+        recurse(depth)
+
+    return mend
+
+
+def _outcome(order: dict[str, Any], output: _Output, mend: Callable[[], None]) -> tuple[str, str]:
     text = order["code"].lstrip("\ufeff")
     space = _new_main()
     try:
         try:
             answer = _answer(order, text, space, output)
-            return ("none", "") if answer is None else ("value", answer)
         finally:
-            vars(builtins).update(usual)  # whatever the code has made of them
+            mend()
+        return ("none", "") if answer is None else ("value", str(answer))
     except NoAnswer as error:
         return "error", str(error)
     except SystemExit as error:
@@ -93,7 +107,8 @@ def _outcome(order: dict[str, Any], output: _Output, usual: dict[str, Any]) -> t
         return "error", _told(error, _unfenced(text) or text)
 
 
-def _answer(order: dict[str, Any], text: str, space: dict[str, Any], output: _Output) -> str | None:
+def _answer(order: dict[str, Any], text: str, space: dict[str, Any], output: _Output) -> object:
+    """What the code comes to. None is nothing, and "None" one that was asked for."""
     value = _run(*_compiled(text), space)
     symbol, expression = order["answer_symbol"], order["answer_expr"]
     if order["answer_from_stdout"]:
@@ -103,10 +118,12 @@ def _answer(order: dict[str, Any], text: str, space: dict[str, Any], output: _Ou
     if symbol:
         if symbol not in space:
             raise NoAnswer(f"The code defines no {symbol}, which is to be its answer.")
-        return str(space[symbol])
-    if expression and (expression != DEFAULT_ANSWER or "solution" in space):
-        return str(eval(compile(expression, _ANSWER, "eval"), space))
-    return None if value is None else str(value)
+        value = space[symbol]
+    elif expression and (expression != DEFAULT_ANSWER or "solution" in space):
+        value = eval(compile(expression, _ANSWER, "eval", dont_inherit=True), space)
+    else:
+        return value
+    return "None" if value is None else value
 
 
 def _compiled(text: str) -> tuple[CodeType, CodeType | None]:

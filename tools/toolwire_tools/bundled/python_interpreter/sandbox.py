@@ -24,7 +24,8 @@ from .job import FOLDER_BYTES, SHARED_MEMORY_BYTES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-FOLDER = "/tmp"
+_TEMPORARY = "/tmp"
+FOLDER = f"{_TEMPORARY}/code"  # below it, since Python itself may be in /tmp
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store")
 _SETTINGS = (
@@ -55,7 +56,8 @@ def wrapped(program: Sequence[str], readable: Iterable[str]) -> list[str]:
         ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] if as_root else ["--unshare-user", "--disable-userns"]
     )
     command += ["--proc", "/proc", "--dev", "/dev", *_writable("/dev/shm", SHARED_MEMORY_BYTES), "--remount-ro", "/dev"]
-    command += [*_writable(FOLDER, FOLDER_BYTES), *_visible(folders), "--remount-ro", "/", "--chdir", FOLDER, "--"]
+    command += [*_writable(_TEMPORARY, FOLDER_BYTES), "--perms", "0777", "--dir", FOLDER]
+    command += [*_visible(folders), "--remount-ro", "/", "--chdir", FOLDER, "--"]
     if as_root:
         user = str(_FIRST_FREE_USER + int.from_bytes(os.urandom(4)) % _FREE_USERS)
         command += [_found("setpriv", "util-linux"), "--reuid", user, "--regid", user, "--clear-groups"]
@@ -82,7 +84,7 @@ def _writable(path: str, size: int) -> list[str]:
 
 def _visible(paths: Iterable[str]) -> Iterator[str]:
     """What shows *paths*, each but once, read-only and in folders that anybody may enter."""
-    made, shown = {FOLDER}, set[str]()
+    made, shown = {_TEMPORARY}, set[str]()
     for path in map(os.path.normpath, paths):
         if not os.path.exists(path) or not shown.isdisjoint([path, *_parents(path)]):
             continue

@@ -1,0 +1,59 @@
+"""What the tests of PythonInterpreter share: a sandbox or why not, code that is run, processes that are gone."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from callers import RecordingCaller
+from toolwire_tools import ToolError
+from toolwire_tools.bundled import class_of
+from toolwire_tools.bundled.python_interpreter.protection import protection
+from toolwire_tools.registry import tools_of
+
+
+def need_sandbox() -> None:
+    """Skip the test where there is no sandbox, or fail it where there has to be one."""
+    try:
+        protection("required")
+    except ToolError as error:
+        if os.environ.get("TOOLWIRE_REQUIRE_PEERS") == "1":
+            pytest.fail(str(error), pytrace=False)
+        pytest.skip(str(error))
+
+
+def called(code: str, caller: Any = None, /, **settings: Any) -> dict[str, Any]:
+    """The result of a call, as a server sends it."""
+    (tool,) = tools_of(class_of("PythonInterpreter")(**settings))
+    return tool.call({"command": code}, caller or RecordingCaller())
+
+
+def texts(code: str, /, **settings: Any) -> list[str]:
+    """The texts of a result."""
+    return [block["text"] for block in called(code, **settings)["content"]]
+
+
+def failure(code: str, /, **settings: Any) -> str:
+    """Why a call failed."""
+    with pytest.raises(ToolError) as caught:
+        called(code, **settings)
+    return str(caught.value)
+
+
+def called_by(name: str) -> list[int]:
+    """The living processes that call themselves *name*, as `NAMED` does; their children do, too."""
+    return [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/stat") if _is_called(path, name)]
+
+
+def _is_called(path: Path, name: str) -> bool:
+    try:
+        state = path.read_text()
+    except OSError:  # it has just ended
+        return False
+    return f"({name}) " in state and f"({name}) Z" not in state
+
+
+NAMED = "open('/proc/self/comm', 'w').write({!r})\n"
+"""Code by which a process calls itself something, at most 15 characters."""

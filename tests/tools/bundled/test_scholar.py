@@ -19,7 +19,7 @@ from tools.bundled.stand_ins.server import StandIn, error, json_answer, silent, 
 from tools.bundled.stand_ins.time import Hours
 from toolwire_tools import ActionReturn, ActionStatusCode, Cancelled, Context
 from toolwire_tools.bundled import GoogleScholar
-from toolwire_tools.bundled.scholar import answers
+from toolwire_tools.bundled.scholar import answers, results
 from toolwire_tools.bundled.web.errors import Refused, Unreachable, Unusable, WebError
 
 KEY = "serpapi-key-of-mine"
@@ -285,10 +285,10 @@ def test_what_is_not_serpapis_is_one_clear_error(server: StandIn, said: str | by
 
 
 READERS: dict[type[answers.Answer], Any] = {
-    answers.Papers: answers.papers,
-    answers.AuthorPage: answers.author,
-    answers.Citations: answers.citation,
-    answers.Profiles: answers.author_id,
+    answers.Papers: results.papers,
+    answers.AuthorPage: results.author,
+    answers.Citations: results.citation,
+    answers.Profiles: results.author_id,
 }
 EVERYTHING = {**serpapi.PAPERS, **serpapi.AUTHOR, **serpapi.CITATIONS, **serpapi.PROFILES, **serpapi.COLLEAGUES}
 

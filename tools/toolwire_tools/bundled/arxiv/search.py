@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.bundled.web.call import Call
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 _ARXIV = "https://export.arxiv.org/api"
 _INTERVAL_SECONDS = 3.0
 """Between requests, one at a time: https://info.arxiv.org/help/api/tou.html."""
+
+
+class Articles(TypedDict):
+    """Articles as text, an empty line between them."""
+
+    content: str
 
 
 class ArxivSearch(BaseAction):
@@ -54,7 +60,7 @@ scientific articles on arxiv.org."""
         self._service = Service("arXiv", base_url, interval_seconds=pace, at_once=1)
 
     @tool_api(explode_return=True, read_only=True, open_world=True, idempotent=True)
-    def get_arxiv_article_information(self, query: str, context: Context | None = None) -> dict[str, Any]:
+    def get_arxiv_article_information(self, query: str, context: Context | None = None) -> Articles:
         """Run Arxiv search and get the article meta information.
 
         Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import msgspec
 
@@ -36,11 +36,48 @@ than have somebody wait for that, it is not asked again."""
 _LIMITS = Limits(silence_seconds=30.0)
 """More silence than the 25 seconds that Overpass may think."""
 _SECONDS_NEARBY = 120.0
-_ATTRIBUTION = {"attribution": "© OpenStreetMap contributors"}
+_ATTRIBUTION = "© OpenStreetMap contributors"
 """With every result, as its licence asks: https://www.openstreetmap.org/copyright."""
 _MOST_NEARBY = 5
 _MOST_REMEMBERED = 1000
 _NOWHERE = ("", "unknown")
+
+
+class Distance(TypedDict):
+    """How far it is, in kilometres."""
+
+    distance: float
+    attribution: str
+
+
+class Route(TypedDict):
+    """What to do, step by step."""
+
+    route: list[str]
+    attribution: str
+
+
+class Coordinates(TypedDict):
+    """Where something is, in degrees."""
+
+    latitude: float
+    longitude: float
+    attribution: str
+
+
+class PlaceNearby(TypedDict):
+    """One place, and how far it is as the crow flies, in kilometres. The address may be empty."""
+
+    name: str
+    address: str
+    distance: float
+
+
+class PlacesNearby(TypedDict):
+    """The nearest places."""
+
+    places: list[PlaceNearby]
+    attribution: str
 
 
 class BINGMap(BaseAction):
@@ -71,7 +108,7 @@ class BINGMap(BaseAction):
         self._known: dict[str, Point] = {}
 
     @tool_api(explode_return=True, read_only=True, open_world=True, idempotent=True)
-    def get_distance(self, start: str, end: str, context: Context | None = None) -> dict[str, Any]:
+    def get_distance(self, start: str, end: str, context: Context | None = None) -> Distance:
         """Get the distance between two locations in km, by car. (From OpenStreetMap; Bing's service is retired.)
 
         Args:
@@ -83,10 +120,10 @@ class BINGMap(BaseAction):
                 - distance (float): in kilometres
         """
         route = self._route(start, end, Call(context), steps=False)
-        return {"distance": osrm.kilometres(route), **_ATTRIBUTION}
+        return {"distance": osrm.kilometres(route), "attribution": _ATTRIBUTION}
 
     @tool_api(explode_return=True, read_only=True, open_world=True, idempotent=True)
-    def get_route(self, start: str, end: str, context: Context | None = None) -> dict[str, Any]:
+    def get_route(self, start: str, end: str, context: Context | None = None) -> Route:
         """Get the route between two locations, by car. (From OpenStreetMap; Bing's service is retired.)
 
         Args:
@@ -98,10 +135,10 @@ class BINGMap(BaseAction):
                 - route (list): what to do, step by step, and how far it is to the next
         """
         route = self._route(start, end, Call(context), steps=True)
-        return {"route": osrm.directions(route), **_ATTRIBUTION}
+        return {"route": osrm.directions(route), "attribution": _ATTRIBUTION}
 
     @tool_api(explode_return=True, read_only=True, open_world=True, idempotent=True)
-    def get_coordinates(self, location: str, context: Context | None = None) -> dict[str, Any]:
+    def get_coordinates(self, location: str, context: Context | None = None) -> Coordinates:
         """Get the coordinates of a location. (From OpenStreetMap; Bing's service is retired.)
 
         Args:
@@ -113,7 +150,7 @@ class BINGMap(BaseAction):
                 - longitude (float): how far east
         """
         point = self._point("location", location, Call(context))
-        return {"latitude": point.latitude, "longitude": point.longitude, **_ATTRIBUTION}
+        return {"latitude": point.latitude, "longitude": point.longitude, "attribution": _ATTRIBUTION}
 
     @tool_api(explode_return=True, read_only=True, open_world=True, idempotent=True)
     def search_nearby(
@@ -124,7 +161,7 @@ class BINGMap(BaseAction):
         longitude: Longitude = 0.0,
         radius: Annotated[int, msgspec.Meta(ge=1, le=50_000)] = 5000,
         context: Context | None = None,
-    ) -> dict[str, Any]:
+    ) -> PlacesNearby:
         """Search for places near a location, which is given by its name, or by its latitude and longitude.
 
         (From OpenStreetMap; Bing's service is retired.)
@@ -150,7 +187,7 @@ class BINGMap(BaseAction):
             raise ArgumentsError([("arguments.places", "say where to search: here, or by latitude and longitude")])
         found = self._nearest(search_term, around, radius, call)
         addresses = self._addresses(found, call)
-        return {"places": [_told(one, addresses) for one in found], **_ATTRIBUTION}
+        return {"places": [_told(one, addresses) for one in found], "attribution": _ATTRIBUTION}
 
     def _route(self, start: str, end: str, call: Call, *, steps: bool) -> osrm.Route:
         path = osrm.path(self._point("start", start, call), self._point("end", end, call))
@@ -201,6 +238,6 @@ def _filled(parameter: str, text: str) -> str:
     return " ".join(words)
 
 
-def _told(found: overpass.Found, addresses: dict[str, str]) -> dict[str, Any]:
+def _told(found: overpass.Found, addresses: dict[str, str]) -> PlaceNearby:
     address = addresses.get(found.object) or found.address
     return {"name": found.name, "address": address, "distance": round(found.metres / 1000, 3)}

@@ -1,3 +1,3 @@
-"""Google Scholar by way of SerpApi: `search.py` is the action, `answers.py` reads what SerpApi answers."""
+"""Google Scholar by way of SerpApi: `search.py` is the action, `answers.py` reads, `results.py` tells."""
 
 from .search import GoogleScholar as GoogleScholar

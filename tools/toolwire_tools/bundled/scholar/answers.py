@@ -1,4 +1,4 @@
-"""What SerpApi's four engines for Google Scholar answer, and what a caller is told of it. No I/O.
+"""What SerpApi's four engines for Google Scholar answer. No I/O.
 
 Sources: https://serpapi.com/google-scholar-api, /google-scholar-organic-results, /google-scholar-author-api,
 /google-scholar-cite-api, /google-scholar-profiles-api; and /search-errors for `search_metadata.status` and `error`.
@@ -13,9 +13,6 @@ import msgspec
 from toolwire_tools.bundled.web.errors import Unusable, WebError
 
 T = TypeVar("T", bound="Answer")
-
-_MOST = 3
-"""How many papers and articles are told of, as Lagent did."""
 
 
 class Metadata(msgspec.Struct, frozen=True):
@@ -112,51 +109,3 @@ def read(answer: bytes, shape: type[T]) -> T:
     if found.search_metadata.status == "Error":
         raise WebError(found.error or "SerpApi says that the search failed, and not why")
     return found
-
-
-def papers(answer: Papers) -> dict[str, Any]:
-    """The first papers, as lists side by side. `cited_by` is None where Scholar shows no number."""
-    first = (answer.organic_results or [])[:_MOST]
-    return {
-        "title": [paper.title for paper in first],
-        "cited_by": [paper.inline_links.cited_by.total for paper in first],
-        "organic_id": [paper.result_id for paper in first],
-        "pub_info": [paper.publication_info.summary for paper in first],
-        "snippets": [paper.snippet for paper in first],
-    }
-
-
-def author(answer: AuthorPage) -> dict[str, Any]:
-    """Who the author is, with a few articles, and what the view that was asked for has besides."""
-    views = {"citation": answer.citation, "co_authors": answer.co_authors}
-    shown = {name: view for name, view in views.items() if view is not None}
-    if answer.author is None and not shown:
-        raise _nothing(answer, "author")
-    who = answer.author or Author()
-    articles = [{"title": article.title, "authors": article.authors} for article in answer.articles[:_MOST]]
-    return {
-        "name": who.name,
-        "affiliations": who.affiliations,
-        "website": who.website,
-        "articles": articles,
-        **shown,
-    }
-
-
-def citation(answer: Citations) -> dict[str, str]:
-    """The citation in MLA's style, or in the first there is."""
-    if not answer.citations:
-        raise _nothing(answer, "citation")
-    by_style = {one.title: one.snippet for one in reversed(answer.citations)}
-    return {"citation": by_style.get("MLA", answer.citations[0].snippet)}
-
-
-def author_id(answer: Profiles) -> dict[str, str]:
-    """The identifier of the first author."""
-    if not answer.profiles:
-        raise _nothing(answer, "author")
-    return {"author_id": answer.profiles[0].author_id}
-
-
-def _nothing(answer: Answer, wanted: str) -> WebError:
-    return WebError(answer.error or f"Google Scholar has no such {wanted}")

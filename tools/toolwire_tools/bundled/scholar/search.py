@@ -14,7 +14,7 @@ from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ToolError
 from toolwire_tools.parsers import BaseParser, JsonParser
 
-from . import answers
+from . import answers, results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ class GoogleScholar(BaseAction):
         filter: str | None = None,  # noqa: A002  # Lagent's and SerpApi's name
         as_vis: str | None = None,
         context: Context | None = None,
-    ) -> dict[str, Any]:
+    ) -> results.FirstPapers:
         """Search Google Scholar for papers, and tell of the first three.
 
         Args:
@@ -113,7 +113,7 @@ class GoogleScholar(BaseAction):
             "filter": filter,
             "as_vis": as_vis,
         }
-        return answers.papers(self._ask("google_scholar", asked, answers.Papers, context))
+        return results.papers(self._ask("google_scholar", asked, answers.Papers, context))
 
     @tool_api(explode_return=True, read_only=True, open_world=True)
     def get_author_information(
@@ -129,7 +129,7 @@ class GoogleScholar(BaseAction):
         async_req: bool | None = None,
         output: str | None = None,
         context: Context | None = None,
-    ) -> dict[str, Any]:
+    ) -> results.WhoItIs:
         """Tell of an author, by the ID that get_author_id gives.
 
         Args:
@@ -162,7 +162,7 @@ class GoogleScholar(BaseAction):
             "no_cache": no_cache,
             "async": async_req,
         }
-        return answers.author(self._ask("google_scholar_author", asked, answers.AuthorPage, context))
+        return results.author(self._ask("google_scholar_author", asked, answers.AuthorPage, context))
 
     @tool_api(explode_return=True, read_only=True, open_world=True)
     def get_citation_format(
@@ -172,7 +172,7 @@ class GoogleScholar(BaseAction):
         async_: bool | None = None,
         output: str | None = "json",
         context: Context | None = None,
-    ) -> dict[str, Any]:
+    ) -> results.HowToCite:
         """Tell how a paper is cited in MLA's style, by the organic_id that search_google_scholar gives.
 
         Args:
@@ -186,7 +186,7 @@ class GoogleScholar(BaseAction):
                 - citation (str): the citation
         """
         asked = {"q": q, "no_cache": no_cache, "async": async_}
-        return answers.citation(self._ask("google_scholar_cite", asked, answers.Citations, context))
+        return results.citation(self._ask("google_scholar_cite", asked, answers.Citations, context))
 
     @tool_api(explode_return=True, read_only=True, open_world=True)
     def get_author_id(
@@ -199,7 +199,7 @@ class GoogleScholar(BaseAction):
         _async: bool | None = False,
         output: str | None = "json",
         context: Context | None = None,
-    ) -> dict[str, Any]:
+    ) -> results.AuthorId:
         """Find the ID of an author by name, for get_author_information.
 
         Args:
@@ -223,7 +223,7 @@ class GoogleScholar(BaseAction):
             "no_cache": no_cache,
             "async": _async,
         }
-        return answers.author_id(self._ask("google_scholar_profiles", asked, answers.Profiles, context))
+        return results.author_id(self._ask("google_scholar_profiles", asked, answers.Profiles, context))
 
     def _ask(self, engine: str, asked: dict[str, Any], shape: type[T], context: Context | None) -> T:
         """What *engine* answers. A search that goes on is looked at again until it is over."""

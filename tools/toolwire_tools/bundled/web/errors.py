@@ -3,6 +3,7 @@
 ToolError
 └─ WebError
    ├─ Unreachable   nothing came, or not in time
+   │  └─ NotConnected   there was not even a connection
    ├─ Refused       what came is an error, told in the words of whoever sent it
    ├─ Unusable      what came is not what was asked for: too long, no JSON, no text
    └─ NotOpened     an address that is not to be asked at all
@@ -28,6 +29,10 @@ class WebError(ToolError):
 
 class Unreachable(WebError):
     """Nothing came, or not in time."""
+
+
+class NotConnected(Unreachable):
+    """There was not even a connection."""
 
 
 class Refused(WebError):

@@ -15,7 +15,7 @@ from toolwire_schemas import codec
 
 from toolwire_tools.bundled.needs import extra
 
-from .errors import Unreachable, Unusable, WebError
+from .errors import NotConnected, Unreachable, Unusable, WebError
 
 if TYPE_CHECKING:
     import ssl
@@ -81,18 +81,33 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
             return self.body.decode("utf-8", "replace")
 
 
-def send(request: Request, call: Call, limits: Limits, clean: Callable[[str], str] = str) -> Reply:
+def send(
+    request: Request,
+    call: Call,
+    limits: Limits,
+    *,
+    clean: Callable[[str], str] = str,
+    check: Callable[[Reply], object] | None = None,
+) -> Reply:
     """Ask, and return the answer, whatever its status. *clean* takes what is secret out of what the library says.
+
+    *check* sees the answer before its body, and may raise a `WebError` to do without that.
 
     Raises:
         WebError: if there is none.
         Cancelled: if the call was cancelled.
         ToolError: if the HTTP library is not installed.
     """
-    return call.attend(partial(_send, request, limits, clean), request.shown)
+    return call.attend(partial(_send, request, limits, clean, check), request.shown)
 
 
-def _send(request: Request, limits: Limits, clean: Callable[[str], str], abandoned: threading.Event) -> Reply:
+def _send(
+    request: Request,
+    limits: Limits,
+    clean: Callable[[str], str],
+    check: Callable[[Reply], object] | None,
+    abandoned: threading.Event,
+) -> Reply:
     with extra("web"):
         import httpx2
 
@@ -108,11 +123,14 @@ def _send(request: Request, limits: Limits, clean: Callable[[str], str], abandon
                 extensions=request.extensions,
             ) as response,
         ):
-            body = _body(response, limits.max_bytes, request.shown, abandoned)
             headers = {name.lower(): value for name, value in response.headers.items()}
-            return Reply(status=response.status_code, headers=headers, body=body, where=request.shown)
+            reply = Reply(status=response.status_code, headers=headers, body=b"", where=request.shown)
+            if check is not None:
+                check(reply)
+            body = _body(response, limits.max_bytes, request.shown, abandoned)
+            return msgspec.structs.replace(reply, body=body)
     except httpx2.ConnectTimeout:
-        failure = Unreachable(
+        failure = NotConnected(
             f"{request.shown} could not be reached within {limits.connect_seconds:g} seconds", is_passing=True
         )
     except httpx2.TimeoutException:
@@ -122,7 +140,7 @@ def _send(request: Request, limits: Limits, clean: Callable[[str], str], abandon
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, ValueError) as error:
         failure = Unusable(f"{request.shown} cannot be asked like this: {_about(error, clean)}")
     except httpx2.ConnectError as error:
-        failure = Unreachable(f"{request.shown} cannot be reached: {_about(error, clean)}", is_passing=True)
+        failure = NotConnected(f"{request.shown} cannot be reached: {_about(error, clean)}", is_passing=True)
     except httpx2.TransportError as error:
         failure = Unreachable(f"the connection to {request.shown} broke: {_about(error, clean)}", is_passing=True)
     raise failure

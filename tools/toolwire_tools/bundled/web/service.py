@@ -155,7 +155,7 @@ class Service:
     def _answered(self, request: Request, call: Call, hidden: _Hidden) -> Reply:
         """The answer, at most a few redirects away: within the same host, because others must not see the key."""
         for _ in range(_MAX_REDIRECTS):
-            reply = send(request, call, self._limits, hidden)
+            reply = send(request, call, self._limits, clean=hidden)
             if reply.is_success:
                 return reply
             onward = _onward(request, reply)

@@ -1,0 +1,118 @@
+"""The text of a page, in a process of its own: `python -m toolwire_tools.bundled.web.extracting TYPE URL < PAGE`.
+
+Strategy. A page may be made to keep an HTML parser busy for hours, to fill the memory or to crash its C code. So this
+process has limits that the system enforces, and whoever started it ends it when its time is over. It writes a line of
+JSON, `{"title": ..., "text": ...}`, as soon as it has something: first all the text there is, which takes a moment, and
+then the article without menus and advertisements, which may take long. The last line that came is the answer.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas import codec
+
+from .charsets import decoded
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+MEMORY_BYTES = 1024**3
+CPU_SECONDS = 20
+MAX_CHARS = 1_000_000
+
+_UNSEEN = ("script", "style", "noscript", "template", "head", "svg", "iframe", "object", "select", "button")
+_LINES = frozenset(("p", "div", "br", "li", "tr", "td", "th", "table", "ul", "ol", "dl", "dt", "dd", "pre", "form"))
+_LINES |= {"section", "article", "header", "footer", "main", "nav", "aside", "figure", "blockquote"}
+_LINES |= {"h1", "h2", "h3", "h4", "h5", "h6"}
+
+
+def main() -> None:
+    """Read the page and write what is to be read in it."""
+    _limit()
+    content_type, url = sys.argv[1:]
+    body = sys.stdin.buffer.read()
+    text = decoded(body, content_type)
+    kind = content_type.partition(";")[0].strip().lower()
+    if not is_markup(kind, text):
+        tell("", _tidy(text))
+        return
+    tree = _parsed(text)
+    title = _title(tree)
+    plain = plain_text(tree)
+    tell(title, plain)
+    article = _article(text, url)
+    if article:
+        tell(title, article)
+
+
+def _parsed(text: str) -> HtmlElement:
+    from lxml.etree import ParserError
+    from lxml.html import document_fromstring
+
+    try:
+        return document_fromstring(re.sub(r"^\s*<\?xml[^>]{0,1000}\?>", "", text))  # it is decoded already
+    except ParserError:  # there is no element in it
+        return document_fromstring("<html></html>")
+
+
+def is_markup(kind: str, text: str) -> bool:
+    """True for HTML; what does not say what it is, is HTML if it begins like that."""
+    beginning = text[:1024].lstrip().lower()
+    return kind in ("text/html", "application/xhtml+xml") or (
+        not kind and beginning.startswith(("<!doctype html", "<html", "<head", "<body"))
+    )
+
+
+def plain_text(tree: HtmlElement) -> str:
+    """All that is to be seen, a line for each block."""
+    for element in list(tree.iter(*_UNSEEN)):
+        element.drop_tree()
+    pieces: list[str] = []
+    from lxml.etree import iterwalk
+
+    for event, element in iterwalk(tree, events=("start", "end", "comment", "pi")):
+        if event == "start":
+            pieces += ("\n" if element.tag in _LINES else "", element.text or "")
+        else:
+            pieces += ("\n" if element.tag in _LINES else "", element.tail or "")
+    return _tidy("".join(pieces))
+
+
+def tell(title: str, text: str) -> None:
+    """Write a line of what was found."""
+    sys.stdout.buffer.write(codec.encode({"title": title, "text": text[:MAX_CHARS]}) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _article(text: str, url: str) -> str | None:
+    import trafilatura
+
+    options: dict[str, Any] = {"output_format": "markdown", "include_links": True, "include_comments": False}
+    return trafilatura.extract(text, url=url or None, **options)
+
+
+def _title(tree: HtmlElement) -> str:
+    found = tree.findtext(".//title") or tree.findtext(".//h1") or ""
+    return " ".join(found.split())[:500]
+
+
+def _tidy(text: str) -> str:
+    lines = (re.sub(r"[^\S\n]+", " ", line).strip() for line in text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def _limit() -> None:
+    with suppress(ImportError, ValueError, OSError):  # another system, or stricter limits already
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Which addresses a page may be fetched from when a model chooses the URL.
+
+Strategy. A URL may come from a page that wants something of the machine this runs on (server-side request forgery).
+How a host is spelled does not matter: it is looked up, what is found is checked, and the connection goes to exactly
+that address, so that a second look-up cannot say something else. The lists are IANA's registries of special-purpose
+addresses, as `ipaddress` knows them, and what they leave out.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+from .errors import NotOpened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import httpx2
+
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_MAX_URL = 8_000
+_WEB_PORTS = {"http": 80, "https": 443}
+
+# What browsers refuse (https://fetch.spec.whatwg.org/#port-blocking) of the ports from 1024 on. Below, only those of
+# the web itself are asked.
+_BAD_PORTS = frozenset(
+    {1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080}
+)
+
+# Unicast space that is given out at all; NAT64 (RFC 6052) is how hosts without IPv4 reach it, and stands for it.
+_GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# 6to4's relays (RFC 7526), documentation (RFC 9637), and the metadata service of Azure, which has a public address.
+_NOT_PUBLIC = [
+    ipaddress.ip_network(each) for each in ("192.88.99.0/24", "168.63.129.16/32", "3fff::/20", "2001::/23", "2002::/16")
+]
+
+
+class Target(msgspec.Struct, frozen=True):
+    """A URL that may be asked, and the addresses that its host has."""
+
+    url: httpx2.URL
+    addresses: list[str]
+
+
+class Guard(msgspec.Struct, frozen=True):
+    """What may be opened. *allowed* are hosts, addresses and networks that may be opened although they are private,
+    on any port; True is all of them."""
+
+    allowed: bool | tuple[str, ...] = False
+
+    def target(self, url: str, resolve: Callable[[str], Sequence[str]] | None = None) -> Target:
+        """Check *url*, and look its host up.
+
+        Raises:
+            NotOpened: if it is not to be opened, with the reason.
+        """
+        import httpx2
+
+        if len(url) > _MAX_URL:
+            raise NotOpened(f"the URL is {len(url):,} characters long; {_MAX_URL:,} are the limit")
+        try:
+            parsed = httpx2.URL(url.strip())
+        except (httpx2.InvalidURL, UnicodeError) as error:
+            raise NotOpened(f"{shown(url)} is no URL: {error}") from None
+        self._check_form(parsed, url)
+        addresses = (resolve or _resolved)(parsed.raw_host.decode("ascii"))
+        return Target(parsed, self._permitted(parsed, addresses))
+
+    def _check_form(self, url: httpx2.URL, written: str) -> None:
+        if url.scheme not in _WEB_PORTS:
+            problem = f"has the scheme {url.scheme!r}" if url.scheme else "has no scheme"
+            raise NotOpened(f"{shown(written)} {problem}; a URL here begins with https:// or http://")
+        if not url.host:
+            raise NotOpened(f"{shown(written)} names no host")
+        if url.userinfo:
+            raise NotOpened(f"{shown(written)} holds a user name, which hides where it leads; leave it out")
+        port = url.port or _WEB_PORTS[url.scheme]
+        is_usual = port in _WEB_PORTS.values() or (1024 <= port <= 65535 and port not in _BAD_PORTS)
+        if not is_usual and not (self.allowed and 0 < port <= 65535):
+            raise NotOpened(f"{shown(written)} has the port {port}, where no pages are")
+
+    def _permitted(self, url: httpx2.URL, addresses: Sequence[str]) -> list[str]:
+        permitted = [each for each in addresses if self._may_ask(url.host, each)]
+        if not permitted:
+            seen = ", ".join(addresses[:3]) or "no address"
+            raise NotOpened(f"{url.host} is {seen}, which is not on the public internet; pages there are not opened")
+        return permitted
+
+    def _may_ask(self, host: str, written: str) -> bool:
+        if self.allowed is True:
+            return True
+        address = ipaddress.ip_address(written)
+        return is_public(address) or any(_covers(each, host, address) for each in self.allowed or ())
+
+
+def is_public(address: Address) -> bool:
+    """True for addresses of the public internet, false for all that lead to this machine or its surroundings."""
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            return is_public(address.ipv4_mapped)
+        if address in _NAT64:
+            return is_public(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+        if address not in _GLOBAL_IPV6:
+            return False
+    unusual = address.is_multicast or address.is_reserved or any(address in network for network in _NOT_PUBLIC)
+    return address.is_global and not unusual
+
+
+def shown(url: str) -> str:
+    """*url* as a message repeats it: on one line, not too long, and without a password."""
+    scheme, separator, rest = url.strip().partition("://")
+    place, slash, path = rest.partition("/")
+    told = f"{scheme}{separator}{place.rpartition('@')[2]}{slash}{path}"
+    told = "".join(c if c.isprintable() else "?" for c in told)
+    return told if len(told) <= 200 else f"{told[:199]}…"
+
+
+def _covers(entry: str, host: str, address: Address) -> bool:
+    try:
+        return address in ipaddress.ip_network(entry, strict=False)
+    except ValueError:
+        return host.rstrip(".").lower() == entry.rstrip(".").lower()
+
+
+def _resolved(host: str) -> list[str]:
+    import socket
+
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise NotOpened(f"no host is called {host[:200]}: {getattr(error, 'strerror', None) or error}") from None
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))

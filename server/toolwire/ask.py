@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_tools.suggestions import unknown
 
-from .equipment import ServersToStart, budgets_of, face_of, model_of, note
+from .equipment import ServersToStart, budgets_of, face_of, is_attended, model_of, note
 from .errors import UsageError
 from .show import Style, tools_table, width
 
@@ -83,8 +83,7 @@ class _Exchange:
         self._servers = ServersToStart(words, own)
         self._model = model_of(options)
         # A program that reads events has no way to answer.
-        has_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
-        self._is_attended = has_terminal and not options.get("json")
+        self._is_attended = is_attended() and not options.get("json")
         self._face = face_of(options, thinks=not isinstance(self._model, HumanModel))
         self._main = MainThread(self._interrupt, self._end)
         self._keyboard = Keyboard(self._main.typing)

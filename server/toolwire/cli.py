@@ -23,11 +23,12 @@ from .usage import Command, help_text, overview
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from toolwire_client import Client, ToolDescription
+    from toolwire_client import Client, OnAsk, ToolDescription
     from toolwire_tools import Tool
 
     from .reload import Reloader
     from .server import Server
+    from .show import ProgressLine
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -266,12 +267,15 @@ def _lint(command: list[str], words: Words) -> int:
 
 def _call(words: Words) -> int:
     from . import values
+    from .equipment import person
+    from .show import ProgressLine
 
     target, name, rest = _what_to_call(words)
     command = _command_of_server(words, [target] if target else [])
-    with _connected(command, is_ours=words.command is None) as client:
+    line = ProgressLine(sys.stderr)
+    with _connected(command, is_ours=words.command is None, on_ask=person(before=line.clear)) as client:
         tool = _tool(name, client.list_tools(timeout_seconds=words.options.get("timeout")))
-        return _report(client, tool.name, values.read(rest, tool.input_schema), words.options)
+        return _report(client, tool.name, values.read(rest, tool.input_schema), words.options, line)
 
 
 def _what_to_call(words: Words) -> tuple[str | None, str, list[str]]:
@@ -293,10 +297,9 @@ def _tool(name: str, tools: list[ToolDescription]) -> ToolDescription:
     raise UsageError(unknown("tool", name, [tool.name for tool in tools]))
 
 
-def _report(client: Client, name: str, arguments: dict[str, Any], options: dict[str, Any]) -> int:
-    from .show import ProgressLine, Style, holds_data, result
+def _report(client: Client, name: str, arguments: dict[str, Any], options: dict[str, Any], line: ProgressLine) -> int:
+    from .show import Style, holds_data, result
 
-    line = ProgressLine(sys.stderr)
     try:
         answer = client.call_tool(name, arguments, on_progress=line, timeout_seconds=options.get("timeout"))
     finally:
@@ -401,7 +404,7 @@ def _set(settings: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def _connected(command: list[str], *, is_ours: bool) -> Iterator[Client]:
+def _connected(command: list[str], *, is_ours: bool, on_ask: OnAsk | None = None) -> Iterator[Client]:
     """A client of the server that *command* starts. What goes wrong between them is told in one sentence."""
     from toolwire_client import ClientError, NotStarted, ServerGone, connect
 
@@ -409,7 +412,7 @@ def _connected(command: list[str], *, is_ours: bool) -> Iterator[Client]:
     # target would be tried again in the other era, and complain twice.
     era: Any = "modern" if is_ours else "auto"
     try:
-        with connect(command, inherit_env=True, show_stderr=True, era=era) as client:
+        with connect(command, inherit_env=True, show_stderr=True, era=era, on_ask=on_ask) as client:
             yield client
     except NotStarted as error:
         raise Failed(str(error), 2) from None
@@ -565,7 +568,8 @@ COMMANDS = {
             "call one tool and print what it answers",
             "Values are read as the tool's schema wants them: text stays text, the rest is JSON. KEY=@FILE takes "
             "the text of a file and KEY=@- standard input (KEY=@@x is the text @x), A.B=VALUE reaches into an "
-            "object, a KEY given again adds to a list. The exit status is 1 if the tool fails.",
+            "object, a KEY given again adds to a list. On a terminal you are asked what the tool wants to know. The "
+            "exit status is 1 if the tool fails.",
             (
                 _JSON,
                 _SET,
@@ -585,7 +589,7 @@ COMMANDS = {
             "have a language model answer a question with tools",
             "A QUESTION of - is read from standard input. The answer goes to standard output and everything else, if "
             "that is no terminal, to standard error. Ctrl-C cancels the call under way, and then the run. The exit "
-            "status is 0 if the question was answered, 130 after Ctrl-C, and else 1.",
+            "status is 0 if the question was answered, 130 if Ctrl-C ended the run, and else 1.",
             _ASKING,
             (
                 'toolwire ask "How much is 12 * (3 + 4)?" --tools tools.py --model arithmetic',

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from .errors import Failed, UsageError
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
-    from toolwire_client import AsyncClient, ClientError, Servers
+    from toolwire_client import AsyncClient, ClientError, Question, Servers
     from toolwire_client.agent import Budgets
+    from toolwire_client.asking import Answer
     from toolwire_client.models import Model
     from toolwire_client.terminal import Face
 
@@ -80,6 +82,28 @@ def note(face: Face, text: str) -> None:
     from toolwire_client.terminal import Line
 
     face.tell(Line("note", printable(text)))
+
+
+def is_attended() -> bool:
+    """Return whether somebody sits at a terminal, who can be asked."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def person(*, before: Callable[[], object]) -> Callable[[Question], Answer] | None:
+    """Return what puts the questions of tools to whoever sits at the terminal; `None` if nobody does.
+
+    *before* is called before each of them.
+    """
+    if not is_attended():
+        return None
+
+    def fill_in(question: Question) -> Answer:
+        from toolwire_client.terminal import Keyboard, Person, PlainFace
+
+        before()
+        return Person(Keyboard(nullcontext).read, PlainFace(sys.stdout, sys.stderr).tell).fill_in(question)
+
+    return fill_in
 
 
 class ServersToStart:

@@ -432,3 +432,28 @@ def test_without_rich_the_terminal_is_plain_and_a_hint_says_so(folder: Path) -> 
     assert "pip install 'toolwire[agent]'" in terminal.shown
     assert "\x1b" not in terminal.shown
     assert "3 + 4 = 7\r\n" in terminal.shown
+
+
+# --- call ---
+
+
+def test_a_called_tool_asks_whoever_sits_at_the_terminal(folder: Path) -> None:
+    with Terminal("call", "tools.py", "book", cwd=folder) as terminal:
+        terminal.types("few\r", at="How many nights?")
+        terminal.types("3\r", at='"few" is not an integer')
+        terminal.types("View\r", at="quiet | view")
+        assert terminal.ends() == 0
+    assert "3 nights, view" in terminal.shown
+
+
+def test_ctrl_c_at_the_question_of_a_called_tool_ends_everything(folder: Path) -> None:
+    with Terminal("call", "tools.py", "book", cwd=folder) as terminal:
+        terminal.types("\x03", at="Answer (integer) > ")
+        assert terminal.ends() == 130
+    assert "Traceback" not in terminal.shown
+
+
+def test_a_called_tool_is_told_that_nobody_can_be_asked_in_a_pipe(folder: Path) -> None:
+    done = run("call", "tools.py", "book", cwd=folder)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "has no way to" in done.stderr

@@ -15,13 +15,13 @@ from tools.bundled.stand_ins.anything import ANYTHING, much_like
 from tools.bundled.stand_ins.openstreetmap import BUSY, NO_ROUTE, TIMED_OUT, around, node, place, route, step, way
 from tools.bundled.stand_ins.server import Answer, Exchange, StandIn, error, json_answer, text_answer, throttled
 from tools.bundled.stand_ins.time import Hours
-from toolwire_tools import ActionReturn, ActionStatusCode, Cancelled, Context
+from toolwire_tools import ActionReturn, ActionStatusCode, Cancelled, Context, ToolError
 from toolwire_tools.bundled import BINGMap
 from toolwire_tools.bundled.maps import map as maps
 from toolwire_tools.bundled.maps import nominatim, osrm, overpass
 from toolwire_tools.bundled.maps.kinds import kinds
 from toolwire_tools.bundled.maps.nominatim import Point
-from toolwire_tools.bundled.web.errors import Refused, Unusable, WebError
+from toolwire_tools.bundled.web.errors import Refused, Unusable
 
 BY = {"attribution": "© OpenStreetMap contributors"}
 KETTLEBY = place("Kettleby, Steamshire, Nowhere")
@@ -156,7 +156,7 @@ def test_a_place_that_is_not_known_is_told(server: StandIn, action: BINGMap) -> 
         {"location": "Atlantis"},
         type="BINGMap",
         errmsg="there is no place called 'Atlantis' on OpenStreetMap; try it with the town and country",
-        state=ActionStatusCode.HTTP_ERROR,
+        state=ActionStatusCode.API_ERROR,
     )
 
 
@@ -165,7 +165,7 @@ def test_that_there_is_no_way_is_told_in_osrms_words(server: StandIn, action: BI
     with pytest.raises(Refused, match=r"^OSRM .* answered 400: Impossible route between points$"):
         action.get_distance("Kettleby", "Kettleby")
     server.on("GET", f"/osrm{WAY}", json_answer(NO_ROUTE))
-    with pytest.raises(WebError, match="Impossible route between points"):
+    with pytest.raises(ToolError, match="Impossible route between points"):
         action.get_route("Kettleby", "Kettleby")
 
 
@@ -193,7 +193,7 @@ def test_what_is_nearby_is_told_from_near_to_far_with_addresses(server: StandIn,
         ],
         **BY,
     }
-    assert server.requests[-1].query == {"osm_ids": "W3,N1,N4,N2", "format": "jsonv2"}
+    assert server.requests[-1].query == {"osm_ids": "W3,N1,N4,N2", "format": "jsonv2", "accept-language": "en"}
 
 
 def test_at_most_five_places_are_told(server: StandIn, action: BINGMap) -> None:
@@ -329,7 +329,7 @@ def test_the_others_are_asked_again_when_they_say_so(server: StandIn, hours: Hou
 
 def test_a_search_that_was_cut_short_is_no_result(server: StandIn, action: BINGMap) -> None:
     server.on("POST", "/overpass/interpreter", json_answer(TIMED_OUT))
-    with pytest.raises(WebError, match="Query timed out"):
+    with pytest.raises(ToolError, match="Query timed out"):
         action.search_nearby("cafe", "Kettleby")
 
 
@@ -380,17 +380,17 @@ def test_what_is_not_documented_is_one_clear_error(server: StandIn, action: BING
 @settings(max_examples=40)
 @given(ANYTHING | st.lists(much_like(KETTLEBY), max_size=3))
 def test_any_answer_of_nominatim_is_a_place_or_one_clear_error(said: Any) -> None:
-    with suppress(WebError):
+    with suppress(ToolError):
         point = nominatim.point_of("x", json.encode(said))
         assert (-90 <= point.latitude <= 90, -180 <= point.longitude <= 180) == (True, True)
-    with suppress(WebError):
+    with suppress(ToolError):
         assert all(isinstance(address, str) for address in nominatim.addresses(json.encode(said)).values())
 
 
 @settings(max_examples=40)
 @given(ANYTHING | much_like(route()) | st.lists(much_like(step("turn", "left", "A"))).map(lambda some: route(*some)))
 def test_any_answer_of_osrm_is_a_route_or_one_clear_error(said: Any) -> None:
-    with suppress(WebError):
+    with suppress(ToolError):
         found = osrm.read(json.encode(said))
         assert all(osrm.directions(found))
         json.encode(osrm.kilometres(found))
@@ -399,6 +399,6 @@ def test_any_answer_of_osrm_is_a_route_or_one_clear_error(said: Any) -> None:
 @settings(max_examples=40)
 @given(ANYTHING | st.lists(much_like(node(1, 1, 1)) | much_like(way(1, 1, 1))).map(lambda some: around(*some)))
 def test_any_answer_of_overpass_is_places_or_one_clear_error(said: Any) -> None:
-    with suppress(WebError):
+    with suppress(ToolError):
         found = overpass.nearest(json.encode(said), HERE, 5)
         assert [one.metres for one in found] == sorted(one.metres for one in found)

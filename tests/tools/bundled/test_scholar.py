@@ -72,7 +72,6 @@ def test_every_parameter_of_a_search_arrives_by_its_name(server: StandIn) -> Non
         "as_ylo": 2018,
         "as_yhi": 2020,
         "scisbd": 1,
-        "cluster": "164",
         "hl": "en",
         "lr": "lang_fr",
         "start": 10,
@@ -89,6 +88,11 @@ def test_every_parameter_of_a_search_arrives_by_its_name(server: StandIn) -> Non
     always = {"engine": "google_scholar", "output": "json", "api_key": KEY}
     assert first.query == {**always, "q": "kettles & tea", **{name: str(value) for name, value in given.items()}}
     assert second.query == {**always, "q": "kettles"}
+
+
+def test_all_versions_of_an_article_are_asked_for_without_a_query(server: StandIn) -> None:
+    scholar(server).search_google_scholar("kettles", cluster="164")
+    assert ("q" in server.requests[0].query, server.requests[0].query["cluster"]) == (False, "164")
 
 
 def test_a_search_that_finds_nothing_is_no_failure(server: StandIn) -> None:

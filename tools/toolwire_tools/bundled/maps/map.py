@@ -89,6 +89,7 @@ class BINGMap(BaseAction):
         nominatim_url: str | None = None,
         osrm_url: str | None = None,
         overpass_url: str | None = None,
+        language: str = "en",
         description: dict[str, Any] | None = None,
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
@@ -100,11 +101,13 @@ class BINGMap(BaseAction):
             nominatim_url: the service that knows places; by default that in NOMINATIM_URL, or OpenStreetMap's own
             osrm_url: the service that finds routes; by default that in OSRM_URL, or OSRM's demonstration
             overpass_url: the service that finds what is nearby; by default that in OVERPASS_URL, or the main one
+            language: in which addresses are told where they have several, as `zh,en`; empty for that of the place
         """
         super().__init__(description, parser, enable)
         self._nominatim = _service("Nominatim", nominatim_url, "NOMINATIM_URL", _NOMINATIM)
         self._osrm = _service("OSRM", osrm_url, "OSRM_URL", _OSRM)
         self._overpass = _service("Overpass", overpass_url, "OVERPASS_URL", _OVERPASS, _ONCE)
+        self._language = language
         self._known: dict[str, Point] = {}
 
     @tool_api(explode_return=True, read_only=True, open_world=True, idempotent=True)
@@ -218,7 +221,7 @@ class BINGMap(BaseAction):
         """The addresses that Nominatim knows; those that Overpass finds are in parts, or missing."""
         if not found:
             return {}
-        asked = nominatim.look_up([one.object for one in found])
+        asked = nominatim.look_up([one.object for one in found], self._language)
         return nominatim.addresses(self._nominatim.get("lookup", params=asked, call=call).body)
 
 

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from toolwire_tools.bundled.web.errors import Unusable, WebError
+from toolwire_tools.bundled.web.errors import Unusable
+from toolwire_tools.errors import ToolError
 
 Latitude = Annotated[float, msgspec.Meta(ge=-90, le=90)]
 Longitude = Annotated[float, msgspec.Meta(ge=-180, le=180)]
@@ -46,9 +47,9 @@ def search_for(location: str) -> dict[str, Any]:
     return {"q": location, "format": "jsonv2", "limit": 1}
 
 
-def look_up(objects: list[str]) -> dict[str, Any]:
+def look_up(objects: list[str], language: str) -> dict[str, Any]:
     """The parameters of `/lookup` that ask for the addresses of *objects*, which are written as `N240109189`."""
-    return {"osm_ids": ",".join(objects), "format": "jsonv2"}
+    return {"osm_ids": ",".join(objects), "format": "jsonv2", "accept-language": language or None}
 
 
 def read(answer: bytes) -> list[Place]:
@@ -63,11 +64,11 @@ def point_of(location: str, answer: bytes) -> Point:
     """Where *location* is, by the answer to `search_for`.
 
     Raises:
-        WebError: if nothing of that name is known.
+        ToolError: if nothing of that name is known.
     """
     found = read(answer)
     if not found:
-        raise WebError(f"there is no place called {location!r} on OpenStreetMap; try it with the town and country")
+        raise ToolError(f"there is no place called {location!r} on OpenStreetMap; try it with the town and country")
     return Point(found[0].lat, found[0].lon)
 
 

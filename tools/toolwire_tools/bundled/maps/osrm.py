@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from toolwire_tools.bundled.web.errors import Unusable, WebError
+from toolwire_tools.bundled.web.errors import Unusable
+from toolwire_tools.errors import ToolError
 
 if TYPE_CHECKING:
     from .nominatim import Point
@@ -64,7 +65,7 @@ def read(answer: bytes) -> Route:
     """The best route.
 
     Raises:
-        WebError: in OSRM's words, if there is none.
+        ToolError: in OSRM's words, if there is none.
         Unusable: if *answer* is of another kind.
     """
     try:
@@ -72,7 +73,7 @@ def read(answer: bytes) -> Route:
     except (ValueError, RecursionError) as error:
         raise Unusable(f"OSRM's answer is not what it documents: {error}") from None
     if found.code != "Ok" or not found.routes:
-        raise WebError(f"OSRM found no route: {found.message or found.code}")
+        raise ToolError(f"OSRM found no route: {found.message or found.code}")
     return found.routes[0]
 
 

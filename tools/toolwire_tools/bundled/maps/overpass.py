@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from toolwire_tools.bundled.web.errors import Unusable, WebError
+from toolwire_tools.bundled.web.errors import Unusable
+from toolwire_tools.errors import ToolError
 
 from .kinds import KEYS, kinds
 from .nominatim import Latitude, Longitude, Point
@@ -24,6 +25,7 @@ _SECONDS = 25
 _AT_ONCE = 500
 """How many places an answer may hold."""
 _KINDS = f"^({'|'.join(KEYS)})$"
+_SPECIAL = frozenset("\\.[]{}()*+?^$|")
 _WIDE = 1000
 """From how many metres on a small circle is tried first: in a town it is enough, and easier on the service."""
 
@@ -78,7 +80,7 @@ def nearest(answer: bytes, around: Point, most: int) -> list[Found]:
     """The nearest places of an answer.
 
     Raises:
-        WebError: in the service's words, if it failed on the way.
+        ToolError: in the service's words, if it failed on the way.
         Unusable: if *answer* is of another kind.
     """
     try:
@@ -86,7 +88,7 @@ def nearest(answer: bytes, around: Point, most: int) -> list[Found]:
     except (ValueError, RecursionError) as error:
         raise Unusable(f"Overpass's answer is not what it documents: {error}") from None
     if "error" in said.remark:  # such as "runtime error: Query timed out ...": what there is is not all
-        raise WebError(f"Overpass: {said.remark}")
+        raise ToolError(f"Overpass: {said.remark}")
     return sorted(_placed(said.elements, around), key=lambda found: found.metres)[:most]
 
 
@@ -118,7 +120,7 @@ def metres_between(one: Point, other: Point) -> float:
 
 def _escaped(text: str) -> str:
     """*text* as a regular expression (POSIX, extended) that finds only it."""
-    return "".join(f"\\{letter}" if letter in r".[]{}()*+?^$|\-" and letter != "-" else letter for letter in text)
+    return "".join(f"\\{letter}" if letter in _SPECIAL else letter for letter in text)
 
 
 def _quoted(text: str) -> str:

@@ -74,7 +74,7 @@ class GoogleScholar(BaseAction):
         """Search Google Scholar for papers, and tell of the first three.
 
         Args:
-            query (str): what to search for; `author:` and `source:` narrow it
+            query (str): what to search for; `author:` and `source:` narrow it. With a cluster, it is left out
             cites (str): the ID of an article: only papers that cite it
             as_ylo (int): the first year
             as_yhi (int): the last year
@@ -98,7 +98,7 @@ class GoogleScholar(BaseAction):
                 - snippets (list): a few words of each
         """
         asked = {
-            "q": query,
+            "q": None if cluster else query,  # the service refuses both
             "cites": cites,
             "as_ylo": as_ylo,
             "as_yhi": as_yhi,

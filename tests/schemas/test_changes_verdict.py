@@ -22,7 +22,7 @@ def fits(schema: Any, value: Any) -> bool | None:
         return None
 
 
-@settings(max_examples=600)
+@settings(max_examples=250)
 @given(pairs(), st.lists(VALUES, min_size=5, max_size=20))
 def test_what_is_said_to_be_taken_still_is_taken(pair: tuple[Any, Any], values: list[Any]) -> None:
     old, new = pair
@@ -32,7 +32,7 @@ def test_what_is_said_to_be_taken_still_is_taken(pair: tuple[Any, Any], values: 
         assert not (fits(old, value) and fits(new, value) is False), value
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(pairs())
 def test_what_is_said_not_to_be_taken_any_more_is_shown_by_a_value(pair: tuple[Any, Any]) -> None:
     old, new = pair
@@ -41,13 +41,13 @@ def test_what_is_said_not_to_be_taken_any_more_is_shown_by_a_value(pair: tuple[A
     assert (fits(old, verdict.witness), fits(new, verdict.witness)) == (True, False)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(schemas())
 def test_a_schema_takes_all_that_it_takes(schema: Any) -> None:
     assert takes_all(schema, schema).answer == "yes"
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(schemas())
 def test_it_does_not_matter_whether_parts_stand_in_definitions(schema: Any) -> None:
     assume(isinstance(schema, dict))
@@ -56,7 +56,7 @@ def test_it_does_not_matter_whether_parts_stand_in_definitions(schema: Any) -> N
     assert takes_all(schema, moved).answer == "yes"
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(pairs(), st.data())
 def test_what_takes_all_of_what_takes_all_of_it_takes_all_of_it(pair: tuple[Any, Any], data: st.DataObject) -> None:
     first, second = pair

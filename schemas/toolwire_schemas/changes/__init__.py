@@ -1,1 +1,13 @@
-"""What changed between two lists of tools, and whom that breaks."""
+"""What changed between two lists of tools, and whom that breaks.
+
+`between` compares the entries of two `tools/list` results, and `verdict` says what that asks of a version's number.
+`takes_all` is the question beneath: does one JSON Schema take every value that another takes? It says yes if that is
+proved, no with a value that shows it, and else that it is unknown; it never guesses.
+"""
+
+from __future__ import annotations
+
+from .tools import LEVELS, BadList, Change, Level, between, verdict
+from .verdict import Verdict, takes_all
+
+__all__ = ["LEVELS", "BadList", "Change", "Level", "Verdict", "between", "takes_all", "verdict"]

@@ -179,8 +179,8 @@ def members(node: Node, name: str) -> Iterator[Node]:
 
 def _choices(node: Node, pattern: str | None) -> list[tuple[tuple[Node, ...], frozenset[str]]]:
     words = node.words
-    patterns = words.get("patternProperties", {})
-    if pattern in patterns:
+    patterns: dict[str, Any] = words.get("patternProperties", {})
+    if pattern is not None and pattern in patterns:
         return [((node.at(patterns[pattern]),), frozenset({pattern}))]
     rest = (node.at(words["additionalProperties"]),) if "additionalProperties" in words else ()
     return [(rest, frozenset()), *(((node.at(inner),), frozenset({text})) for text, inner in patterns.items())]
@@ -296,5 +296,3 @@ def _is_empty(case: Case) -> bool:
     least, most = _BOUNDS[case.kind]
     upper = case.most(most)
     return upper is not None and case.least(least) > upper
-
-

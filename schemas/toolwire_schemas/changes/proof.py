@@ -94,7 +94,8 @@ class Proof:
             case "not":
                 return self.restates(case, right, ("not",)) or apart(case, right.at(value))
             case "if" | "then" | "else":
-                return "if" not in right.words or self.restates(case, right, ("if", "then", "else"))
+                means_nothing = "if" not in right.words or right.words.keys().isdisjoint(("then", "else"))
+                return means_nothing or self.restates(case, right, ("if", "then", "else"))
         kinds, rule = RULES[word]
         return case.kind not in kinds or rule(self, case, value, right)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from .cases import KINDS, NUMBERS, Case, cases, element, of_types, prefix
 from .nodes import Node, identity
 from .texts import matches
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Prover(Protocol):
@@ -23,7 +21,8 @@ class Prover(Protocol):
         """Whether the case's schemas say the same as *right* under these *words*."""
 
 
-Rule = "Callable[[Prover, Case, Any, Node], bool]"
+Rule = Callable[[Prover, Case, Any, Node], bool]
+"""Takes a case, the value of the rule's word, and the schema with that word."""
 
 _MATCH_ALL = ("", ".*", "^", "$", "^.*")
 
@@ -254,4 +253,4 @@ RULES: dict[str, tuple[tuple[str, ...], Rule]] = {
     "maxProperties": (("object",), _max_properties),
     "dependentRequired": (("object",), _dependent),
 }
-"""A word says something about values of certain kinds; its rule takes a case of one, the word's value and its schema."""
+"""Each word that a rule reads, with the kinds of values that it says something about."""

@@ -6,7 +6,7 @@ been checked by jsonschema, so that it does not matter how it was come by.
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from .cases import NUMBERS, Case, cases, element, members, prefix
@@ -76,7 +76,7 @@ class Samples:
     def _tried(self, nodes: tuple[Node, ...], hints: tuple[Node, ...], depth: int) -> Iterator[Any]:
         around = [*within(nodes), *within(hints)]
         yield from _mentioned(within(nodes))
-        made = []
+        made: list[Iterator[Any]] = []
         for case in islice(_cases(nodes), _MAX_CASES):
             if case.value:
                 yield case.value[0]
@@ -98,7 +98,7 @@ class Samples:
         least = max(case.least("minItems"), 1 if any(case.said("contains")) else 0)
         if least > _MAX_LENGTH:
             return
-        below = [node for hint in within(hints) if isinstance(hint.schema, dict) for node in (hint,)]
+        below = within(hints)
         contained = tuple(node.at(node.words["contains"]) for node in case.nodes if "contains" in node.words)
 
         def parts(index: int) -> list[Any]:
@@ -120,7 +120,7 @@ class Samples:
                 yield longer
         if values := parts(0):
             yield [values[0], values[0]]
-            yield from ([one, other] for one, other in zip(values, values[1:], strict=False))
+            yield from ([one, other] for one, other in pairwise(values))
 
     # --- objects ---
 

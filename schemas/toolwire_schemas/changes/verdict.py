@@ -15,10 +15,10 @@ Answer = Literal["yes", "no", "unknown"]
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What was found; with "no", the `witness` is a value that was taken and is not any more."""
+    """What was found; with "no", the `witness` is a value that was taken and is not any more. Else there is none."""
 
     answer: Answer
-    witness: Any = None
+    witness: Any = msgspec.UNSET
 
 
 YES, UNKNOWN = Verdict("yes"), Verdict("unknown")

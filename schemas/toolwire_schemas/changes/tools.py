@@ -1,0 +1,237 @@
+"""What changed between two lists of tools, and whom that breaks.
+
+Arguments go from callers to tools: what a tool took it has to take. Results go the other way: what a tool gives has to
+be what its readers were told. And who approves calls by a tool's hints was told how careful to be.
+"""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from .nodes import identity
+from .places import Difference, differences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .verdict import Verdict
+
+Entry = dict[str, Any]
+Level = Literal["none", "patch", "minor", "unknown", "major"]
+Concerns = Literal["callers", "readers", "approval", "models", "people"]
+
+LEVELS: tuple[Level, ...] = ("none", "patch", "minor", "unknown", "major")
+"""From the least to what breaks somebody. `unknown` is what may do so."""
+
+_ALIKE = 0.6
+"""How alike two names are, at least, if one tool is taken for the other under a new name: as difflib has it."""
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One change of one *tool* (of the list, if that is ""), at a *place* in it such as `arguments.items[].count`.
+
+    `concerns` says who notices: `callers` send arguments, `readers` get results, `approval` is by hints, `models`
+    choose by descriptions, `people` see names and pictures. The `example` is a value that was taken and is refused
+    now, or that may be given now and was not before.
+    """
+
+    tool: str
+    place: str
+    change: str
+    level: Level
+    concerns: Concerns
+    text: str
+    example: Any = msgspec.UNSET
+
+
+class BadList(ValueError):
+    """What was given is no list of tools. The sentence says where."""
+
+
+def verdict(changes: Sequence[Change]) -> Level:
+    """Return what all *changes* together ask of a version's number; `unknown` if that may have to be `major`."""
+    return max((change.level for change in changes), key=LEVELS.index, default="none")
+
+
+def between(old: Sequence[Any], new: Sequence[Any]) -> list[Change]:
+    """Return what changed from the *old* entries of `tools/list` to the *new* ones, what breaks somebody first.
+
+    Raises:
+        BadList: if an entry is no tool, or two tools have one name.
+    """
+    before, after = _by_name(old, "the old list"), _by_name(new, "the new list")
+    found = list(_of_list(before, after))
+    for name in before.keys() & after.keys():
+        found += _of_tool(before[name], after[name])
+    order = {name: place for place, name in enumerate([*before, *after])}
+    return sorted(found, key=lambda change: (-LEVELS.index(change.level), order.get(change.tool, -1)))
+
+
+def _by_name(entries: Sequence[Any], what: str) -> dict[str, Entry]:
+    found: dict[str, Entry] = {}
+    for place, entry in enumerate(entries):
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if not isinstance(name, str):
+            raise BadList(f"entry {place + 1} of {what} is no tool: it has no name")
+        if name in found:
+            raise BadList(f"{what} has two tools called {name!r}")
+        found[name] = entry
+    return found
+
+
+# --- the list ---
+
+
+def _of_list(before: dict[str, Entry], after: dict[str, Entry]) -> Iterator[Change]:
+    renamed = dict(_renamed(before, after))
+    for name in before:
+        if name in renamed:
+            text = f"removed; probably renamed to {renamed[name]}, which takes and gives the same"
+            yield Change(name, "", "tool-renamed", "major", "callers", text)
+        elif name not in after:
+            yield Change(name, "", "tool-removed", "major", "callers", "removed")
+    for name in after:
+        if name not in before and name not in renamed.values():
+            yield Change(name, "", "tool-added", "minor", "models", "new")
+    common = [[name for name in names if name in before and name in after] for names in (before, after)]
+    if common[0] != common[1]:
+        yield Change("", "", "tools-reordered", "patch", "models", "the tools are in another order")
+
+
+def _renamed(before: dict[str, Entry], after: dict[str, Entry]) -> Iterator[tuple[str, str]]:
+    """Pairs of old and new names, the most alike first, each name once."""
+    gone = [name for name in before if name not in after]
+    come = [name for name in after if name not in before]
+    alike = ((SequenceMatcher(None, one.lower(), other.lower()).ratio(), one, other) for one in gone for other in come)
+    for ratio, one, other in sorted(alike, reverse=True):
+        if ratio >= _ALIKE and one in gone and other in come and _takes_and_gives_the_same(before[one], after[other]):
+            gone.remove(one)
+            come.remove(other)
+            yield one, other
+
+
+def _takes_and_gives_the_same(old: Entry, new: Entry) -> bool:
+    return all(change.level == "patch" for change in (*_of_arguments(old, new), *_of_results(old, new)))
+
+
+# --- one tool ---
+
+
+def _of_tool(old: Entry, new: Entry) -> Iterator[Change]:
+    if identity(old) == identity(new):
+        return
+    yield from _of_arguments(old, new)
+    yield from _of_results(old, new)
+    yield from _of_hints(old, new)
+    yield from _of_tasks(old, new)
+    for member, concerns in _REMARKS.items():
+        if identity(old.get(member)) != identity(new.get(member)):
+            yield Change(str(old["name"]), member, "text-changed", "patch", concerns, f"{member} changed")
+
+
+_REMARKS: dict[str, Concerns] = {"title": "people", "description": "models", "icons": "people", "_meta": "people"}
+
+
+def _of_arguments(old: Entry, new: Entry) -> Iterator[Change]:
+    for found in differences(_schema(old, "inputSchema"), _schema(new, "inputSchema"), "arguments"):
+        yield _change(old, found, found.new_takes_old, "callers")
+
+
+def _of_results(old: Entry, new: Entry) -> Iterator[Change]:
+    name, is_there, is_still_there = str(old["name"]), _has_output(old), _has_output(new)
+    if is_there and is_still_there:
+        for found in differences(old["outputSchema"], new["outputSchema"], "result"):
+            yield _change(old, found, found.old_takes_new, "readers")
+    elif is_there:
+        text = "nothing is said of results any more, and they may be without data"
+        yield Change(name, "result", "output-removed", "major", "readers", text)
+    elif is_still_there:
+        yield Change(name, "result", "output-added", "minor", "readers", "results have data now, and a schema")
+
+
+def _schema(entry: Entry, member: str) -> Any:
+    schema = entry.get(member)
+    return schema if isinstance(schema, dict | bool) else {"type": "object"}
+
+
+def _has_output(entry: Entry) -> bool:
+    return isinstance(entry.get("outputSchema"), dict | bool)
+
+
+def _change(entry: Entry, found: Difference, decides: Verdict, concerns: Concerns) -> Change:
+    level: Level = _LEVELS[decides.answer]
+    if found.kind == "text-changed":
+        level, concerns = "patch", "models"
+    return Change(str(entry["name"]), found.place, found.kind, level, concerns, found.text, decides.witness)
+
+
+_LEVELS: dict[str, Level] = {"yes": "minor", "no": "major", "unknown": "unknown"}
+
+
+# --- how careful one has to be ---
+
+
+def _of_hints(old: Entry, new: Entry) -> Iterator[Change]:
+    before, after = _hints(old), _hints(new)
+    told = _SAFE if before["readOnlyHint"] == after["readOnlyHint"] else ("readOnlyHint",)  # which the others go with
+    for hint in told:
+        if before[hint] != after[hint]:
+            is_worse = before[hint] == _SAFE[hint]
+            text = f"{_word(before[hint])} -> {_word(after[hint])}: " + (_WORSE if is_worse else _BETTER)[hint]
+            level: Level = "major" if is_worse else "minor"
+            yield Change(str(old["name"]), f"annotations.{hint}", "hint-changed", level, "approval", text)
+    titles = [_annotations(entry).get("title") for entry in (old, new)]
+    if titles[0] != titles[1]:
+        yield Change(str(old["name"]), "annotations.title", "text-changed", "patch", "people", "title changed")
+
+
+_SAFE = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+"""The hints of MCP with what allows to be less careful; what is missing counts as the opposite."""
+
+_WORSE = {
+    "readOnlyHint": "it may change something now",
+    "destructiveHint": "it may remove or overwrite something now",
+    "idempotentHint": "to call it twice may do more than to call it once",
+    "openWorldHint": "it deals with the world outside now",
+}
+_BETTER = {
+    "readOnlyHint": "it changes nothing now",
+    "destructiveHint": "it removes and overwrites nothing now",
+    "idempotentHint": "to call it twice does no more than to call it once",
+    "openWorldHint": "it does not deal with the world outside any more",
+}
+
+
+def _annotations(entry: Entry) -> dict[str, Any]:
+    found = entry.get("annotations")
+    return found if isinstance(found, dict) else {}
+
+
+def _hints(entry: Entry) -> dict[str, bool]:
+    said = _annotations(entry)
+    hints = {hint: said[hint] if isinstance(said.get(hint), bool) else not safe for hint, safe in _SAFE.items()}
+    if hints["readOnlyHint"]:  # then there is nothing to remove, and nothing to do twice
+        hints |= {"destructiveHint": False, "idempotentHint": True}
+    return hints
+
+
+def _word(value: object) -> str:
+    return str(value).lower()
+
+
+def _of_tasks(old: Entry, new: Entry) -> Iterator[Change]:
+    """Whether a call may, or has to, run as a task (MCP 2025-11-25)."""
+    before, after = (_task_support(entry) for entry in (old, new))
+    if before != after:
+        level: Level = "minor" if after == "optional" else "major"
+        text = f"{before} -> {after}"
+        yield Change(str(old["name"]), "execution.taskSupport", "tasks-changed", level, "callers", text)
+
+
+def _task_support(entry: Entry) -> str:
+    execution = entry.get("execution")
+    support = execution.get("taskSupport") if isinstance(execution, dict) else None
+    return support if support in ("optional", "required") else "forbidden"

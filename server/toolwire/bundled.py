@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from toolwire_tools import NotOffered, Options, RegistrationError, Tool, ToolError, tools_of
 from toolwire_tools.bundled import BUNDLED, class_of
@@ -75,7 +75,7 @@ def with_absolute_paths(word: str) -> str:
         ((parameter, value),) = _read([rest], _maker(cls.__new__(cls), name)).items()
     except UsageError as error:
         raise LoadError(f"--set {word}: {error}") from None
-    if "Path" not in str(get_type_hints(cls.__init__).get(parameter)):
+    if "Path" not in str(cls.__init__.__annotations__.get(parameter)):
         return word
     if isinstance(value, str):
         return f"{name}.{parameter}={os.path.abspath(value)}"

@@ -89,6 +89,11 @@ def test_a_traceback_shows_the_code_and_nothing_of_ours() -> None:
     ]
 
 
+def test_a_fence_within_code_does_not_shift_its_lines() -> None:
+    told = failure('text = """\n```\nx\n```\n"""\nfail(text)')
+    assert '  File "<code>", line 6, in <module>\n    fail(text)\n' in told
+
+
 def test_an_error_in_the_syntax_is_told_with_its_line() -> None:
     assert failure("x = 1\ny = (2\nz").splitlines()[:2] == ['  File "<code>", line 2', "    y = (2"]
 

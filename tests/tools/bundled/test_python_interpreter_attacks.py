@@ -157,6 +157,21 @@ def test_folders_that_are_to_be_read_can_be_read_and_no_more(sandboxed: None, tm
     assert "Read-only file system" in failure(f"open({path!r} + '/more', 'w')", readable=[path])
 
 
+def test_a_server_that_is_not_root_has_a_sandbox_without_further_namespaces(
+    sandboxed: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    code = """
+import json, os, subprocess
+namespace = subprocess.run(['unshare', '--user', 'true'], capture_output=True).returncode
+caps = [line.split()[1] for line in open('/proc/self/status') if line.startswith(('CapPrm', 'CapEff', 'CapBnd'))]
+print(json.dumps([namespace, caps]))
+"""
+    namespace, capabilities = seen(code, sandbox="required")
+    assert namespace != 0
+    assert {int(each, 16) for each in capabilities} == {0}
+
+
 def test_there_is_no_network_not_even_the_machines_own(sandboxed: None) -> None:
     abstract = f"\0toolwire-{os.getpid()}"
     with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as local:
@@ -325,7 +340,7 @@ def test_time_that_is_up_ends_what_ignores_every_signal(sandbox: str) -> None:
 
     told = failure(code, timeout=1, sandbox=sandbox)
 
-    assert told == "The code was ended after 1 seconds, its time limit.\n\nIt had printed:\nbegun"
+    assert told == "The code was ended at its time limit, 1 s.\n\nIt had printed:\nbegun"
     wait_until(lambda: not called_by(name))
 
 

@@ -54,7 +54,7 @@ class PythonInterpreter(BaseAction):
         enable: bool = True,
         *,
         sandbox: Literal["auto", "required", "off"] = "auto",
-        readable: Sequence[str] = (),
+        readable: Sequence[str | os.PathLike[str]] = (),
         memory_limit: int | str = "2 GiB",
         max_processes: int = 256,
         max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES,
@@ -128,7 +128,7 @@ def _positive(name: str, number: int) -> int:
     return number
 
 
-def _folder(path: str) -> str:
+def _folder(path: str | os.PathLike[str]) -> str:
     if not os.path.isdir(path) or os.path.realpath(path) == "/":
-        raise ValueError(f"readable: {path!r} is no folder below the root")
+        raise ValueError(f"readable: {os.fspath(path)!r} is no folder below the root")
     return os.path.abspath(path)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 DEFAULT_ANSWER = "solution()"
-"""The expression that needs not be one of the code's: without a `solution`, the last expression is the answer."""
+"""The one expression that code need not make sense of: if it has no `solution`, its last expression is the answer."""
 
 _NAME = "<code>"
 _ANSWER = "<answer>"
@@ -92,6 +92,7 @@ def _outcome(order: dict[str, Any], output: _Output, mend: Callable[[], None]) -
     text = order["code"].lstrip("\ufeff")
     space = _new_main()
     try:
+        text = _without_fence(text)
         try:
             answer = _answer(order, text, space, output)
         finally:
@@ -104,7 +105,7 @@ def _outcome(order: dict[str, Any], output: _Output, mend: Callable[[], None]) -
     except BaseException as error:
         if isinstance(error, MemoryError):
             _make_room(space)
-        return "error", _told(error, _unfenced(text) or text)
+        return "error", _told(error, text)
 
 
 def _answer(order: dict[str, Any], text: str, space: dict[str, Any], output: _Output) -> object:
@@ -127,17 +128,7 @@ def _answer(order: dict[str, Any], text: str, space: dict[str, Any], output: _Ou
 
 
 def _compiled(text: str) -> tuple[CodeType, CodeType | None]:
-    """The code but for a last expression, and that. A Markdown fence is only looked for in what is no Python."""
-    try:
-        return _parts(text)
-    except SyntaxError:
-        inside = _unfenced(text)
-        if inside is None:
-            raise
-    return _parts(inside)
-
-
-def _parts(text: str) -> tuple[CodeType, CodeType | None]:
+    """The code but for a last expression, and that."""
     from _ast import Expr, Expression  # of which ast is made
 
     tree: Any = compile(text, _NAME, "exec", _ONLY_AST, dont_inherit=True)
@@ -151,14 +142,22 @@ def _run(body: CodeType, last: CodeType | None, space: dict[str, Any]) -> object
     return None if last is None else eval(last, space)
 
 
-def _unfenced(text: str) -> str | None:
-    """What stands in the first Markdown fence of *text*, None if there is none."""
+def _without_fence(text: str) -> str:
+    """What stands in the first Markdown fence of *text*, or all of it if it has none or is Python as it is."""
     lines = text.split("\n")
     marks = [number for number, line in enumerate(lines) if line.lstrip().startswith("```")]
-    if not marks:
-        return None
+    if not marks or _is_python(text):
+        return text
     inside = lines[marks[0] + 1 : marks[1] if len(marks) > 1 else None]
     return "\n".join(inside).rstrip().removesuffix("```")
+
+
+def _is_python(text: str) -> bool:
+    try:
+        compile(text, _NAME, "exec", _ONLY_AST, dont_inherit=True)
+    except SyntaxError:
+        return False
+    return True
 
 
 def _new_main() -> dict[str, Any]:
@@ -215,7 +214,7 @@ def _end_with(lifeline: int) -> None:
         import fcntl
 
         fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
-        fcntl.fcntl(lifeline, 10, 9)  # F_SETSIG, SIGKILL
+        fcntl.fcntl(lifeline, fcntl.F_SETSIG, 9)  # SIGKILL
         fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
         os.set_inheritable(lifeline, False)
     except (ImportError, AttributeError, OSError):

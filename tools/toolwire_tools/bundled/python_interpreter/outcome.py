@@ -31,7 +31,7 @@ def outcome(ended: Ended, job: Job) -> list[str]:
 
 def _problem(status: int | None, kind: str, said: str, job: Job) -> str:
     if status is None:
-        return f"The code was ended after {job.timeout_seconds:g} seconds, its time limit."
+        return f"The code was ended at its time limit, {job.timeout_seconds:g} s."
     if kind in ("value", "none"):
         return ""
     if kind == "error":

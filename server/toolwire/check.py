@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from toolwire_tools.suggestions import unknown
 
 from .errors import Failed, UsageError
@@ -36,7 +37,7 @@ def check(words: Words, command: list[str]) -> tuple[str, int]:
     options = words.options
     cases = _cases(options)
     if options.get("list"):
-        return _json([_about(case) for case in cases]) if options.get("json") else _list_of(cases), 0
+        return _json(msgspec.to_builtins(cases)) if options.get("json") else _list_of(cases), 0
     gaps = _gaps(options.get("baseline"))
     progress = _Progress()
     try:
@@ -120,10 +121,6 @@ def _cases(options: dict[str, Any]) -> list[Case]:
         if not chosen(cases(), [pattern]):
             raise UsageError(unknown("case", pattern, [case.id for case in cases()]))
     return chosen(cases(), options.get("only", ()), options.get("skip", ()))
-
-
-def _about(case: Case) -> dict[str, Any]:
-    return {"id": case.id, "behaviour": case.behaviour, "severity": case.severity, "source": case.source}
 
 
 def _list_of(cases: Sequence[Case]) -> str:

@@ -359,6 +359,18 @@ def _check(words: Words) -> int:
     return status
 
 
+def _diff(words: Words) -> int:
+    from .diff import diff
+
+    def entries(command: list[str], is_ours: bool) -> list[Any]:
+        with _connected(command, is_ours=is_ours) as client:
+            return client.list_entries(timeout_seconds=words.options.get("timeout"))
+
+    text, status = diff(words, entries, _own)
+    _say(text)
+    return status
+
+
 def _demo(words: Words) -> int:
     from . import demo
 
@@ -699,6 +711,35 @@ COMMANDS = {
                 """toolwire check --call 'search={"query": "tea"}' --junit report.xml -- my-server --stdio""",
             ),
             _check,
+        ),
+        Command(
+            "diff",
+            ("toolwire diff OLD NEW [OPTIONS]",),
+            "tell what changed between two lists of tools, and whom that breaks",
+            "OLD and NEW are each a saved list (FILE.json as `list --json` writes it, or - for standard input), a "
+            "target (FILE.py, FILE.yaml, a folder or a module) or the command of any MCP server, in one argument: a "
+            "program, or several words. It is told what they were taken for. The verdict is that of SemVer: major, minor or "
+            "patch. Whether one schema takes all that another takes is proved, or refuted by an example; where "
+            "neither can be done it is unknown, which counts as major. The exit status is 1 if something is as grave "
+            "as --fail-on says, and 2 if a list cannot be had.",
+            (
+                Option(
+                    "--fail-on",
+                    "exit with 1 from this verdict on: major (the default), minor, patch or never",
+                    "VERDICT",
+                    one_of("major", "minor", "patch", "never"),
+                ),
+                Option("--allow-unknown", "what may break somebody, or may not, does not count as major"),
+                Option("--json", "print the changes as JSON (`toolwire schema show tool-changes`)"),
+                Option("--markdown", "print them for release notes, or for who reviews the change"),
+                Option("--timeout", "give up on a server that does not list its tools for so long", "SECONDS", seconds),
+            ),
+            (
+                "toolwire list tools.py --json > tools.json",
+                "toolwire diff tools.json tools.py",
+                'toolwire diff "npx -y some-mcp-server@1" "npx -y some-mcp-server@2" --markdown',
+            ),
+            _diff,
         ),
         Command(
             "demo",

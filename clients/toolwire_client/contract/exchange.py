@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from .conversation import Did, Ended, Heard, Noise, Said
@@ -41,9 +42,7 @@ def _lines(event: Event) -> Iterator[str]:
 
 
 def _text(data: bytes, size: int) -> str:
-    """*data* as it can be put into `printf '%b'` or a JSON file: control characters and broken UTF-8 as escapes."""
+    """*data* as it can be put into `printf '%b'` or a JSON file: what cannot be printed, as escapes of JSON."""
     text = data.rstrip(b"\n").decode(errors="backslashreplace")
-    text = "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
-    )
+    text = "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text)
     return text if len(text) <= _MAX_LETTERS else f"{text[:_MAX_LETTERS]}… ({size:,} bytes)"

@@ -80,6 +80,7 @@ def find_out(start: Start, settings: Settings) -> Facts:
     capabilities = opening.get("capabilities")
     with start(first) as talk:
         tools, tried = _try(talk, newest, settings, patience)
+    tried["legacy-only"] = "modern" not in revisions or "it speaks 2026-07-28, so nobody falls back"
     return Facts(
         revisions,
         framings,

@@ -52,8 +52,8 @@ class Player:
                 return self._list(label)
             case {"settle": _}:
                 return self._settle()
-            case {"exit": {"within_seconds": seconds, **more}}:
-                return self._exit(seconds, **more)
+            case {"exit": expected}:
+                return self._exit(**expected)
             case {"orphans": _}:
                 return self._orphans()
         return None if self._do(step) else self._expect(filled(step, self._values))
@@ -114,10 +114,10 @@ class Player:
             return f"the server ended with status {conversation.ended.status}{said}"
         return f"nothing in {self._timeout:g} s"
 
-    def _exit(self, seconds: float, status: Sequence[int] = ()) -> Unmet | None:
-        came = self._talk.exit_status(seconds)
+    def _exit(self, within_seconds: float, status: Sequence[int] = ()) -> Unmet | None:
+        came = self._talk.exit_status(within_seconds)
         if came is None:
-            return Unmet(f"the process ends within {seconds:g} s", "it is still running")
+            return Unmet(f"the process ends within {within_seconds:g} s", "it is still running")
         if status and came not in status:
             return Unmet(f"the process ends with status {' or '.join(map(str, status))}", f"status {came}")
         return None

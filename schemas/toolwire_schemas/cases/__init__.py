@@ -15,7 +15,7 @@ Severity = Literal["must", "should", "advice"]
 Framing = Literal["lines", "headers"]
 
 
-class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One behaviour of a tool server, and the steps that show whether a server has it; see README.md."""
 
     id: str

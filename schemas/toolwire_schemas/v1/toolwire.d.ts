@@ -20,6 +20,36 @@ export type JSONRPCId = string | number
  */
 export type ContentBlock = TextContent | ImageContent | AudioContent | EmbeddedResource | ResourceLink
 /**
+ * How grave it is: `must` (the specification demands it, or hosts break), `should`, or `advice` (good to have).
+ */
+export type ContractSeverity = 'must' | 'should' | 'advice'
+/**
+ * One step: something to do, or something to expect. Expectations may have a `severity` of their own.
+ */
+export type ContractStep =
+  | SendStep
+  | RawStep
+  | BytesStep
+  | RepeatStep
+  | ListStep
+  | SettleStep
+  | CloseStep
+  | SignalStep
+  | AnswerExpectation
+  | RefusalExpectation
+  | SilenceExpectation
+  | SomeExpectation
+  | NoneExpectation
+  | EveryExpectation
+  | QuietExpectation
+  | RuleExpectation
+  | ExitExpectation
+  | OrphansExpectation
+/**
+ * Text or bytes. In a string, `${name}` stands for the JSON of the value of that name.
+ */
+export type ContractText = string | ContractBytes | ContractRepetition | ContractText[]
+/**
  * A field of a form.
  */
 export type ElicitationField =
@@ -544,6 +574,30 @@ export type ToolLibraryNamedParameter = ToolLibraryParameterWords & {
    */
   name: string
 }
+/**
+ * One line of an agent's transcript, and of what `toolwire ask --json` prints: something that happened. The events from outside (questions, replies, results, what persons said) are all that is needed to bring a run to where it was; the others tell what followed.
+ */
+export type TranscriptEvent =
+  | StartedEvent
+  | ResumedEvent
+  | ToolsListedEvent
+  | QuestionAskedEvent
+  | ModelAskedEvent
+  | ModelRepliedEvent
+  | ModelFailedEvent
+  | ReplyRefusedEvent
+  | ActionChosenEvent
+  | ApprovalAskedEvent
+  | ApprovedEvent
+  | RefusedEvent
+  | CallStartedEvent
+  | ToolAskedEvent
+  | FormAnsweredEvent
+  | CallFinishedEvent
+  | UserAskedEvent
+  | UserAnsweredEvent
+  | FinalForcedEvent
+  | EndedEvent
 
 /**
  * A tool as Anthropic's API wants it described.
@@ -1069,6 +1123,453 @@ export interface Icon {
    * The background it was drawn for; without it, any.
    */
   theme?: 'light' | 'dark'
+}
+/**
+ * The file behind `toolwire check --baseline`: what a server is known not to do, and why.
+ */
+export interface ContractBaseline {
+  /**
+   * The gaps.
+   */
+  gaps: ContractGap[]
+}
+/**
+ * One gap.
+ */
+export interface ContractGap {
+  /**
+   * The id of a case, or a pattern: `malformed/*`.
+   */
+  case: string
+  /**
+   * Why it is known and lasts.
+   */
+  reason: string
+  /**
+   * Only in this revision; in any if this is missing.
+   */
+  revision?: string
+  /**
+   * Only in this framing; in any if this is missing.
+   */
+  framing?: string
+}
+/**
+ * One behaviour of a tool server, and the steps that show whether a server has it. The README beside the cases says how they are played.
+ */
+export interface ContractCase {
+  /**
+   * Its name: an area, and what it is about.
+   */
+  id: string
+  /**
+   * What the server does, in a sentence.
+   */
+  behaviour: string
+  /**
+   * Where that is written.
+   */
+  source: string
+  severity: ContractSeverity
+  /**
+   * In which era of MCP it is played: the newest that the server speaks (`any`, if this is missing), `each` of them, only the one with a handshake (`legacy`), only the one since 2026-07-28 (`modern`), or without a word of MCP (`plain`).
+   */
+  era?: 'any' | 'each' | 'legacy' | 'modern' | 'plain'
+  /**
+   * The revisions of MCP in which it is played, each of them; `era` says nothing then.
+   *
+   * @minItems 1
+   */
+  revisions?: ('2024-11-05' | '2025-03-26' | '2025-06-18' | '2025-11-25' | '2026-07-28')[]
+  /**
+   * The framings in which it is played; both if this is missing.
+   *
+   * @minItems 1
+   */
+  framings?: ('lines' | 'headers')[]
+  /**
+   * Where: in a conversation that other cases use too (`shared`, if this is missing), in one of its own that has begun as its revision wants (`opened`) or in which nothing was said (`fresh`), or, last of all, over everything that was said in the other cases (`run`: expectations alone).
+   */
+  process?: 'shared' | 'opened' | 'fresh' | 'run'
+  /**
+   * The values that its messages use, or what else has to be known of the server; without them it is not applicable. The README lists them.
+   */
+  needs?: string[]
+  /**
+   * The steps, in order. The first expectation that is not met decides.
+   *
+   * @minItems 1
+   */
+  steps: ContractStep[]
+}
+/**
+ * Send a message in the framing. `jsonrpc` is added, and since 2026-07-28 what every request has in its `_meta`; whatever the message has already stays. A string that is just `${name}` stands for the value of that name.
+ */
+export interface SendStep {
+  /**
+   * The message.
+   */
+  send: {
+    [k: string]: unknown
+  }
+}
+/**
+ * Send a text as one message in the framing, whatever it is.
+ */
+export interface RawStep {
+  raw: ContractText
+}
+/**
+ * Bytes that are no text.
+ */
+export interface ContractBytes {
+  /**
+   * The bytes, in base64.
+   */
+  base64: string
+}
+/**
+ * The same text many times.
+ */
+export interface ContractRepetition {
+  /**
+   * The text.
+   */
+  repeat: string
+  /**
+   * How many times.
+   */
+  times: number
+}
+/**
+ * Write bytes as they are, without framing.
+ */
+export interface BytesStep {
+  bytes: ContractText
+}
+/**
+ * Take these steps several times; `${n}` is 1, then 2, and so on.
+ */
+export interface RepeatStep {
+  /**
+   * How many times.
+   */
+  times: number
+  /**
+   * The steps.
+   *
+   * @minItems 1
+   */
+  steps: ContractStep[]
+}
+/**
+ * Ask for `tools/list`, page by page, and keep all entries under a name. Fails if a page is no list, or the pages do not end.
+ */
+export interface ListStep {
+  /**
+   * The name.
+   */
+  list: string
+  severity?: ContractSeverity
+}
+/**
+ * Wait until the server has nothing more to say: send a `${probe}`, wait for its answer, and once more. Fails if it is not answered: then the server does not go on. Expectations right after it do not wait.
+ */
+export interface SettleStep {
+  /**
+   * Always true.
+   */
+  settle: true
+  severity?: ContractSeverity
+}
+/**
+ * End the server's standard input.
+ */
+export interface CloseStep {
+  /**
+   * What is closed.
+   */
+  close: 'stdin'
+}
+/**
+ * Send a signal to the process that was started.
+ */
+export interface SignalStep {
+  /**
+   * Which.
+   */
+  signal: 'SIGTERM'
+}
+/**
+ * There is an answer to this request, and it is one of those that are described; any, if none is. Its id is the same value of the same JSON type.
+ */
+export interface AnswerExpectation {
+  /**
+   * The id of the request, or `${n}`; null for an error that says no id.
+   */
+  answer: string | number | null
+  /**
+   * It may be a result that fits this JSON Schema.
+   */
+  result?:
+    | {
+        [k: string]: unknown
+      }
+    | boolean
+  /**
+   * It may be a result with `isError` and content that says why.
+   */
+  tool_error?: true
+  /**
+   * With one of these codes, or with any.
+   */
+  error?: number[] | true
+  /**
+   * The `data` of that error fits this JSON Schema.
+   */
+  data?:
+    | {
+        [k: string]: unknown
+      }
+    | boolean
+  severity?: ContractSeverity
+}
+/**
+ * There is a JSON-RPC error, whoever it is addressed to: servers cannot always read the id of what they refuse.
+ */
+export interface RefusalExpectation {
+  /**
+   * With one of these codes, or with any.
+   */
+  refused: number[] | true
+  severity?: ContractSeverity
+}
+/**
+ * Up to now there is no answer to this request.
+ */
+export interface SilenceExpectation {
+  /**
+   * The id of the request.
+   */
+  unanswered: string | number
+  severity?: ContractSeverity
+}
+/**
+ * Some message fits: an object, or the list that answers a batch.
+ */
+export interface SomeExpectation {
+  /**
+   * A JSON Schema.
+   */
+  some:
+    | {
+        [k: string]: unknown
+      }
+    | boolean
+  severity?: ContractSeverity
+}
+/**
+ * Up to now no message fits; of a batch, no member.
+ */
+export interface NoneExpectation {
+  /**
+   * A JSON Schema.
+   */
+  none:
+    | {
+        [k: string]: unknown
+      }
+    | boolean
+  severity?: ContractSeverity
+}
+/**
+ * Up to now every message fits; of a batch, every member.
+ */
+export interface EveryExpectation {
+  /**
+   * A JSON Schema.
+   */
+  every:
+    | {
+        [k: string]: unknown
+      }
+    | boolean
+  /**
+   * Only messages that fit this JSON Schema are looked at.
+   */
+  among?:
+    | {
+        [k: string]: unknown
+      }
+    | boolean
+  severity?: ContractSeverity
+}
+/**
+ * Up to now there is nothing but messages on standard output. Blank lines are let pass.
+ */
+export interface QuietExpectation {
+  /**
+   * Always true.
+   */
+  quiet: true
+  severity?: ContractSeverity
+}
+/**
+ * What JSON Schema cannot say: `answered-once`, `answers-asked`, `progress-asked`, `progress-increases`, `progress-before-answer`, `output-schema`; of lists of tools `unique-names`, `same-list` (two lists), `portable`, `portable-everywhere`.
+ */
+export interface RuleExpectation {
+  /**
+   * The name of the rule.
+   */
+  rule: string
+  /**
+   * The names of the lists that it is about.
+   */
+  lists?: string[]
+  severity?: ContractSeverity
+}
+/**
+ * The process ends by itself.
+ */
+export interface ExitExpectation {
+  exit: ContractExit
+  severity?: ContractSeverity
+}
+/**
+ * How.
+ */
+export interface ContractExit {
+  /**
+   * After so long at most.
+   */
+  within_seconds: number
+  /**
+   * With one of these statuses; with any if this is missing.
+   */
+  status?: number[]
+}
+/**
+ * Of what the server started nothing is running any more, two seconds later at most.
+ */
+export interface OrphansExpectation {
+  /**
+   * Always `none`.
+   */
+  orphans: 'none'
+  severity?: ContractSeverity
+}
+/**
+ * What `toolwire check --json` prints: the verdicts on one server.
+ */
+export interface ContractReport {
+  /**
+   * How the server was started.
+   */
+  command: string[]
+  /**
+   * Its name and version, as it says.
+   */
+  server: string
+  /**
+   * The newest revision of each era that it speaks.
+   */
+  revisions: string[]
+  /**
+   * The framings in which it was spoken to.
+   */
+  framings: ('lines' | 'headers')[]
+  /**
+   * How many tools it has.
+   */
+  tools: number
+  /**
+   * How long all of it took.
+   */
+  seconds: number
+  counts: ContractCounts
+  /**
+   * One for each case, revision and framing.
+   */
+  verdicts: ContractVerdict[]
+  /**
+   * The gaps in the baseline that are there no more.
+   */
+  outdated: string[]
+}
+/**
+ * How many verdicts there are of each outcome.
+ */
+export interface ContractCounts {
+  /**
+   * It does as expected.
+   */
+  pass: number
+  /**
+   * It does not, and must.
+   */
+  fail: number
+  /**
+   * It does not, and should.
+   */
+  warn: number
+  /**
+   * It does not, as the baseline says.
+   */
+  'known gap': number
+  /**
+   * The case cannot be played with it.
+   */
+  'not applicable': number
+}
+/**
+ * What came of one case in one revision and framing.
+ */
+export interface ContractVerdict {
+  /**
+   * The id of the case.
+   */
+  case: string
+  /**
+   * What the server should do, in a sentence.
+   */
+  behaviour: string
+  /**
+   * Where that is written.
+   */
+  source: string
+  severity: ContractSeverity
+  /**
+   * `warn` is a failure whose severity is not `must`; a `known gap` is in the baseline.
+   */
+  outcome: 'pass' | 'fail' | 'warn' | 'known gap' | 'not applicable'
+  /**
+   * The revision of MCP. Missing where none was spoken.
+   */
+  revision?: string
+  /**
+   * `lines` or `headers`.
+   */
+  framing?: string
+  /**
+   * Why it is not applicable, or why the gap is known.
+   */
+  reason?: string
+  /**
+   * What was expected and did not come.
+   */
+  expected?: string
+  /**
+   * What came instead.
+   */
+  came?: string
+  /**
+   * What was sent (`-> `), what came (`<- `) and what happened (`-- `), so that it can be seen again.
+   */
+  exchange?: string[]
+  /**
+   * How long it took.
+   */
+  seconds?: number
 }
 /**
  * The params of `elicitation/create`: a tool asks the user, by way of the client. Since 2025-06-18; a request of the server until 2025-11-25, a part of `input_required` since 2026-07-28.
@@ -2015,6 +2516,95 @@ export interface ReActFinalAnswer {
   result: string
 }
 /**
+ * What changed between two lists of tools, and whom that breaks: what `toolwire diff --json` prints.
+ */
+export interface ToolChanges {
+  /**
+   * What all changes together ask of a version's number, by SemVer: the gravest of their levels, or `none`.
+   */
+  verdict: 'none' | 'patch' | 'minor' | 'unknown' | 'major'
+  /**
+   * The list before.
+   */
+  old: ComparedList
+  /**
+   * The list now.
+   */
+  new: ComparedList
+  /**
+   * Every change, the gravest first; those of a level in the order of the tools.
+   */
+  changes: ToolChange[]
+}
+/**
+ * Where a list of tools is from, and how long it is.
+ */
+export interface ComparedList {
+  /**
+   * What was typed; `-` is standard input.
+   */
+  name: string
+  /**
+   * What that was taken for: a file with a list, something that Toolwire serves, or the command of a server.
+   */
+  kind: 'saved' | 'target' | 'command'
+  /**
+   * How many tools there are.
+   */
+  tools: number
+}
+/**
+ * One change of one tool, or of the list.
+ */
+export interface ToolChange {
+  /**
+   * The tool's name, the old one if it was renamed; empty if it is the list that changed.
+   */
+  tool: string
+  /**
+   * Where in the tool: a path below `arguments` or `result` with `[]` for all elements and `.*` for members of any name, or a member of its description; empty if it is the whole tool.
+   */
+  place: string
+  /**
+   * What happened. `narrowed` takes, or gives, less than before, `widened` more, and `changed` is either; of `undecided` some of that is unknown.
+   */
+  change:
+    | 'tool-added'
+    | 'tool-removed'
+    | 'tool-renamed'
+    | 'tools-reordered'
+    | 'member-added'
+    | 'member-removed'
+    | 'member-required'
+    | 'member-optional'
+    | 'narrowed'
+    | 'widened'
+    | 'changed'
+    | 'undecided'
+    | 'default-changed'
+    | 'text-changed'
+    | 'output-added'
+    | 'output-removed'
+    | 'hint-changed'
+    | 'tasks-changed'
+  /**
+   * What this alone asks of a version's number: `major` breaks somebody, `unknown` may do so, `minor` and `patch` do not.
+   */
+  level: 'patch' | 'minor' | 'unknown' | 'major'
+  /**
+   * Who notices: `callers` send arguments, `readers` get results, `approval` is by the tool's hints, `models` choose tools by names and descriptions, `people` see titles and pictures.
+   */
+  concerns: 'callers' | 'readers' | 'approval' | 'models' | 'people'
+  /**
+   * The change, in words for people.
+   */
+  text: string
+  /**
+   * For callers a value that was taken at this place and is not any more; for readers one that may be given now and was not before. Only where the level is `major` and there is such a value.
+   */
+  example?: unknown
+}
+/**
  * What a YAML file says of one tool: how a model chooses it, how it is instructed, what it takes, and what runs it. A file may hold several, parted by `---`. Where nothing says what runs it, that is the executor registered under its name.
  */
 export interface ToolLibraryEntry {
@@ -2389,4 +2979,515 @@ export interface ToolLibraryParameterWords {
    */
   $comment?: string
   [k: string]: unknown
+}
+/**
+ * An exchange begins. What follows in the file, up to the next of these, belongs to it.
+ */
+export interface StartedEvent {
+  type: 'Started'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * The version of these events.
+   */
+  version?: 1
+  /**
+   * The date and time in UTC, as of ISO 8601.
+   */
+  date?: string
+  /**
+   * What the model calls itself.
+   */
+  model?: string
+  /**
+   * How the model is spoken to, and in which language.
+   */
+  protocol?: string
+}
+/**
+ * An exchange is taken up again, perhaps by another process.
+ */
+export interface ResumedEvent {
+  type: 'Resumed'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * The date and time in UTC, as of ISO 8601.
+   */
+  date?: string
+}
+/**
+ * The tools that the model is told of from here on.
+ */
+export interface ToolsListedEvent {
+  type: 'ToolsListed'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * Their entries, as in `tools/list`.
+   */
+  tools: ToldTool[]
+  /**
+   * The sources that could not be asked for their tools, each with the reason.
+   */
+  missing?: {
+    [k: string]: string
+  }
+}
+/**
+ * An entry of `tools/list`, as the server sent it, whatever it is.
+ */
+export interface ToldTool {
+  /**
+   * What the model is to call it.
+   */
+  name: string
+}
+/**
+ * The user wants something.
+ */
+export interface QuestionAskedEvent {
+  type: 'QuestionAsked'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * What the user wrote.
+   */
+  content: string
+}
+/**
+ * The model is asked for a reply.
+ */
+export interface ModelAskedEvent {
+  type: 'ModelAsked'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * How many messages of the last time are sent again, from the first on.
+   */
+  kept: number
+  /**
+   * Those that are sent behind them.
+   */
+  messages: ModelMessage[]
+}
+/**
+ * A message to a model, in the shape of OpenAI's chat completions.
+ */
+export interface ModelMessage {
+  /**
+   * Whose it is: `system`, `user`, `assistant` or `tool`.
+   */
+  role: string
+  /**
+   * Its text.
+   */
+  content?: string | null
+  /**
+   * The calls that the assistant asked for, in the vendor's own way of calling tools.
+   */
+  tool_calls?: {
+    [k: string]: unknown
+  }[]
+  /**
+   * The call that this is the result of.
+   */
+  tool_call_id?: string
+  /**
+   * What the vendor wants to see again of its reply, unread.
+   */
+  echo?: {
+    [k: string]: unknown
+  }
+}
+/**
+ * The model replied. What that leads to is the next event.
+ */
+export interface ModelRepliedEvent {
+  type: 'ModelReplied'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  reply: ModelReply
+}
+/**
+ * One reply of a model.
+ */
+export interface ModelReply {
+  /**
+   * What it wrote, without its thoughts.
+   */
+  text?: string
+  /**
+   * The calls it asked for, in the vendor's own way of calling tools.
+   */
+  tool_calls?: ModelToolCall[]
+  /**
+   * Why it stopped: `stop`, `length`, `tool_calls` or `content_filter`, or a word of the vendor's; null if it gave none.
+   */
+  finish_reason?: string | null
+  /**
+   * What it cost; null if nothing was said about it.
+   */
+  usage?: TokenUsage | null
+  /**
+   * Thoughts that came in a field of their own, or between tags.
+   */
+  reasoning?: string
+  /**
+   * What the vendor wants to see again in the next request, unread.
+   */
+  echo?: {
+    [k: string]: unknown
+  }
+}
+/**
+ * A call in a vendor's own way of calling tools.
+ */
+export interface ModelToolCall {
+  /**
+   * What its result refers to.
+   */
+  id: string
+  /**
+   * The tool.
+   */
+  name: string
+  /**
+   * As it came: text where the wire has text, which may be no JSON.
+   */
+  arguments:
+    | string
+    | {
+        [k: string]: unknown
+      }
+}
+/**
+ * Tokens of one request, or the sum of several.
+ */
+export interface TokenUsage {
+  /**
+   * All that were sent.
+   */
+  input_tokens?: number
+  /**
+   * All that were written.
+   */
+  output_tokens?: number
+  /**
+   * Those among the sent ones that the vendor had cached.
+   */
+  cached_tokens?: number
+  /**
+   * Those among the written ones that were thoughts.
+   */
+  reasoning_tokens?: number
+}
+/**
+ * The model gave no reply.
+ */
+export interface ModelFailedEvent {
+  type: 'ModelFailed'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * Why not.
+   */
+  reason: string
+  /**
+   * Nobody waited any longer.
+   */
+  out_of_time?: boolean
+}
+/**
+ * The reply cannot be used, and the model is told why.
+ */
+export interface ReplyRefusedEvent {
+  type: 'ReplyRefused'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * What the model is told.
+   */
+  reason: string
+  /**
+   * The action that cannot be done; null if none could be read.
+   */
+  action?: ReActAction | null
+}
+/**
+ * The model wants a tool to be called.
+ */
+export interface ActionChosenEvent {
+  type: 'ActionChosen'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * What the model thinks. The user is not meant to see it.
+   */
+  thought: string
+  /**
+   * The tool, by the name that the model knows.
+   */
+  tool: string
+  /**
+   * What the tool is given, by name.
+   */
+  params: {
+    [k: string]: unknown
+  }
+  /**
+   * What was odd about the reply, in sentences.
+   */
+  warnings?: string[]
+}
+/**
+ * A person has to allow the call.
+ */
+export interface ApprovalAskedEvent {
+  type: 'ApprovalAsked'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * The tool, by the name that the model knows.
+   */
+  tool: string
+  /**
+   * What the tool is given, by name.
+   */
+  params: {
+    [k: string]: unknown
+  }
+  /**
+   * Why that is necessary.
+   */
+  reason: string
+  /**
+   * It was begun before, and nobody knows how it ended: to allow it may do twice what it does.
+   */
+  interrupted?: boolean
+}
+/**
+ * The call was allowed.
+ */
+export interface ApprovedEvent {
+  type: 'Approved'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * What the person has made of the parameters; null if nothing.
+   */
+  params?: {
+    [k: string]: unknown
+  } | null
+}
+/**
+ * The call was not allowed.
+ */
+export interface RefusedEvent {
+  type: 'Refused'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * What the model is told about it.
+   */
+  reason: string
+  /**
+   * A person did not allow it; otherwise it was the settings.
+   */
+  by_user?: boolean
+}
+/**
+ * A tool is called. From here on its effect may have happened.
+ */
+export interface CallStartedEvent {
+  type: 'CallStarted'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * The tool, by the name that the model knows.
+   */
+  tool: string
+  /**
+   * What the tool is given, by name.
+   */
+  params: {
+    [k: string]: unknown
+  }
+}
+/**
+ * The tool that is called wants to know something from the user.
+ */
+export interface ToolAskedEvent {
+  type: 'ToolAsked'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * The tool, as its server calls it; null if that does not say, before MCP 2026-07-28.
+   */
+  tool: string | null
+  /**
+   * What it asks.
+   */
+  message: string
+  /**
+   * The JSON Schema of what it wants to be told: a flat object.
+   */
+  form: {
+    [k: string]: unknown
+  }
+}
+/**
+ * What the user did about a tool's question.
+ */
+export interface FormAnsweredEvent {
+  type: 'FormAnswered'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * Whether the user answered it, did not want to, or closed it.
+   */
+  action: 'accept' | 'decline' | 'cancel'
+  /**
+   * The answer, by the names of the form; empty if there is none.
+   */
+  content?: {
+    [k: string]: unknown
+  }
+}
+/**
+ * What the call came to, as the model is told.
+ */
+export interface CallFinishedEvent {
+  type: 'CallFinished'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * Whether the tool did what it was called for.
+   */
+  success: boolean
+  /**
+   * What it returned, cut if that is long; if it failed, why.
+   */
+  result: unknown
+  /**
+   * What is to be said about the result, such as that it was cut.
+   */
+  note?: string
+}
+/**
+ * The model wants to know something from the user.
+ */
+export interface UserAskedEvent {
+  type: 'UserAsked'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * What the model thinks. The user is not meant to see it.
+   */
+  thought: string
+  /**
+   * The question.
+   */
+  content: string
+  /**
+   * What was odd about the reply, in sentences.
+   */
+  warnings?: string[]
+}
+/**
+ * What the user answered to the model's question.
+ */
+export interface UserAnsweredEvent {
+  type: 'UserAnswered'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * The answer; null if nobody was there to ask.
+   */
+  content: string | null
+}
+/**
+ * The model is told that its next reply is the last one.
+ */
+export interface FinalForcedEvent {
+  type: 'FinalForced'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * Why, as the model is told.
+   */
+  reason: string
+  /**
+   * How the run ends if that reply is no answer.
+   */
+  status: 'turn_limit' | 'budget'
+}
+/**
+ * The run is over.
+ */
+export interface EndedEvent {
+  type: 'Ended'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * `answered` and `unsolvable` are the model's own words. `needs_input` waits for a person and can be taken up again. With `turn_limit` and `budget` there were no replies, or not enough tokens or time, to come to an answer. With `model_error` the model gave no reply, or none that can be used. `cancelled` was ended from outside.
+   */
+  status: 'answered' | 'unsolvable' | 'needs_input' | 'turn_limit' | 'budget' | 'model_error' | 'cancelled'
+  /**
+   * The model's answer, or what it says there is none; null if it came to none.
+   */
+  result?: string | null
+  /**
+   * Why it ended so, where that needs saying.
+   */
+  reason?: string
+  /**
+   * What the model thinks. The user is not meant to see it.
+   */
+  thought?: string
+  /**
+   * How many replies the model gave since the question.
+   */
+  turns?: number
+  usage?: TokenUsage
 }

@@ -120,7 +120,7 @@ class _Walk:
         self._within.append(pair)
         is_same = self._same(old.plain, new.plain)
         ahead, back = (YES, YES) if is_same else (new.takes_all_of(old), old.takes_all_of(new))
-        below = [_within_bounds(found, ahead, back) for found in self._below(old, new, place)]
+        below = [bounded for found in self._below(old, new, place) if (bounded := _within_bounds(found, ahead, back))]
         self._within.pop()
         return below if is_same else [*self._here(old, new, place, below, ahead, back), *below]
 
@@ -185,10 +185,15 @@ class _Walk:
         return ""
 
 
-def _within_bounds(part: Difference, ahead: Verdict, back: Verdict) -> Difference:
-    return msgspec.structs.replace(
-        part, new_takes_old=_bounded(part.new_takes_old, ahead), old_takes_new=_bounded(part.old_takes_new, back)
-    )
+def _within_bounds(part: Difference, ahead: Verdict, back: Verdict) -> Difference | None:
+    """What a part's difference means for the whole, `None` if nothing."""
+    mine, theirs = _bounded(part.new_takes_old, ahead), _bounded(part.old_takes_new, back)
+    if part.kind in _OF_VALUES and (mine.answer, theirs.answer) == ("yes", "yes"):
+        return None
+    return msgspec.structs.replace(part, new_takes_old=mine, old_takes_new=theirs)
+
+
+_OF_VALUES = ("narrowed", "widened", "changed", "undecided")
 
 
 def _bounded(part: Verdict, whole: Verdict) -> Verdict:

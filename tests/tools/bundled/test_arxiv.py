@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tools.bundled.stand_ins.arxiv import NO_SUCH_ARTICLE, entry, feed, told
+from tools.bundled.stand_ins.arxiv import NO_SUCH_ARTICLE, document, entry, feed, told
 from tools.bundled.stand_ins.server import StandIn, endless, error, text_answer, throttled
 from tools.bundled.stand_ins.time import Hours
 from toolwire_tools import ActionReturn, ActionStatusCode
@@ -111,9 +111,10 @@ def test_an_error_in_the_feed_is_told_in_arxivs_words(arxiv: StandIn) -> None:
 
 
 def test_an_error_of_http_is_told_in_arxivs_words(arxiv: StandIn) -> None:
-    arxiv.on("GET", "/query", error(400, "<feed><entry><summary>max_results must be &gt;= 0</summary></entry></feed>"))
-    with pytest.raises(Refused, match="max_results must be >= 0"):
+    arxiv.on("GET", "/query", error(400, document(told("max_results must be >= 0"))))
+    with pytest.raises(Refused) as failure:
         ask(arxiv)
+    assert str(failure.value) == f"arXiv ({arxiv.host}) answered 400: max_results must be >= 0"
     assert len(arxiv.requests) == 1
 
 

@@ -14,8 +14,13 @@ SUMMARY = "  We measure how long a kettle sings\n  before it boils, for water < 
 
 
 def feed(*entries: str) -> Answer:
+    """A feed of *entries*, as it is answered."""
+    return text_answer(document(*entries), "application/atom+xml; charset=utf-8")
+
+
+def document(*entries: str) -> str:
     """A feed of *entries*."""
-    return text_answer(
+    return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/"'
         ' xmlns:arxiv="http://arxiv.org/schemas/atom">\n'
@@ -23,8 +28,7 @@ def feed(*entries: str) -> Answer:
         "  <title>arXiv Query: search_query=kettle&amp;id_list=&amp;start=0&amp;max_results=3</title>\n"
         "  <updated>2026-01-01T00:00:00Z</updated>\n"
         f"  <opensearch:totalResults>{len(entries)}</opensearch:totalResults>\n"
-        f"  {''.join(entries)}\n</feed>",
-        "application/atom+xml; charset=utf-8",
+        f"  {''.join(entries)}\n</feed>"
     )
 
 

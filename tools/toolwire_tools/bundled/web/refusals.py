@@ -63,6 +63,10 @@ def _without_markup(text: str) -> str:
     import html
     import re
 
+    if summary := re.search(
+        r"(?is)<entry\b.*?<summary\b[^>]*>(.*?)</summary\s*>", text
+    ):  # Atom's, as arXiv's errors are
+        text = summary[1]
     without = re.sub(r"(?is)<(script|style|head)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", " ", text)
     return html.unescape(without)
 

@@ -63,10 +63,8 @@ def _without_markup(text: str) -> str:
     import html
     import re
 
-    if summary := re.search(
-        r"(?is)<entry\b.*?<summary\b[^>]*>(.*?)</summary\s*>", text
-    ):  # Atom's, as arXiv's errors are
-        text = summary[1]
+    if "<feed" in text and "<summary" in text:  # Atom's, as arXiv's errors are
+        text = text.partition("<summary")[2].partition(">")[2].partition("</summary")[0]
     without = re.sub(r"(?is)<(script|style|head)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", " ", text)
     return html.unescape(without)
 

@@ -48,11 +48,29 @@ BUNDLED: dict[str, Entry] = {
         extra="web",
         keys=("SERPAPI_API_KEY",),
     ),
+    "GoogleSearch": Entry(
+        "bundled.google_search",
+        "Short answers from Google, by way of Serper.",
+        extra="web",
+        keys=("SERPER_API_KEY",),
+    ),
     "PPT": Entry("bundled.ppt", "Makes presentations: text, lists and pictures, in a few styles.", extra="ppt"),
     "PythonInterpreter": Entry(
         "bundled.python_interpreter",
         "Runs Python code, each call in a process of its own, in a sandbox where there is one.",
         programs=("bwrap",),
+    ),
+    "WebBrowser": Entry(
+        "bundled.web_browser",
+        "Searches the web and reads its pages.",
+        extra="web",
+        variables=("BRAVE_API_KEY", "SEARXNG_URL", "SERPER_API_KEY"),
+    ),
+    "WebSearch": Entry(
+        "bundled.web_browser",
+        "WebBrowser, by the name that Groot has for it.",
+        extra="web",
+        variables=("BRAVE_API_KEY", "SEARXNG_URL", "SERPER_API_KEY"),
     ),
 }
 """All of them by name: what is part of every executor, then the others by the alphabet."""

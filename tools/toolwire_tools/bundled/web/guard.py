@@ -87,8 +87,9 @@ class Guard(msgspec.Struct, frozen=True):
     def _permitted(self, url: httpx2.URL, addresses: Sequence[str]) -> list[str]:
         permitted = [each for each in addresses if self._may_ask(url.host, each)]
         if not permitted:
-            seen = ", ".join(addresses[:3]) or "no address"
-            raise NotOpened(f"{url.host} is {seen}, which is not on the public internet; pages there are not opened")
+            seen = ", ".join(each for each in addresses[:3] if each != url.host)
+            where = f"{url.host} ({seen})" if seen else url.host
+            raise NotOpened(f"{where} is not on the public internet; pages there are not opened")
         return permitted
 
     def _may_ask(self, host: str, written: str) -> bool:

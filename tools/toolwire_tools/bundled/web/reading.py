@@ -14,6 +14,7 @@ from toolwire_tools.bundled.needs import extra
 
 from .errors import Unusable
 from .guard import shown
+from .pace import Pace
 
 if TYPE_CHECKING:
     import threading
@@ -25,6 +26,8 @@ MAX_SECONDS = 10.0
 _GLANCE_SECONDS = 0.05
 # What Python needs of the environment. The rest may hold keys, and a page may know a fault of the parser.
 _NEEDED = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "TEMP", "TMPDIR", "LANG")
+# Each may take a gigabyte.
+_TURNS = Pace("the reader of pages", at_once=2)
 _LINK = re.compile(r"(?<!!)\[([^\[\]]*)\]\([^()\s]*\)")
 
 
@@ -50,7 +53,8 @@ def read(page: Page, call: Call, *, max_seconds: float = MAX_SECONDS) -> Text:
     _check_installed()
     call.say(f"reading {shown(page.url)}")
     seconds = min(max_seconds, max(call.seconds_left, 0.0))
-    output = call.attend(partial(_extracted, page, seconds), f"reading {shown(page.url)}")
+    with _TURNS.turn(call):
+        output = call.attend(partial(_extracted, page, seconds), f"reading {shown(page.url)}")
     lines = [line for line in output.splitlines(keepends=True) if line.endswith(b"\n")]
     if not lines:
         raise Unusable(f"{shown(page.url)} cannot be read: its markup takes too long, or too much memory")

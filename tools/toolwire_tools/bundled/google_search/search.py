@@ -1,0 +1,76 @@
+"""GoogleSearch: short answers from Google."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolwire_tools.action_return import ActionReturn
+from toolwire_tools.actions import BaseAction
+from toolwire_tools.bundled.web.call import Call
+from toolwire_tools.bundled.web.errors import WebError, failed
+from toolwire_tools.decorator import tool_api
+from toolwire_tools.errors import ArgumentsError
+from toolwire_tools.parsers import BaseParser, JsonParser
+from toolwire_tools.suggestions import unknown
+
+from .serper import SERPER, Serper
+from .snippets import PLACES, told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolwire_tools.context import Context
+
+_SECONDS = 30.0
+
+
+class GoogleSearch(BaseAction):
+    """Searches Google by way of Serper, with a key from https://serper.dev in SERPER_API_KEY."""
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        timeout: float = 5,
+        search_type: str = "search",
+        base_url: str = SERPER,
+        description: dict[str, Any] | None = None,
+        parser: Callable[..., BaseParser] = JsonParser,
+        enable: bool = True,
+    ) -> None:
+        """Prepare to search.
+
+        Args:
+            api_key: the key, if it is not in the environment
+            timeout: seconds of silence after which Serper is asked again, or given up on
+            search_type: what is searched: search, news, places or images
+            base_url: where Serper is
+
+        Raises:
+            ValueError: if there is no such type of search.
+        """
+        super().__init__(description, parser, enable)
+        if search_type not in PLACES:
+            raise ValueError(f"GoogleSearch: {unknown('search_type', search_type, PLACES)}")
+        self.search_type = search_type
+        self._serper = Serper(api_key, base_url, timeout)
+
+    @tool_api(read_only=True, open_world=True)
+    def run(self, query: str, k: int = 10, context: Context | None = None) -> ActionReturn:
+        """一个可以从谷歌搜索结果的API。当你需要对于一个特定问题找到简短明了的回答时，可以使用它。输入应该是一个搜索查询。
+
+        Search Google for a short answer to a question, or for snippets of the pages it finds.
+
+        Args:
+            query (str): the search content
+            k (int): select first k results in the search results as response
+        """
+        if not query.strip():
+            raise ArgumentsError([("arguments.query", "there is nothing in it to search for")])
+        if not 1 <= k <= 100:
+            raise ArgumentsError([("arguments.k", f"from 1 to 100, not {k}")])
+        try:
+            found = self._serper.search(query, Call(context, seconds=_SECONDS), kind=self.search_type, num=k)
+        except WebError as error:
+            return failed(error)
+        text = str(told(found, self.search_type, k))
+        return ActionReturn(result=[{"type": "text", "content": text}])

@@ -1,0 +1,90 @@
+"""DuckDuckGo's page for browsers without scripts, which has no documentation: it may change, or refuse, at any time.
+
+Source: the pages of https://html.duckduckgo.com/html/ as public parsers read them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from toolwire_tools.bundled.needs import extra
+from toolwire_tools.bundled.web.errors import Unusable
+from toolwire_tools.bundled.web.exchange import Limits
+from toolwire_tools.bundled.web.service import Service
+
+from .engines import Hit
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+    from toolwire_tools.bundled.web.call import Call
+
+    from .engines import Settings
+
+DUCKDUCKGO = "https://html.duckduckgo.com/html/"
+_MAX_BYTES = 2 * 1024 * 1024
+_INTERVAL_SECONDS = 1.0
+
+
+class Engine:
+    """Needs no key. *region* is "de-de", "wt-wt" for none."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._region = settings.region
+        self._service = Service(
+            "DuckDuckGo",
+            settings.base_url or DUCKDUCKGO,
+            limits=Limits(silence_seconds=settings.timeout, max_bytes=_MAX_BYTES),
+            headers={"accept": "text/html"},
+            interval_seconds=0.0 if settings.base_url else _INTERVAL_SECONDS,
+        )
+
+    def search(self, query: str, most: int, call: Call) -> list[Hit]:
+        """As `engines.Engine.search`."""
+        reply = self._service.post(data={"q": query, "kl": self._region}, call=call)
+        return read(reply.text())[:most]
+
+
+def read(page: str) -> list[Hit]:
+    """The results on a page.
+
+    Raises:
+        Unusable: if it is no page of results, as when DuckDuckGo takes whoever asks for a robot.
+    """
+    with extra("web"):
+        from lxml.html import document_fromstring  # comes with trafilatura
+    tree = document_fromstring(page or "<html/>")
+    found = [hit for body in _with_class(tree, "result__body") if (hit := _hit(body))]
+    if not found and not _with_class(tree, "no-results"):
+        raise Unusable(
+            "DuckDuckGo sent no results; it does that when it takes whoever asks for a robot. "
+            "Try again later, or use an engine with a key: BraveSearch or GoogleSearch"
+        )
+    return found
+
+
+def _hit(body: HtmlElement) -> Hit | None:
+    links = _with_class(body, "result__a")
+    url = _target(links[0].get("href") or "") if links else ""
+    if not url:
+        return None
+    summaries = _with_class(body, "result__snippet")
+    return Hit(url, links[0].text_content().strip(), summaries[0].text_content().strip() if summaries else "")
+
+
+def _with_class(tree: HtmlElement, name: str) -> list[HtmlElement]:
+    found: list[HtmlElement] = tree.xpath(f".//*[contains(concat(' ', normalize-space(@class), ' '), ' {name} ')]")
+    return found
+
+
+def _target(href: str) -> str:
+    """Where a link leads, which is told in the query of one to DuckDuckGo itself; empty for advertisements."""
+    from urllib.parse import parse_qs, urlsplit
+
+    try:
+        parts = urlsplit(href)
+    except ValueError:
+        return ""
+    if (parts.hostname or "").endswith("duckduckgo.com"):
+        return next(iter(parse_qs(parts.query).get("uddg", [])), "") if parts.path == "/l/" else ""
+    return href if parts.scheme in ("http", "https") else ""

@@ -1,0 +1,29 @@
+"""Several things at once, each with an outcome of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from toolwire_tools.errors import ToolError
+
+T = TypeVar("T")
+
+_AT_ONCE = 4
+
+
+def together(works: Sequence[Callable[[], T]]) -> list[T | ToolError]:
+    """What each of *works* returns, or the `ToolError` it raises, in their order. Whatever else one raises is raised
+    once all have ended; a cancelled call ends all of them."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(_AT_ONCE, len(works)), "toolwire-web") as threads:
+        futures = [threads.submit(_outcome, work) for work in works]
+    return [future.result() for future in futures]
+
+
+def _outcome(work: Callable[[], T]) -> T | ToolError:
+    try:
+        return work()
+    except ToolError as error:
+        return error

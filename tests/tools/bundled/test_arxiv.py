@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from tools.bundled.stand_ins.arxiv import NO_SUCH_ARTICLE, document, entry, feed, told
 from tools.bundled.stand_ins.server import StandIn, endless, error, text_answer, throttled
 from tools.bundled.stand_ins.time import Hours
-from toolwire_tools import ActionReturn, ActionStatusCode
+from toolwire_tools import ActionExecutor, ActionReturn, ActionStatusCode, JsonParser
 from toolwire_tools.bundled import ArxivSearch
 from toolwire_tools.bundled.arxiv import search
 from toolwire_tools.bundled.arxiv.feed import Article, articles
@@ -45,6 +46,25 @@ def test_articles_are_told_as_lagent_told_them(arxiv: StandIn) -> None:
         "Published: 2024-02-29\nTitle: Kettles that sing\nAuthors: Ada Brewer, Ben Cooper\n"
         "Summary: We measure how long a kettle sings\n  before it boils, for water < 1 litre."
     )
+
+
+def test_it_is_described_and_called_as_in_lagents_document(arxiv: StandIn) -> None:
+    executor = ActionExecutor([ArxivSearch(base_url=arxiv.url, parser=partial(JsonParser, lang="zh"))])
+    assert executor.get_actions_info() == [
+        {
+            "name": "ArxivSearch.get_arxiv_article_information",
+            "description": "Run Arxiv search and get the article meta information.",
+            "parameters": [{"name": "query", "type": "STRING", "description": "the content of search query"}],
+            "required": ["query"],
+            "return_data": [
+                {"name": "content", "description": "a list of 3 arxiv search papers", "type": "STRING"},
+            ],
+            "parameter_description": "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称",
+        }
+    ]
+    returned = executor("ArxivSearch.get_arxiv_article_information", '{"query": "kettle"}')
+    assert (returned.type, returned.state, returned.errmsg) == ("ArxivSearch", ActionStatusCode.SUCCESS, None)
+    assert '"content": "Published: 2024-02-29\\nTitle: Kettles that sing' in returned.format_result()
 
 
 def test_several_articles_have_an_empty_line_between_them(arxiv: StandIn) -> None:

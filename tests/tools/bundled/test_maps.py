@@ -245,6 +245,11 @@ def test_the_question_is_what_overpass_documents() -> None:
     assert asked.endswith(f'~"^(tea_shops|tea_shop)$"]{where});out center 500;')
 
 
+def test_a_term_is_searched_for_to_the_letter() -> None:
+    asked = overpass.question('a+b (c) "d" \\', HERE, 9)
+    assert r"""["name"~"a\\+b \\(c\\) \"d\" \\\\",i]""" in asked
+
+
 @pytest.mark.parametrize("term", ['x"](around:1,1,1);node', "a\\", "(.*)+$", "]};out;", 'x\\"', "a|b^c{2}[d]?"])
 def test_a_term_is_never_a_part_of_the_language(term: str) -> None:
     """Without its strings, a question is the same whatever is searched for."""

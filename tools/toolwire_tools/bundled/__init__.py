@@ -42,6 +42,7 @@ BUNDLED: dict[str, Entry] = {
     ),
     "Calculator": Entry("bundled.calculator", "Calculates, exactly where that is possible."),
     "Clock": Entry("bundled.clock", "Tells the time in any time zone, and calculates with times."),
+    "Files": Entry("bundled.files", "Lists, reads, searches, writes and edits files inside of folders that you name."),
     "GoogleScholar": Entry(
         "bundled.scholar",
         "Finds papers, authors and citations on Google Scholar, by way of SerpApi.",
@@ -53,6 +54,12 @@ BUNDLED: dict[str, Entry] = {
         "Short answers from Google, by way of Serper.",
         extra="web",
         keys=("SERPER_API_KEY",),
+    ),
+    "IPythonInterpreter": Entry(
+        "bundled.ipython",
+        "Runs Python code in a Jupyter session that keeps its variables; without a sandbox.",
+        extra="ipython",
+        variables=("USER_DATA_DIR",),
     ),
     "PPT": Entry("bundled.ppt", "Makes presentations: text, lists and pictures, in a few styles.", extra="ppt"),
     "PythonInterpreter": Entry(

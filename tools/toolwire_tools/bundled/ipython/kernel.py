@@ -1,0 +1,274 @@
+"""One Jupyter kernel: a Python process that keeps what it was told. Imported with jupyter_client, at the first call.
+
+Strategy. The process is ours, so that it gets no more of our environment than it needs, and ends with everything it
+started. What goes over its channels is jupyter_client's; they are Unix sockets in a private folder where there are any.
+One call at a time uses a kernel: ZeroMQ's sockets are not for several threads at once.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import zmq
+from jupyter_client.client import KernelClient
+from jupyter_client.connect import write_connection_file
+
+from toolwire_tools.errors import ToolError
+
+from .cell import Cell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_LOOK_SECONDS = 0.05
+"""How soon a cancellation or the death of the kernel is noticed."""
+
+_START_SECONDS = 60.0
+_INTERRUPT_SECONDS = 2.0
+"""How long interrupted code may take to clean up."""
+
+_LATE_SECONDS = 1.0
+"""How long output may take that was sent before the reply. Behind that, some of it is lost."""
+
+_MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+
+_BEGINNING = """
+def _refused(*_):
+    raise RuntimeError("Commands of the shell (!) are disabled here; use Python, subprocess for one.")
+{shell}
+del _refused
+"""
+_NO_SHELL = """get_ipython().system = get_ipython().system_raw = get_ipython().getoutput = _refused"""
+
+
+class Died(Exception):
+    """The kernel's process has ended by itself, with *status*."""
+
+    def __init__(self, status: int | None) -> None:
+        self.status = status
+        super().__init__(f"exit status {status}" if (status or 0) >= 0 else f"signal {-(status or 0)}")
+
+
+class Kernel:
+    """A kernel that works in *folder*; `None`: in a folder of its own, which goes with it.
+
+    Raises:
+        ToolError: if it does not start.
+    """
+
+    def __init__(self, folder: str | None, *, shell: bool, check: Callable[[], None]) -> None:
+        self._private = tempfile.mkdtemp(prefix="toolwire-jupyter-")
+        self._errors = open(os.path.join(self._private, "stderr"), "wb+")  # noqa: SIM115  # open as long as the kernel
+        self._context = zmq.Context()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._exited = False
+        try:
+            self._process = self._start(folder)
+            _kernels.add(self)
+            self._client = KernelClient(context=self._context)
+            self._client.load_connection_file(self._connection_file)
+            # A larger message closes the connection and is lost. Without this it would take as much of our memory.
+            self._context.setsockopt(zmq.MAXMSGSIZE, _MAX_MESSAGE_BYTES)
+            self._shell, self._output = self._client.connect_shell(), self._client.connect_iopub()
+            self._wait_until_ready(check)
+            self._silently(_BEGINNING.format(shell="" if shell else _NO_SHELL), check)
+        except BaseException:
+            self.end()
+            raise
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its process runs."""
+        return self._process is not None and self._process.poll() is None
+
+    def run(
+        self, code: str, cell: Cell, seconds: float, check: Callable[[], None], told: Callable[[str], None]
+    ) -> bool:
+        """Run *code* and put what comes of it into *cell*; false if it took longer than *seconds*.
+
+        Then, or if *check* raises, the code is interrupted, and if it does not heed that, the kernel is ended.
+
+        Raises:
+            Died: if the code ends the process, or wants it to.
+        """
+        deadline = time.monotonic() + seconds
+        parent = self._execute(code, silent=False)
+        try:
+            while not self._finished(parent, cell, told):
+                check()
+                if time.monotonic() > deadline:
+                    self._interrupt(parent, cell)
+                    return False
+        except Died:
+            raise
+        except BaseException:
+            self._interrupt(parent, cell)
+            raise
+        if self._exited:  # exit() and quit() leave it to whoever started a kernel
+            self.end()
+            raise Died(0)
+        if not cell.finished:
+            self._listen_again(check)
+            cell.add_text(f"\n[... what was shown is lost: more than {_MAX_MESSAGE_BYTES:,} bytes at a time ...]")
+        return True
+
+    def end(self) -> None:
+        """End the process with all that it has started, and forget its files."""
+        _kernels.discard(self)
+        if self._process is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                if sys.platform == "win32":
+                    self._process.kill()
+                else:
+                    os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        self._context.destroy(linger=0)
+        self._errors.close()
+        shutil.rmtree(self._private, ignore_errors=True)
+
+    # The process
+
+    def _start(self, folder: str | None) -> subprocess.Popen[bytes]:
+        self._connection_file = os.path.join(self._private, "kernel.json")
+        if sys.platform == "win32":
+            write_connection_file(self._connection_file)
+        else:
+            write_connection_file(self._connection_file, transport="ipc", ip=os.path.join(self._private, "channel"))
+        home = os.path.join(self._private, "folder")
+        os.mkdir(home)
+        # The environment says whose child it is: without its parent it ends by itself.
+        environment = {**_environment(os.environ), "JPY_PARENT_PID": str(os.getpid()), "IPYTHONDIR": home}
+        options: dict[str, Any] = {"start_new_session": True}
+        if sys.platform == "win32":
+            options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+        program = [
+            sys.executable,
+            "-m",
+            "ipykernel_launcher",
+            "-f",
+            self._connection_file,
+            "--HistoryManager.enabled=False",
+        ]
+        try:
+            return subprocess.Popen(
+                program,
+                stdin=subprocess.DEVNULL,
+                stdout=self._errors,
+                stderr=self._errors,
+                cwd=folder or home,
+                env=environment,
+                **options,
+            )
+        except OSError as error:
+            raise ToolError(f"The kernel could not be started: {error}.") from None
+
+    def _wait_until_ready(self, check: Callable[[], None]) -> None:
+        """Until it answers and is heard: what is published before somebody listens is lost."""
+        deadline = time.monotonic() + _START_SECONDS
+        answered = heard = False
+        while not (answered and heard):
+            self._client.session.send(self._shell, "kernel_info_request")
+            for socket in self._ready_sockets(200):
+                self._receive(socket)
+                answered, heard = answered or socket is self._shell, heard or socket is self._output
+            check()
+            if not self.is_alive or time.monotonic() > deadline:
+                raise ToolError(f"The kernel did not start: {self._last_words() or 'no reason was given'}")
+        while sockets := self._ready_sockets(0):
+            for socket in sockets:
+                self._receive(socket)
+
+    def _listen_again(self, check: Callable[[], None]) -> None:
+        """Connect anew to what the kernel publishes: the connection was closed by a message beyond the limit."""
+        self._output.close(linger=0)
+        self._output = self._client.connect_iopub()
+        self._wait_until_ready(check)
+
+    def _last_words(self) -> str:
+        self._errors.seek(0)
+        return self._errors.read()[-2000:].decode("utf-8", "replace").strip()
+
+    # The conversation
+
+    def _execute(self, code: str, *, silent: bool) -> str:
+        content = {"code": code, "silent": silent, "store_history": not silent, "allow_stdin": False}
+        message = self._client.session.send(self._shell, "execute_request", content)
+        self._replied = 0.0
+        return str(message["header"]["msg_id"])
+
+    def _silently(self, code: str, check: Callable[[], None]) -> None:
+        cell, parent = Cell(1000), self._execute(code, silent=True)
+        while not self._finished(parent, cell, lambda text: None):
+            check()
+
+    def _finished(self, parent: str, cell: Cell, told: Callable[[str], None]) -> bool:
+        """Take what has come by now, waiting a moment for it; true if that was all that the code leads to."""
+        sockets = self._ready_sockets(round(_LOOK_SECONDS * 1000))
+        for socket in sockets:
+            message = self._receive(socket)
+            if message is None or message["parent_header"].get("msg_id") != parent:
+                continue
+            if socket is self._shell:
+                self._replied = time.monotonic()
+                asked = [payload.get("source") for payload in message["content"].get("payload", [])]
+                self._exited = "ask_exit" in asked
+            elif text := cell.add(message):
+                told(text)
+        if self._replied and (cell.finished or time.monotonic() - self._replied > _LATE_SECONDS):
+            return True
+        if not sockets and not self.is_alive:
+            raise Died(None if self._process is None else self._process.returncode)
+        return False
+
+    def _ready_sockets(self, milliseconds: int) -> list[Any]:
+        poller = zmq.Poller()
+        for socket in (self._output, self._shell):
+            poller.register(socket, zmq.POLLIN)
+        return [socket for socket, _ in poller.poll(milliseconds)]
+
+    def _receive(self, socket: Any) -> dict[str, Any] | None:
+        """The next message of *socket*; None if it is none, or not from our kernel."""
+        try:
+            message: dict[str, Any] | None = self._client.session.recv(socket)[1]
+        except (ValueError, TypeError, KeyError):
+            return None
+        return message
+
+    def _interrupt(self, parent: str, cell: Cell) -> None:
+        deadline = time.monotonic() + _INTERRUPT_SECONDS
+        if sys.platform == "win32":
+            self.end()
+            return
+        # Again and again: code may catch the first, and what waits in C sees it only when that returns.
+        while time.monotonic() < deadline:
+            if self._process is not None:
+                self._process.send_signal(signal.SIGINT)
+            with suppress(Died):
+                for _ in range(10):
+                    if self._finished(parent, cell, lambda text: None):
+                        return
+        self.end()
+
+
+def _environment(ours: Mapping[str, str]) -> dict[str, str]:
+    """What of *ours* a kernel needs: no keys."""
+    wanted = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "SYSTEMROOT", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV")
+    return {name: value for name, value in ours.items() if name in wanted or name.startswith("LC_")}
+
+
+_kernels: set[Kernel] = set()
+
+
+@atexit.register
+def _end_all() -> None:
+    for kernel in list(_kernels):
+        kernel.end()

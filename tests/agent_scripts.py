@@ -8,12 +8,12 @@ from typing import Any
 
 import anyio
 import msgspec
-from jsonschema import Draft202012Validator
-from toolwire_client.agent import Agent, Approvals, Outcome, Recorded, transcript_schema
+from toolwire_client.agent import Agent, Approvals, Outcome, Recorded
 from toolwire_client.models import ScriptedModel
+from toolwire_schemas.load import validator
 
 BACKENDS = ("asyncio", "trio")
-SCHEMA = Draft202012Validator(transcript_schema())
+SCHEMA = validator("transcript-event")
 EVERYTHING = Approvals(allow=("*",))
 
 

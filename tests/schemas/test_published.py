@@ -25,6 +25,11 @@ ANYTHING = {
     (r".*2026-07-28", r"(/result)?/structuredContent(/\w+)*"): "they need not even be objects any more",
     (r"react-reply", r"/params/\w+"): "arguments are the tool's",
     (r"react-message", r"/result"): "results are the tool's",
+    (r"transcript-event", r"(/action)?/params/\w+|/reply/tool_calls/\d/arguments/\w+"): "arguments are the tool's",
+    (r"transcript-event", r"/result(/\w+)?"): "results are the tool's",
+    (r"transcript-event", r"/tools/\d/.*"): "what a server says of its tools is written down as it is",
+    (r"transcript-event", r"/form/.*|/content/\w+"): "what a tool asks is its own affair",
+    (r"transcript-event", r"/messages/\d/tool_calls/\d/.*|.*/echo/\w+"): "it is the vendor's",
     (r".*", r"(/_meta|/meta)?/example\.com~1\w+"): "whoever chose the name knows",
     (r"json-schema", r"/(type|items).*"): "this example is of another dialect",
     (r"json-schema", r"(/properties/.*)?/(default|const|(enum|examples)/\d)"): "values of a type that others tell",
@@ -158,7 +163,8 @@ def _about(rule: tuple[str, str], name: str, place: str) -> bool:
 # --- schemas of schemas ---
 
 _META = Draft202012Validator(Draft202012Validator.META_SCHEMA)
-_KEYWORDS = sorted(load("json-schema")["$defs"]["keywords"]["properties"])
+# With another dialect's name in $schema, ours says nothing more.
+_KEYWORDS = sorted(load("json-schema")["$defs"]["keywords"]["properties"].keys() - {"$schema"})
 _VALUES = JSON | st.sampled_from([-1, 0, 1, 1.5, "object", ["object"], ["object", "object"], [], {}, "#", "a"])
 
 

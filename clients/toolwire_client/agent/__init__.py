@@ -9,7 +9,7 @@ from .events import Live, OnLive, Recorded, Status, TextArrived, ToolProgress
 from .outcome import Outcome
 from .replaying import ReplayMissed
 from .session import Clock, Session
-from .transcript import BrokenTranscript, load, transcript_schema
+from .transcript import BrokenTranscript, load
 from .trimming import Trim, keep_last
 from .user import OnUser
 
@@ -38,5 +38,4 @@ __all__ = [
     "Verdict",
     "keep_last",
     "load",
-    "transcript_schema",
 ]

@@ -1,10 +1,13 @@
-"""A run on file: one event a line, each written before anything else happens."""
+"""A run on file: one event a line, each written before anything else happens.
+
+For readers in other languages the lines are described by the published schema `transcript-event`.
+"""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_schemas import codec
@@ -71,11 +74,6 @@ def load(path: str | os.PathLike[str]) -> list[Recorded]:
     if not starts:
         raise BrokenTranscript(f"{path} is no transcript: no line of it has the type Started")
     return events[starts[-1] :]
-
-
-def transcript_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a transcript's lines."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(Recorded)}
 
 
 def _event(line: bytes, where: str) -> Recorded:

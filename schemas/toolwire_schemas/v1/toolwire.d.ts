@@ -574,6 +574,30 @@ export type ToolLibraryNamedParameter = ToolLibraryParameterWords & {
    */
   name: string
 }
+/**
+ * One line of an agent's transcript, and of what `toolwire ask --json` prints: something that happened. The events from outside (questions, replies, results, what persons said) are all that is needed to bring a run to where it was; the others tell what followed.
+ */
+export type TranscriptEvent =
+  | StartedEvent
+  | ResumedEvent
+  | ToolsListedEvent
+  | QuestionAskedEvent
+  | ModelAskedEvent
+  | ModelRepliedEvent
+  | ModelFailedEvent
+  | ReplyRefusedEvent
+  | ActionChosenEvent
+  | ApprovalAskedEvent
+  | ApprovedEvent
+  | RefusedEvent
+  | CallStartedEvent
+  | ToolAskedEvent
+  | FormAnsweredEvent
+  | CallFinishedEvent
+  | UserAskedEvent
+  | UserAnsweredEvent
+  | FinalForcedEvent
+  | EndedEvent
 
 /**
  * A tool as Anthropic's API wants it described.
@@ -1471,6 +1495,10 @@ export interface ContractReport {
    * The gaps in the baseline that are there no more.
    */
   outdated: string[]
+  /**
+   * What the generated arguments came from, if any were.
+   */
+  seed?: number
 }
 /**
  * How many verdicts there are of each outcome.
@@ -2955,4 +2983,515 @@ export interface ToolLibraryParameterWords {
    */
   $comment?: string
   [k: string]: unknown
+}
+/**
+ * An exchange begins. What follows in the file, up to the next of these, belongs to it.
+ */
+export interface StartedEvent {
+  type: 'Started'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * The version of these events.
+   */
+  version?: 1
+  /**
+   * The date and time in UTC, as of ISO 8601.
+   */
+  date?: string
+  /**
+   * What the model calls itself.
+   */
+  model?: string
+  /**
+   * How the model is spoken to, and in which language.
+   */
+  protocol?: string
+}
+/**
+ * An exchange is taken up again, perhaps by another process.
+ */
+export interface ResumedEvent {
+  type: 'Resumed'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * The date and time in UTC, as of ISO 8601.
+   */
+  date?: string
+}
+/**
+ * The tools that the model is told of from here on.
+ */
+export interface ToolsListedEvent {
+  type: 'ToolsListed'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * Their entries, as in `tools/list`.
+   */
+  tools: ToldTool[]
+  /**
+   * The sources that could not be asked for their tools, each with the reason.
+   */
+  missing?: {
+    [k: string]: string
+  }
+}
+/**
+ * An entry of `tools/list`, as the server sent it, whatever it is.
+ */
+export interface ToldTool {
+  /**
+   * What the model is to call it.
+   */
+  name: string
+}
+/**
+ * The user wants something.
+ */
+export interface QuestionAskedEvent {
+  type: 'QuestionAsked'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * What the user wrote.
+   */
+  content: string
+}
+/**
+ * The model is asked for a reply.
+ */
+export interface ModelAskedEvent {
+  type: 'ModelAsked'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * How many messages of the last time are sent again, from the first on.
+   */
+  kept: number
+  /**
+   * Those that are sent behind them.
+   */
+  messages: ModelMessage[]
+}
+/**
+ * A message to a model, in the shape of OpenAI's chat completions.
+ */
+export interface ModelMessage {
+  /**
+   * Whose it is: `system`, `user`, `assistant` or `tool`.
+   */
+  role: string
+  /**
+   * Its text.
+   */
+  content?: string | null
+  /**
+   * The calls that the assistant asked for, in the vendor's own way of calling tools.
+   */
+  tool_calls?: {
+    [k: string]: unknown
+  }[]
+  /**
+   * The call that this is the result of.
+   */
+  tool_call_id?: string
+  /**
+   * What the vendor wants to see again of its reply, unread.
+   */
+  echo?: {
+    [k: string]: unknown
+  }
+}
+/**
+ * The model replied. What that leads to is the next event.
+ */
+export interface ModelRepliedEvent {
+  type: 'ModelReplied'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  reply: ModelReply
+}
+/**
+ * One reply of a model.
+ */
+export interface ModelReply {
+  /**
+   * What it wrote, without its thoughts.
+   */
+  text?: string
+  /**
+   * The calls it asked for, in the vendor's own way of calling tools.
+   */
+  tool_calls?: ModelToolCall[]
+  /**
+   * Why it stopped: `stop`, `length`, `tool_calls` or `content_filter`, or a word of the vendor's; null if it gave none.
+   */
+  finish_reason?: string | null
+  /**
+   * What it cost; null if nothing was said about it.
+   */
+  usage?: TokenUsage | null
+  /**
+   * Thoughts that came in a field of their own, or between tags.
+   */
+  reasoning?: string
+  /**
+   * What the vendor wants to see again in the next request, unread.
+   */
+  echo?: {
+    [k: string]: unknown
+  }
+}
+/**
+ * A call in a vendor's own way of calling tools.
+ */
+export interface ModelToolCall {
+  /**
+   * What its result refers to.
+   */
+  id: string
+  /**
+   * The tool.
+   */
+  name: string
+  /**
+   * As it came: text where the wire has text, which may be no JSON.
+   */
+  arguments:
+    | string
+    | {
+        [k: string]: unknown
+      }
+}
+/**
+ * Tokens of one request, or the sum of several.
+ */
+export interface TokenUsage {
+  /**
+   * All that were sent.
+   */
+  input_tokens?: number
+  /**
+   * All that were written.
+   */
+  output_tokens?: number
+  /**
+   * Those among the sent ones that the vendor had cached.
+   */
+  cached_tokens?: number
+  /**
+   * Those among the written ones that were thoughts.
+   */
+  reasoning_tokens?: number
+}
+/**
+ * The model gave no reply.
+ */
+export interface ModelFailedEvent {
+  type: 'ModelFailed'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * Why not.
+   */
+  reason: string
+  /**
+   * Nobody waited any longer.
+   */
+  out_of_time?: boolean
+}
+/**
+ * The reply cannot be used, and the model is told why.
+ */
+export interface ReplyRefusedEvent {
+  type: 'ReplyRefused'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * What the model is told.
+   */
+  reason: string
+  /**
+   * The action that cannot be done; null if none could be read.
+   */
+  action?: ReActAction | null
+}
+/**
+ * The model wants a tool to be called.
+ */
+export interface ActionChosenEvent {
+  type: 'ActionChosen'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * What the model thinks. The user is not meant to see it.
+   */
+  thought: string
+  /**
+   * The tool, by the name that the model knows.
+   */
+  tool: string
+  /**
+   * What the tool is given, by name.
+   */
+  params: {
+    [k: string]: unknown
+  }
+  /**
+   * What was odd about the reply, in sentences.
+   */
+  warnings?: string[]
+}
+/**
+ * A person has to allow the call.
+ */
+export interface ApprovalAskedEvent {
+  type: 'ApprovalAsked'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * The tool, by the name that the model knows.
+   */
+  tool: string
+  /**
+   * What the tool is given, by name.
+   */
+  params: {
+    [k: string]: unknown
+  }
+  /**
+   * Why that is necessary.
+   */
+  reason: string
+  /**
+   * It was begun before, and nobody knows how it ended: to allow it may do twice what it does.
+   */
+  interrupted?: boolean
+}
+/**
+ * The call was allowed.
+ */
+export interface ApprovedEvent {
+  type: 'Approved'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * What the person has made of the parameters; null if nothing.
+   */
+  params?: {
+    [k: string]: unknown
+  } | null
+}
+/**
+ * The call was not allowed.
+ */
+export interface RefusedEvent {
+  type: 'Refused'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * What the model is told about it.
+   */
+  reason: string
+  /**
+   * A person did not allow it; otherwise it was the settings.
+   */
+  by_user?: boolean
+}
+/**
+ * A tool is called. From here on its effect may have happened.
+ */
+export interface CallStartedEvent {
+  type: 'CallStarted'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * The tool, by the name that the model knows.
+   */
+  tool: string
+  /**
+   * What the tool is given, by name.
+   */
+  params: {
+    [k: string]: unknown
+  }
+}
+/**
+ * The tool that is called wants to know something from the user.
+ */
+export interface ToolAskedEvent {
+  type: 'ToolAsked'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * The tool, as its server calls it; null if that does not say, before MCP 2026-07-28.
+   */
+  tool: string | null
+  /**
+   * What it asks.
+   */
+  message: string
+  /**
+   * The JSON Schema of what it wants to be told: a flat object.
+   */
+  form: {
+    [k: string]: unknown
+  }
+}
+/**
+ * What the user did about a tool's question.
+ */
+export interface FormAnsweredEvent {
+  type: 'FormAnswered'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * Whether the user answered it, did not want to, or closed it.
+   */
+  action: 'accept' | 'decline' | 'cancel'
+  /**
+   * The answer, by the names of the form; empty if there is none.
+   */
+  content?: {
+    [k: string]: unknown
+  }
+}
+/**
+ * What the call came to, as the model is told.
+ */
+export interface CallFinishedEvent {
+  type: 'CallFinished'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * Whether the tool did what it was called for.
+   */
+  success: boolean
+  /**
+   * What it returned, cut if that is long; if it failed, why.
+   */
+  result: unknown
+  /**
+   * What is to be said about the result, such as that it was cut.
+   */
+  note?: string
+}
+/**
+ * The model wants to know something from the user.
+ */
+export interface UserAskedEvent {
+  type: 'UserAsked'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * What the model thinks. The user is not meant to see it.
+   */
+  thought: string
+  /**
+   * The question.
+   */
+  content: string
+  /**
+   * What was odd about the reply, in sentences.
+   */
+  warnings?: string[]
+}
+/**
+ * What the user answered to the model's question.
+ */
+export interface UserAnsweredEvent {
+  type: 'UserAnswered'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * The answer; null if nobody was there to ask.
+   */
+  content: string | null
+}
+/**
+ * The model is told that its next reply is the last one.
+ */
+export interface FinalForcedEvent {
+  type: 'FinalForced'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * Why, as the model is told.
+   */
+  reason: string
+  /**
+   * How the run ends if that reply is no answer.
+   */
+  status: 'turn_limit' | 'budget'
+}
+/**
+ * The run is over.
+ */
+export interface EndedEvent {
+  type: 'Ended'
+  /**
+   * When it happened: seconds since the first event of the transcript.
+   */
+  at?: number
+  /**
+   * `answered` and `unsolvable` are the model's own words. `needs_input` waits for a person and can be taken up again. With `turn_limit` and `budget` there were no replies, or not enough tokens or time, to come to an answer. With `model_error` the model gave no reply, or none that can be used. `cancelled` was ended from outside.
+   */
+  status: 'answered' | 'unsolvable' | 'needs_input' | 'turn_limit' | 'budget' | 'model_error' | 'cancelled'
+  /**
+   * The model's answer, or what it says there is none; null if it came to none.
+   */
+  result?: string | null
+  /**
+   * Why it ended so, where that needs saying.
+   */
+  reason?: string
+  /**
+   * What the model thinks. The user is not meant to see it.
+   */
+  thought?: string
+  /**
+   * How many replies the model gave since the question.
+   */
+  turns?: number
+  usage?: TokenUsage
 }

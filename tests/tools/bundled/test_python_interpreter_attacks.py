@@ -214,6 +214,11 @@ def test_a_fork_bomb_meets_its_limit_and_is_gone(sandboxed: None) -> None:
     wait_until(lambda: not called_by(name))
 
 
+def test_descriptors_that_are_used_up_are_a_failure_of_the_code(sandbox: str) -> None:
+    told = failure("import os\nkept = []\nwhile True:\n    kept += os.pipe()", sandbox=sandbox)
+    assert told.endswith("OSError: [Errno 24] Too many open files")
+
+
 def test_threads_count_as_processes(sandboxed: None) -> None:
     code = "import threading\ne = threading.Event()\nwhile True:\n    threading.Thread(target=e.wait).start()"
     assert "can't start new thread" in failure(code, max_processes=20)
@@ -291,6 +296,7 @@ def test_code_that_spoils_its_own_process_gets_its_answer_all_the_same(code: str
     [
         ("import sys\nsys.modules.clear()\n1 / 0", "ZeroDivisionError"),
         ("import builtins\nvars(builtins).clear()\n5", "NameError"),
+        ("import sys\nsys.modules['traceback'] = None\n1 / 0", "ZeroDivisionError"),
         ("import sys\nsys.settrace(lambda *_: 1 / 0)\nsys.setrecursionlimit(50)\n5", "ZeroDivisionError"),
         ("class A:\n    def __str__(self): return 5\nA()", "TypeError: __str__ returned non-string"),
         ("class A:\n    def __str__(self): raise OSError('no')\nA()", "OSError: no"),

@@ -11,7 +11,7 @@ import msgspec
 
 from toolwire_tools.action_return import ActionReturn
 from toolwire_tools.actions import BaseAction
-from toolwire_tools.context import Context  # noqa: TC001  # read by what describes the tool
+from toolwire_tools.context import Context  # read by what describes the tool
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.parsers import BaseParser, JsonParser
 from toolwire_tools.sizes import size

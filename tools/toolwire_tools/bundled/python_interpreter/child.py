@@ -27,8 +27,8 @@ _ONLY_AST = 0x400  # ast.PyCF_ONLY_AST
 _FRAMES = 12
 """How many places of a traceback are told, those closest to the fault."""
 
-_SPARE_BYTES = 64 * 1024**2
-"""Memory for saying that there is none left."""
+_SPARE = {"RLIMIT_AS": 64 * 1024**2, "RLIMIT_NOFILE": 16}
+"""What is kept for saying that there is none left."""
 
 
 class NoAnswer(Exception):
@@ -78,12 +78,13 @@ def main(order: dict[str, Any]) -> NoReturn:
 def _mending() -> Callable[[], None]:
     """What makes this process fit to say what came of the code, whatever the code has made of it."""
     names, usual = vars(builtins), dict(vars(builtins))
-    trace, recurse, depth = sys.settrace, sys.setrecursionlimit, sys.getrecursionlimit()
+    trace, recurse, depth, spare = sys.settrace, sys.setrecursionlimit, sys.getrecursionlimit(), _use_spare
 
     def mend() -> None:
         names.update(usual)
         trace(None)
         recurse(depth)
+        spare()
 
     return mend
 
@@ -104,8 +105,11 @@ def _outcome(order: dict[str, Any], output: _Output, mend: Callable[[], None]) -
         return ("none", "") if not error.code else ("error", f"SystemExit: {error.code}")
     except BaseException as error:
         if isinstance(error, MemoryError):
-            _make_room(space)
-        return "error", _told(error, text)
+            space.clear()
+        try:
+            return "error", _told(error, text)
+        except BaseException:  # it takes some modules
+            return "error", type(error).__name__
 
 
 def _answer(order: dict[str, Any], text: str, space: dict[str, Any], output: _Output) -> object:
@@ -182,17 +186,6 @@ def _told(error: BaseException, text: str) -> str:
     return "".join(told.format()).rstrip()
 
 
-def _make_room(space: dict[str, Any]) -> None:
-    space.clear()
-    try:
-        import resource
-
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
-    except (ImportError, ValueError, OSError):
-        pass
-
-
 def _cut(text: str, most: int) -> bytes:
     """*text* as UTF-8 of at most about *most* bytes; of what is too long its beginning and its end, with a note."""
     data = text[: most + 1].encode("utf-8", "backslashreplace")
@@ -241,9 +234,21 @@ def _limit(limits: dict[str, int]) -> None:
         if kind is None:
             continue
         _, hard = resource.getrlimit(kind)
-        upper = most + _SPARE_BYTES if name == "RLIMIT_AS" else most
+        upper = most + _SPARE.get(name, 0)
         upper = upper if hard == resource.RLIM_INFINITY else min(upper, hard)
         try:  # noqa: SIM105
             resource.setrlimit(kind, (min(most, upper), upper))
         except (ValueError, OSError):  # macOS knows some and refuses them
             pass
+
+
+def _use_spare() -> None:
+    try:
+        import resource
+
+        for name in _SPARE:
+            kind = getattr(resource, name)
+            _, hard = resource.getrlimit(kind)
+            resource.setrlimit(kind, (hard, hard))
+    except (ImportError, ValueError, OSError):
+        pass

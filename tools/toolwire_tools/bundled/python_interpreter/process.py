@@ -70,8 +70,9 @@ def execute(job: Job, *, sandboxed: bool, check: Callable[[], None] = lambda: No
             status = _waited(process, threads[1], deadline, check)
         finally:
             _end(process)
+            drained = time.monotonic() + _DRAIN_SECONDS
             for thread in threads:
-                thread.join(_DRAIN_SECONDS)
+                thread.join(max(0.0, drained - time.monotonic()))
     if sandboxed and status is not None and status > _SIGNALLED:  # as a shell tells signals
         status = _SIGNALLED - status
     return Ended(status, bytes(result.start), output.text())

@@ -128,6 +128,13 @@ def test_every_maneuver_has_words(kind: str, modifier: str, sentence: str) -> No
     assert osrm.directions(said) == [sentence]
 
 
+def test_a_ramp_leads_where_its_sign_says() -> None:
+    ramp = {**step("off ramp", "right", "", 300), "destinations": "A 7: Kettleby, Pot Hill"}
+    assert osrm.directions(osrm.read(json.encode(route(ramp)))) == [
+        "Take the exit right towards A 7: Kettleby, Pot Hill (300 m)"
+    ]
+
+
 def test_a_road_without_a_name_is_called_by_its_number() -> None:
     nameless = {**step("turn", "left", "", 50), "ref": "B 7"}
     assert osrm.directions(osrm.read(json.encode(route(nameless)))) == ["Turn left onto B 7 (50 m)"]

@@ -43,7 +43,7 @@ def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
 
 def scholar(server: StandIn, said: Any = serpapi.PAPERS) -> Any:
     server.on("GET", "/search", json_answer(said))
-    return GoogleScholar(KEY, server.url)
+    return GoogleScholar(KEY, base_url=server.url)
 
 
 def test_the_first_three_papers_are_told(server: StandIn) -> None:
@@ -217,7 +217,7 @@ def test_a_call_that_is_cancelled_in_silence_ends(server: StandIn) -> None:
     thread = threading.Thread(target=cancel)
     thread.start()
     with pytest.raises(Cancelled):
-        GoogleScholar(KEY, server.url).get_author_id("Brewer", context=Context(caller))
+        GoogleScholar(KEY, base_url=server.url).get_author_id("Brewer", context=Context(caller))
     thread.join()
 
 
@@ -245,14 +245,14 @@ def test_the_key_of_the_environment_is_used_and_a_given_one_wins(
     monkeypatch.setenv("SERPAPI_API_KEY", "from-the-environment")
     server.on("GET", "/search", json_answer(serpapi.PAPERS))
     GoogleScholar(base_url=server.url).search_google_scholar("x")
-    GoogleScholar(KEY, server.url).search_google_scholar("x")
+    GoogleScholar(KEY, base_url=server.url).search_google_scholar("x")
     assert [request.query["api_key"] for request in server.requests] == ["from-the-environment", KEY]
 
 
 def test_a_refused_key_is_told_in_serpapis_words_and_not_shown(server: StandIn) -> None:
     server.on("GET", "/search", error(401, {"error": f"{serpapi.NO_KEY['error']} Yours: {KEY}"}))
     with pytest.raises(Refused, match="401: Invalid API key") as failure:
-        GoogleScholar(KEY, server.url).search_google_scholar("x")
+        GoogleScholar(KEY, base_url=server.url).search_google_scholar("x")
     assert KEY not in str(failure.value)
     assert len(server.requests) == 1
 
@@ -285,7 +285,7 @@ def test_a_search_that_failed_over_there_is_told_in_its_words(server: StandIn) -
 def test_what_is_not_serpapis_is_one_clear_error(server: StandIn, said: str | bytes) -> None:
     server.on("GET", "/search", text_answer(said, "application/json"))
     with pytest.raises(Unusable, match=r"^SerpApi's answer is not what it documents"):
-        GoogleScholar(KEY, server.url).search_google_scholar("x")
+        GoogleScholar(KEY, base_url=server.url).search_google_scholar("x")
 
 
 READERS: dict[type[answers.Answer], Any] = {

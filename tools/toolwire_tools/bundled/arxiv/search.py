@@ -39,10 +39,11 @@ scientific articles on arxiv.org."""
         top_k_results: int = 3,
         max_query_len: int = 300,
         doc_content_chars_max: int = 1500,
-        base_url: str = _ARXIV,
         description: dict[str, Any] | None = None,
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
+        *,
+        base_url: str = _ARXIV,
     ) -> None:
         """Prepare to search.
 

@@ -86,13 +86,14 @@ class BINGMap(BaseAction):
     def __init__(
         self,
         key: str | None = None,
+        description: dict[str, Any] | None = None,
+        parser: Callable[..., BaseParser] = JsonParser,
+        enable: bool = True,
+        *,
         nominatim_url: str | None = None,
         osrm_url: str | None = None,
         overpass_url: str | None = None,
         language: str = "en",
-        description: dict[str, Any] | None = None,
-        parser: Callable[..., BaseParser] = JsonParser,
-        enable: bool = True,
     ) -> None:
         """Prepare to look things up. A server of one's own is asked as fast as it answers.
 

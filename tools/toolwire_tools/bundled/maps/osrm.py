@@ -31,6 +31,7 @@ class Step(msgspec.Struct, frozen=True):
     distance: float = 0
     name: str = ""
     ref: str = ""
+    destinations: str = ""
 
 
 class Leg(msgspec.Struct, frozen=True):
@@ -87,15 +88,15 @@ def directions(route: Route) -> list[str]:
     return [_sentence(step) for leg in route.legs for step in leg.steps]
 
 
-# {turn} is the direction, {onto} the way that follows; both may be empty. The words are those of sign-posts.
+# {turn} is the direction, {onto} the way that follows, {towards} what the sign-posts say; each may be empty.
 _SENTENCES = {
     "depart": "Start{along}",
     "arrive": "Arrive at the destination{side}",
     "new name": "Continue{onto}",
     "continue": "{Go}{onto}",
     "merge": "Merge{turn}{onto}",
-    "on ramp": "Take the ramp{turn}{onto}",
-    "off ramp": "Take the exit{turn}{onto}",
+    "on ramp": "Take the ramp{turn}{onto}{towards}",
+    "off ramp": "Take the exit{turn}{onto}{towards}",
     "fork": "Keep{turn} at the fork{onto}",
     "end of road": "At the end of the road, {go}{onto}",
     "roundabout": "At the roundabout, take {exit}{onto}",
@@ -119,6 +120,7 @@ def _sentence(step: Step) -> str:
         Go=go[0].upper() + go[1:],
         onto=f" onto {way}" if way else "",
         along=f" on {way}" if way else "",
+        towards=f" towards {step.destinations}" if step.destinations else "",
         exit=f"exit {what.exit}" if what.exit else "the exit",
     )
     return said if what.type == "arrive" or not step.distance else f"{said} ({_length(step.distance)})"

@@ -37,10 +37,11 @@ class GoogleScholar(BaseAction):
     def __init__(
         self,
         api_key: str | None = None,
-        base_url: str = _SERPAPI,
         description: dict[str, Any] | None = None,
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
+        *,
+        base_url: str = _SERPAPI,
     ) -> None:
         """Prepare to search.
 

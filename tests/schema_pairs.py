@@ -18,7 +18,9 @@ _COUNT = st.integers(0, 3)
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.sampled_from([None, False, True, -1, 0, 1, 2, 3, 4, 1.0, 1.5, 2.5, "", "a", "b", "ab", "12", "zzzz"]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_NAME | st.sampled_from(["d", "ab"]), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(_NAME | st.sampled_from(["d", "ab"]), inner, max_size=4)
+    ),
     max_leaves=8,
 )
 

@@ -2604,7 +2604,7 @@ export interface ToolChange {
    */
   text: string
   /**
-   * For callers a value that was taken at this place and is not any more; for readers one that may be given now and was not before. Only where the level is `major` and there is such a value.
+   * For callers a value that was taken at this place and is not any more; for readers one that may be given now and was not before. If a member has to be there now, or may be missing now, it is the object around it. Only where the level is `major` and there is such a value.
    */
   example?: unknown
 }

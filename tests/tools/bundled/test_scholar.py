@@ -15,7 +15,7 @@ from msgspec import json
 from tools.bundled.stand_ins import serpapi
 from tools.bundled.stand_ins.anything import ANYTHING, much_like
 from tools.bundled.stand_ins.serpapi import answer, paper
-from tools.bundled.stand_ins.server import StandIn, error, json_answer, silent, text_answer, throttled
+from tools.bundled.stand_ins.server import Answer, StandIn, dripping, error, json_answer, silent, text_answer, throttled
 from tools.bundled.stand_ins.time import Hours
 from toolwire_tools import ActionReturn, ActionStatusCode, Cancelled, Context
 from toolwire_tools.bundled import GoogleScholar
@@ -206,8 +206,9 @@ def test_a_call_that_is_cancelled_while_it_waits_asks_no_more(server: StandIn) -
     assert caller.told[0] == (1, None, f"asking SerpApi ({server.host})")
 
 
-def test_a_call_that_is_cancelled_in_silence_ends(server: StandIn) -> None:
-    server.on("GET", "/search", silent)
+@pytest.mark.parametrize("slow", [silent, dripping])
+def test_a_call_that_is_cancelled_while_an_answer_is_awaited_ends(server: StandIn, slow: Answer) -> None:
+    server.on("GET", "/search", slow)
     caller = RecordingCaller()
 
     def cancel() -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from hypothesis import strategies as st
 
-from .denials import Denial, Denials, Place
+from .denials import Denial, Denials, Place, denial_with
 from .document import Document, Schema
 from .errors import NoValues, Unsatisfiable, Unsupported
 from .maker import Maker, drawn
@@ -52,10 +52,10 @@ def valid_values(schema: Schema) -> st.SearchStrategy[Any]:
     return drawn(maker, (schema,), _depth(maker, (schema,)))
 
 
-def invalid_values(schema: Schema) -> st.SearchStrategy[Broken]:
+def invalid_values(schema: Schema, *, within: Schema = True) -> st.SearchStrategy[Broken]:
     """Return a strategy for values that break *schema* in one place and fit it otherwise, where that is possible.
 
-    A format is never broken, since it is no rule but a remark to validators.
+    All of them fit *within*. A format is never broken, since it is no rule but a remark to validators.
 
     Raises:
         Unsupported: as `valid_values`.
@@ -64,7 +64,8 @@ def invalid_values(schema: Schema) -> st.SearchStrategy[Broken]:
     document = Document(schema)
     maker = Maker(document)
     found = Denials(document, lambda schemas: maker.least_depth(schemas) is not None).of(schema)
-    denials = [denial for denial in islice(found, _MAX_DENIALS) if maker.least_depth(denial.schemas) is not None]
+    wanted = (denial_with(denial, within) for denial in islice(found, _MAX_DENIALS))
+    denials = [denial for denial in wanted if maker.least_depth(denial.schemas) is not None]
     if not denials:
         raise Unsatisfiable("everything fits the schema, or what does not is not known how to make")
     return _broken(maker, denials)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from . import nasty
 from .arrays import TWINS_WORD
 from .conjunction import KINDS, KINDS_WORD, dependent_names, dependent_schemas, kinds_of
 
@@ -97,6 +98,10 @@ class Denials:
             for condition, word in ((schema["if"], "then"), ({"not": schema["if"]}, "else")):
                 for denial in self.of(schema.get(word, True), depth - 1):
                     yield self._beside(rest, denial_with(denial, condition))
+        rest = without(schema, "dependentSchemas", "dependencies")
+        for name, inner in dependent_schemas(schema).items() if depth else ():
+            for denial in self.of(inner, depth - 1):
+                yield self._beside(rest, denial_with(denial, _present(name)))
 
     def _of_members(self, schema: dict[str, Any], depth: int) -> Iterator[Denial]:
         properties: dict[str, Schema] = schema.get("properties", {})
@@ -121,7 +126,7 @@ class Denials:
 
     def _of_member(self, rest: dict[str, Any], name: str, inner: Schema, keyword: str, depth: int) -> Iterator[Denial]:
         if inner is False:
-            yield self._beside(rest, Denial((name,) if keyword == "properties" else (), keyword, (_present(name),)))
+            yield self._beside(rest, Denial((), keyword, (_present(name),)))
             return
         for denial in self.of(inner, depth):
             around = {**_present(name), "properties": {name: {"allOf": list(denial.schemas)}}}
@@ -167,18 +172,17 @@ def _of_words(schema: dict[str, Any], document: Document) -> Iterator[tuple[str,
         if word in _BY_WORD and (denied := _BY_WORD[word](value)) is not None:
             yield word, denied
     if "type" in schema:
-        yield "type", {KINDS_WORD: frozenset(KINDS) - kinds_of(schema)}
+        others = frozenset(KINDS) - kinds_of(schema)
+        yield "type", {KINDS_WORD: others}
+        yield "type", {KINDS_WORD: others, "enum": nasty.LOOKALIKES}
     if "contains" in schema and schema.get("minContains", 1) > 0:
         yield "contains", {"type": "array", "items": {"not": schema["contains"]}}
     if schema.get("uniqueItems") and not schema.get("prefixItems") and not isinstance(schema.get("items"), list):
         yield "uniqueItems", {"type": "array", TWINS_WORD: True}
-    for keyword, dependents in (("dependentRequired", dependent_names), ("dependentSchemas", dependent_schemas)):
-        word = "dependencies" if document.is_draft7 else keyword
-        if word not in schema:
-            continue
-        for name, needed in dependents(schema).items():
-            for lack in [{"not": needed}] if not isinstance(needed, list) else map(_absent, needed):
-                yield word, {"type": "object", "required": [name], "allOf": [lack]}
+    word = "dependencies" if document.is_draft7 else "dependentRequired"
+    for name, needed in dependent_names(schema).items() if word in schema else ():
+        for lack in needed:
+            yield word, {**_absent(lack), **_present(name)}
 
 
 # What breaks a word that says *value*; None where nothing does, or it would take too much.

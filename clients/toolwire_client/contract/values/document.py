@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
-from jsonschema import Draft7Validator, Draft202012Validator
+from jsonschema import Draft7Validator, Draft202012Validator, FormatChecker
 from jsonschema.exceptions import SchemaError
 from toolwire_schemas.patterns import problem
 from toolwire_schemas.subschemas import target, walk
@@ -52,13 +51,16 @@ class Document:
         """Whether *value* is valid by *schema*, whose references are this document's. Formats are not judged."""
         return bool(self._validator.evolve(schema=schema).is_valid(value))
 
+    def errors(self, value: Any) -> Iterator[Any]:
+        """Yield what jsonschema has to say against *value*."""
+        yield from self._validator.iter_errors(value)
+
     def _faults(self) -> Iterator[tuple[str, str]]:
         try:
-            self._validator.check_schema(self.root)
+            self._validator.check_schema(self.root, format_checker=FormatChecker(()))  # patterns are told of below
         except SchemaError as error:
             yield ".".join(map(str, error.absolute_path)), f"this is no valid schema: {error.message[:200]}"
-        except re.error as error:  # jsonschema compiles the names of patternProperties
-            yield "", f"this is no valid schema: {error}"
+            return
         for where, schema in walk(self.root, "schema") if isinstance(self.root, dict) else ():
             for word, why in _UNSUPPORTED.items():
                 if word in schema and schema[word] not in _ALLOWING_ALL:

@@ -40,6 +40,9 @@ STRINGS = (
     "𝒳" * 3_000,
 )
 
+# What is taken for a value of another type where types are lax.
+LOOKALIKES = ["0", "1", "-1", "1.5", "1e3", " 1", "true", "false", "null", "[]", "{}", "", 0, 1, 1.5, False, True, None]
+
 NAMES = (
     "x",
     "",

@@ -1,0 +1,250 @@
+"""Calls of a server's tools with arguments made from their own schemas: fitting ones, and such as are to be refused.
+
+Strategy. One process answers call after call, and a cheap request after each shows whether it still answers; it is
+started anew when it does not. Hypothesis chooses the arguments and makes those that failed smaller. It is never told
+that one thing had two outcomes: what a call came to is remembered, so servers that answer now this, now that, do not
+disturb it. What is left in the end is said to a fresh process once more, and that is what is reported.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from toolwire_schemas import codec
+
+from . import exchange
+from .facts import Settings
+from .fuzz_judging import Judge, Judgement
+from .fuzz_peer import Peer, Unstartable
+from .report import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hypothesis.strategies import SearchStrategy
+
+    from .facts import Facts, Start
+
+Kind = Literal["valid", "invalid"]
+
+_SHRINK_SECONDS = 20.0
+"""How long what failed is made smaller: a server that dies or hangs takes its time each time."""
+
+_BEHAVIOURS: dict[Kind, str] = {
+    "valid": "Whatever arguments {} describes as right, it is answered once, as its outputSchema says, and goes on",
+    "invalid": "Whatever arguments {} describes as wrong, it refuses with a reason, and goes on",
+}
+_SOURCES: dict[Kind, str] = {
+    "valid": "https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema",
+    "invalid": "https://modelcontextprotocol.io/specification/2025-11-25/server/tools#security-considerations",
+}
+
+
+class MissingHypothesis(ImportError):
+    """Hypothesis, which chooses the arguments, is not installed. The sentence says how to get it."""
+
+
+class Fuzzing(msgspec.Struct, frozen=True):
+    """How much is tried: so many *examples* of each kind for each tool, chosen by *seed*."""
+
+    examples: int = 100
+    seed: int = 0
+
+
+def any_seed() -> int:
+    """Return a seed that nobody chose, to be told so that a run can be repeated."""
+    return random.SystemRandom().randrange(10**6)  # short enough to be typed
+
+
+def fuzz(
+    start: Start, facts: Facts, fuzzing: Fuzzing, settings: Settings | None = None, *, timeout_seconds: float = 10.0
+) -> Iterator[Verdict]:
+    """Yield two verdicts on each tool of the server with these *facts* that *start* starts: `fuzz/valid/TOOL`, and
+    `fuzz/invalid/TOOL`.
+
+    Tools are called that say of themselves that they are read-only, those named in the calls of *settings*, and all
+    if these have `any_tool`; the others are not applicable. Each call may take *timeout_seconds*.
+
+    Raises:
+        MissingHypothesis: before the first verdict.
+    """
+    _need_hypothesis()
+    settings = settings or Settings()
+    if facts.trouble or not facts.revisions:
+        return
+    revision = facts.revisions.get("modern") or facts.revisions["legacy"]
+    framing = facts.framings[0]
+    with Peer(lambda: start(framing), revision, timeout_seconds, settings.start_seconds) as peer:
+        for tool in facts.tools:
+            for kind in _BEHAVIOURS:
+                began = time.monotonic()
+                verdict = _verdict(tool, kind, peer, fuzzing, _reason_against(tool, settings))
+                took = time.monotonic() - began
+                yield msgspec.structs.replace(verdict, revision=revision, framing=framing, seconds=took)
+
+
+def _need_hypothesis() -> None:
+    is_ours = "hypothesis" not in sys.modules
+    try:
+        from hypothesis.configuration import set_hypothesis_home_dir
+    except ImportError:
+        raise MissingHypothesis("fuzzing needs the package hypothesis: pip install 'toolwire[contract]'") from None
+    if is_ours and "HYPOTHESIS_STORAGE_DIRECTORY" not in os.environ:  # it would keep tables in the current folder
+        caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        set_hypothesis_home_dir(os.path.join(caches, "toolwire", "hypothesis"))
+
+
+def _reason_against(tool: Any, settings: Settings) -> str:
+    """Why this *tool* is not called; empty if it is."""
+    if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
+        return "its entry in tools/list is none of a tool"
+    if not isinstance(schema := tool.get("inputSchema"), dict) or schema.get("type") != "object":
+        return "its inputSchema is none of an object"
+    if settings.any_tool or tool["name"] in settings.calls:
+        return ""
+    hints = tool.get("annotations")
+    if isinstance(hints, dict) and hints.get("readOnlyHint") is True:
+        return ""
+    return "it does not say that it is read-only (annotations.readOnlyHint)"
+
+
+def _verdict(tool: Any, kind: Kind, peer: Peer, fuzzing: Fuzzing, reason: str) -> Verdict:
+    name = str(tool.get("name")) if isinstance(tool, dict) else "?"
+    blank = Verdict(
+        case=f"fuzz/{kind}/{name}",
+        behaviour=_BEHAVIOURS[kind].format(name),
+        source=_SOURCES[kind],
+        severity="must",
+        outcome="not applicable",
+        reason=reason,
+    )
+    if reason:
+        return blank
+    from .values import NoValues
+
+    try:
+        judge = Judge(tool)
+        search = _Search(judge, kind, peer)
+        search.run(_arguments(judge, kind), fuzzing)
+    except NoValues as error:
+        return msgspec.structs.replace(blank, reason=f"no {kind} arguments can be made: {error}")
+    except Unstartable as error:
+        return msgspec.structs.replace(blank, outcome="fail", expected="a server that starts again", came=str(error))
+    if search.worst is None:
+        reason = "" if search.calls else f"no {kind} arguments were found"
+        return msgspec.structs.replace(blank, outcome="pass" if search.calls else "not applicable", reason=reason)
+    return _reported(blank, search.again(), search, fuzzing)
+
+
+def _reported(blank: Verdict, again: Judgement | None, search: _Search, fuzzing: Fuzzing) -> Verdict:
+    """The verdict on what failed, which failed *again* or did not."""
+    found = again or search.worst
+    assert found is not None
+    assert found.unmet is not None
+    shown = [*exchange.lines(found.events), f"-- found by call {search.first} with seed {fuzzing.seed}"]
+    note = "" if again else "; not so when the same was sent to a fresh process alone"
+    return msgspec.structs.replace(
+        blank, outcome="fail", expected=found.unmet.expected, came=found.unmet.came + note, exchange=shown
+    )
+
+
+def _arguments(judge: Judge, kind: Kind) -> SearchStrategy[dict[str, Any]]:
+    from .values import invalid_values, valid_values
+
+    if kind == "valid":
+        return valid_values(judge.input_schema)
+    return invalid_values(judge.input_schema, within={"type": "object"}).map(lambda broken: broken.value)
+
+
+class _Failed(Exception):
+    """Tells Hypothesis that a call failed."""
+
+
+class _Search:
+    """Looks for arguments that fail, and for the smallest that do."""
+
+    def __init__(self, judge: Judge, kind: Kind, peer: Peer) -> None:
+        self._judge = judge
+        self._kind: Kind = kind
+        self._peer = peer
+        self._known: dict[bytes, Judgement] = {}
+        self._until = float("inf")
+        self.calls = 0
+        self.first = 0
+        """The number of the call that failed first."""
+        self.worst: Judgement | None = None
+        """The smallest failure so far; `None` if there is none."""
+
+    def run(self, arguments: SearchStrategy[dict[str, Any]], fuzzing: Fuzzing) -> None:
+        """Try as many *arguments* as are wanted, or until some fail, and then smaller ones.
+
+        Raises:
+            Unstartable: if the server does not come back.
+        """
+        import hypothesis
+        from hypothesis import HealthCheck, Phase, Verbosity, errors
+
+        quiet = hypothesis.settings(
+            max_examples=fuzzing.examples,
+            phases=(Phase.generate, Phase.shrink),
+            database=None,
+            deadline=None,
+            derandomize=False,
+            report_multiple_bugs=False,
+            print_blob=False,
+            verbosity=Verbosity.quiet,
+            suppress_health_check=list(HealthCheck),
+        )
+
+        @hypothesis.seed(fuzzing.seed)
+        @quiet
+        @hypothesis.given(arguments)
+        def attempt(chosen: dict[str, Any]) -> None:
+            self._try(chosen)
+
+        with suppress(_Failed, errors.Flaky, errors.Unsatisfiable):
+            attempt()
+
+    def _try(self, arguments: dict[str, Any]) -> None:
+        from hypothesis import assume
+
+        assume(self._judge.takes(arguments) == (self._kind == "valid"))
+        try:
+            key = codec.encode(arguments)
+        except codec.EncodingError:  # nested more deeply than we send
+            assume(False)
+        if key not in self._known and time.monotonic() < self._until:
+            self._known[key] = self._called(arguments)
+        if key in self._known and self._is_as_before(self._known[key]):
+            raise _Failed
+
+    def _called(self, arguments: dict[str, Any]) -> Judgement:
+        self.calls += 1
+        said = self._peer.call(self._judge.name, arguments)
+        found = self._judge.judgement(said, arguments, self._kind)
+        if self.worst is None and found.unmet is not None:
+            self.first, self._until = self.calls, time.monotonic() + _SHRINK_SECONDS
+            self.worst = found
+        if self.worst is not None and self._is_as_before(found) and found.size <= self.worst.size:
+            self.worst = found
+        return found
+
+    def _is_as_before(self, found: Judgement) -> bool:
+        """Whether that failed as what failed first: a smaller call that fails otherwise is another story."""
+        return self.worst is not None and found.failure != "" and found.failure == self.worst.failure
+
+    def again(self) -> Judgement | None:
+        """Send the smallest failure to a fresh process; return what came if that fails too."""
+        assert self.worst is not None
+        self._peer.restart()
+        said = self._peer.call(self._judge.name, self.worst.arguments)
+        found = self._judge.judgement(said, self.worst.arguments, self._kind)
+        if found.unmet is None:
+            return None
+        return msgspec.structs.replace(found, events=self._peer.everything())

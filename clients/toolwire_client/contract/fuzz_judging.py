@@ -1,0 +1,150 @@
+"""Was this call of a tool answered as its description promises? No I/O."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas import codec
+from toolwire_schemas.codes import INVALID_PARAMS
+from toolwire_schemas.faults import worded
+
+from .conversation import Ended, Noise, answers, is_answer, messages
+from .judging import Unmet, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .conversation import Event
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A call, the cheap request after it, and what happened meanwhile. *trouble* says why there was no more."""
+
+    call: str
+    probe: str
+    events: Sequence[Event]
+    trouble: str = ""
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """What a call came to; *unmet* is `None` if all was well."""
+
+    arguments: dict[str, Any]
+    events: Sequence[Event]
+    unmet: Unmet | None
+
+    @property
+    def failure(self) -> str:
+        """What failed, in general; empty if nothing did."""
+        return "" if self.unmet is None else self.unmet.came.partition(":")[0]
+
+    @property
+    def size(self) -> int:
+        """How much there is to read in the arguments."""
+        return len(codec.encode(self.arguments))
+
+
+class Judge:
+    """Knows what one *tool*, an entry of tools/list whose `inputSchema` is one of an object, promises.
+
+    Raises:
+        Unsupported: if its `inputSchema` is none.
+    """
+
+    def __init__(self, tool: dict[str, Any]) -> None:
+        from .values.document import Document
+
+        self.name: str = tool["name"]
+        self.input_schema: dict[str, Any] = tool["inputSchema"]
+        self._input = Document(self.input_schema)
+        self._output = _validator(tool.get("outputSchema"))
+
+    def takes(self, arguments: dict[str, Any]) -> bool:
+        """Whether *arguments* are valid, as jsonschema has it. Formats are not judged."""
+        return self._input.is_valid(self.input_schema, arguments)
+
+    def judgement(self, asked: Asked, arguments: dict[str, Any], kind: str) -> Judgement:
+        """Judge what came of *arguments*, which are of this *kind*: `valid` or `invalid`."""
+        expected = "one answer to valid arguments"
+        if kind == "invalid":
+            faults = worded(self._input.errors(arguments), "arguments")
+            expected = f"a refusal, since {'; '.join(f'{place} {fault}' for place, fault in faults[:3])}"
+        came = _breach(asked)
+        if came is None:
+            answer = answers(asked.events, asked.call)[0]
+            came = self._misfit(answer) if kind == "valid" else _acceptance(answer)
+        return Judgement(arguments, asked.events, None if came is None else Unmet(expected, came))
+
+    def _misfit(self, answer: dict[str, Any]) -> str | None:
+        """What in an *answer* to valid arguments is not as described."""
+        result = answer.get("result")
+        if "error" in answer or self._output is None:
+            return None
+        if not isinstance(result, dict):
+            return f"a result that is no object: {shown(answer)}"
+        if result.get("isError") is True:
+            return None
+        if "structuredContent" not in result:
+            return f"a result without structuredContent, though there is an outputSchema: {shown(answer)}"
+        faults = worded(self._output.iter_errors(result["structuredContent"]), "structuredContent")
+        said = "; ".join(f"{place} {fault}" for place, fault in faults[:3])
+        return f"not what the outputSchema says: {said} - {shown(answer)}" if faults else None
+
+
+def _breach(asked: Asked) -> str | None:
+    """What was wrong whatever the arguments were."""
+    found = answers(asked.events, asked.call)
+    noise = [event for event in asked.events if isinstance(event, Noise)]
+    ended = next((event for event in asked.events if isinstance(event, Ended)), None)
+    strays = [
+        message
+        for message in messages(asked.events)
+        if is_answer(message) and message.get("id") not in (asked.call, asked.probe)
+    ]
+    if noise:
+        return f"noise on stdout: {noise[0].data[:200].decode(errors='backslashreplace')!r} ({noise[0].why})"
+    if ended is not None:
+        which = "" if ended.status is None else f" with status {ended.status}"
+        words = ended.stderr.strip().rpartition("\n")[2]
+        return f"it ended{which}{' after it had answered' if found else ''}" + (f": {words[:300]}" if words else "")
+    if not found:
+        return f"no answer: {asked.trouble}"
+    if len(found) > 1:
+        return f"{len(found)} answers"
+    if strays:
+        return f"an answer to nothing: {shown(strays[0])}"
+    if asked.trouble:
+        return f"after its answer it did not answer any more: {asked.trouble}"
+    if ("result" in found[0]) == ("error" in found[0]):
+        return f"an answer that is neither a result nor an error: {shown(found[0])}"
+    return None
+
+
+def _acceptance(answer: dict[str, Any]) -> str | None:
+    """What in an *answer* to invalid arguments is no refusal with a reason."""
+    error, result = answer.get("error"), answer.get("result")
+    if isinstance(error, dict):
+        if error.get("code") != INVALID_PARAMS:
+            return f"an error with another code than {INVALID_PARAMS}: {shown(answer)}"
+        return None if error.get("message") else f"an error without a message: {shown(answer)}"
+    if not isinstance(result, dict) or result.get("isError") is not True:
+        return f"they were accepted: {shown(answer)}"
+    content = result.get("content")
+    texts = [block.get("text") for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    return None if any(texts) else f"a refusal without a reason: {shown(answer)}"
+
+
+def _validator(schema: Any) -> Any:
+    """What judges structured content; `None` if there is no schema for it, or none that can judge."""
+    from jsonschema.exceptions import SchemaError
+    from jsonschema.validators import Draft202012Validator, validator_for
+
+    if not isinstance(schema, dict):
+        return None
+    validator = validator_for(schema, default=Draft202012Validator)
+    try:
+        validator.check_schema(schema)
+    except SchemaError:  # other cases tell of that
+        return None
+    return validator(schema)

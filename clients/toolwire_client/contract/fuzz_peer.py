@@ -1,0 +1,85 @@
+"""The process that answers call after call, and is started anew when it does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import NotStarted
+from .facts import open_session
+from .fuzz_judging import Asked
+from .sessions import completed, probe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .conversation import Event
+    from .talk import Talk
+
+_MANY_EVENTS = 50_000  # a conversation listens to a few times as many
+
+
+class Unstartable(Exception):
+    """The server could not be started, or does not speak, though it did before."""
+
+
+class Peer:
+    """A server for as many calls as are wanted, each after the other has been answered."""
+
+    def __init__(self, start: Callable[[], Talk], revision: str, timeout_seconds: float, start_seconds: float) -> None:
+        self._start = start
+        self._revision = revision
+        self._timeout = timeout_seconds
+        self._start_seconds = start_seconds
+        self._talk: Talk | None = None
+        self._calls = 0
+
+    def __enter__(self) -> Peer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Asked:
+        """Call the tool of this *name* and then see whether the server still answers.
+
+        Raises:
+            Unstartable: if it had to be started, and could not be.
+        """
+        talk = self._talk = self._talk or self._opened()
+        self._calls += 1
+        call, alive = f"fuzz-{self._calls}", f"fuzz-{self._calls}-alive"
+        begin = len(talk.conversation.events)
+        request = {"id": call, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+        is_well = (
+            talk.request(completed(request, self._revision), self._timeout) is not None
+            and talk.request(probe(alive, self._revision), self._timeout) is not None
+        )
+        trouble = "" if is_well else talk.conversation.flooded or f"nothing came in {self._timeout:g} s"
+        asked = Asked(call, alive, talk.conversation.events[begin:], trouble)
+        if trouble or talk.conversation.ended or len(talk.conversation.events) > _MANY_EVENTS:
+            self._last = list(talk.conversation.events)
+            self._close()
+        return asked
+
+    def everything(self) -> Sequence[Event]:
+        """Return all that was said to and by the process that answered last, from its start."""
+        return self._last if self._talk is None else list(self._talk.conversation.events)
+
+    def restart(self) -> None:
+        """Have the next call answered by a fresh process."""
+        self._close()
+
+    def _opened(self) -> Talk:
+        try:
+            talk = self._start()
+        except NotStarted as error:
+            raise Unstartable(str(error)) from None
+        if obstacle := open_session(talk, self._revision, self._start_seconds):
+            talk.close(0)
+            raise Unstartable(obstacle)
+        return talk
+
+    def _close(self) -> None:
+        if self._talk is not None:
+            talk, self._talk = self._talk, None
+            talk.close(0)

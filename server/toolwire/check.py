@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from toolwire_client.contract import Gap, Report, Settings, Verdict
+    from toolwire_client.contract.fuzz import Fuzzing
     from toolwire_schemas.cases import Case
 
     from .options import Words
@@ -47,6 +49,7 @@ def check(words: Words, command: list[str]) -> tuple[str, int]:
             settings=_settings(options),
             timeout_seconds=options.get("timeout", 10.0),
             gaps=gaps,
+            fuzzing=_fuzzing(options),
             on_verdict=progress,
         )
     except NotStarted as error:
@@ -109,6 +112,8 @@ def _summary(report: Report, style: Style) -> str:
     spoken = f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}" if report.revisions else "nothing"
     name = printable(report.server) or "The server"
     lines = [f"{name} speaks {spoken}; {report.tools} tools. {told}, in {report.seconds:.1f} s."]
+    if report.seed is not None:
+        lines.append(f"The same arguments are generated again with --seed {report.seed}.")
     lines += [f"The gap {gap} is there no more: take it out of the baseline." for gap in report.outdated]
     return "\n".join(style.bold(line) for line in lines)
 
@@ -139,6 +144,18 @@ def _settings(options: dict[str, Any]) -> Settings:
         "any_tool": "destructive" in options,
     }
     return Settings(**given, **({"start_seconds": options["start_timeout"]} if "start_timeout" in options else {}))
+
+
+def _fuzzing(options: dict[str, Any]) -> Fuzzing | None:
+    from toolwire_client.contract.fuzz import Fuzzing, any_seed
+
+    if "fuzz" not in options:
+        if "seed" in options:
+            raise UsageError("--seed goes with --fuzz")
+        return None
+    if find_spec("hypothesis") is None:
+        raise UsageError("--fuzz needs hypothesis; install it: pip install 'toolwire[contract]'")
+    return Fuzzing(options["fuzz"], options.get("seed", any_seed()))
 
 
 def call(word: str) -> tuple[str, dict[str, Any]]:

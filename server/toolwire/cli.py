@@ -448,6 +448,12 @@ _SET = Option(
 )
 
 
+def _seed(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError("a whole number")
+    return int(text)
+
+
 def _call_to_make(text: str) -> tuple[str, dict[str, Any]]:
     from .check import call
 
@@ -692,6 +698,8 @@ COMMANDS = {
                     True,
                 ),
                 Option("--destructive", "call tools that do not say they are read-only as well"),
+                Option("--fuzz", "call each tool with so many arguments that fit, and that do not", "NUMBER", count),
+                Option("--seed", "with --fuzz: that of an earlier run, for the same arguments", "NUMBER", _seed),
                 Option("--timeout", "how long to wait for each answer; by default 10", "SECONDS", seconds),
                 Option("--start-timeout", "and for the first; by default 30", "SECONDS", seconds),
                 Option(

@@ -21,12 +21,13 @@ from .sessions import meta, probe
 from .talk import Talk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from toolwire_schemas.cases import Case, Framing
 
     from .conversation import Conversation, Event
+    from .fuzz import Fuzzing
     from .report import Outcome
 
     OnVerdict = Callable[[Verdict, int], None]
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 _ALIVE_SECONDS = 2.0
 _MAX_JOBS = 4
 _FIRST = "lifecycle/answers"
-"""The case that fails if a server cannot be talked to at all, whichever were chosen."""
 
 _LAST_EVENTS = 8
 """How much of a whole run is shown with what it broke."""
@@ -49,28 +49,42 @@ def check(
     settings: Settings | None = None,
     timeout_seconds: float = 10.0,
     gaps: Sequence[baseline.Gap] = (),
+    fuzzing: Fuzzing | None = None,
     jobs: int | None = None,
     on_verdict: OnVerdict | None = None,
 ) -> Report:
     """Return what the server that *command* starts does, and does not do, of what the *cases* expect (by default all).
 
     It is started several times, up to *jobs* at once. *env* is its whole environment, by default ours. Each wait for
-    something that it should say lasts *timeout_seconds* at most. *on_verdict* hears of each verdict as soon as there
-    is one, and how many there will be; on any thread, but one at a time.
+    something that it should say lasts *timeout_seconds* at most. With *fuzzing* its tools are called with generated
+    arguments too. *on_verdict* hears of each verdict as soon as there is one, and how many there will be; on any
+    thread, but one at a time.
 
     Raises:
         NotStarted: if the command cannot be run.
+        MissingHypothesis: if there is *fuzzing*, and not what it needs.
     """
     began = time.monotonic()
     run = _Run(
         lambda framing: Talk(command, framing, env=env, cwd=cwd), settings or Settings(), timeout_seconds, on_verdict
     )
     facts = run.facts
-    verdicts = run.verdicts(all_cases() if cases is None else cases, jobs or min(_MAX_JOBS, os.cpu_count() or 1))
+    jobs = jobs or min(_MAX_JOBS, os.cpu_count() or 1)
+    verdicts = run.verdicts(all_cases() if cases is None else cases, jobs, fuzzing)
     judged, outdated = baseline.apply(verdicts, gaps)
     spoken = [facts.revisions[era] for era in ("modern", "legacy") if era in facts.revisions]
     took = time.monotonic() - began
-    return Report(list(command), facts.name, spoken, list(facts.framings), len(facts.tools), took, judged, outdated)
+    return Report(
+        command=list(command),
+        server=facts.name,
+        revisions=spoken,
+        framings=list(facts.framings),
+        tools=len(facts.tools),
+        seconds=took,
+        verdicts=judged,
+        outdated=outdated,
+        seed=None if fuzzing is None else fuzzing.seed,
+    )
 
 
 class _Run:
@@ -91,26 +105,26 @@ class _Run:
         self._talked: list[tuple[str, Conversation]] = []
         self.facts = find_out(start, settings)
 
-    def verdicts(self, cases: Iterable[Case], jobs: int) -> list[Verdict]:
-        """Play *cases* and return the verdicts, in their order."""
+    def verdicts(self, cases: Iterable[Case], jobs: int, fuzzing: Fuzzing | None) -> list[Verdict]:
+        """Play *cases* and return the verdicts, in their order, and those of *fuzzing*."""
         plays = plan(cases, self.facts)
         if self.facts.trouble:
-            return [
-                _no_server(self.facts.trouble),
-                *(
-                    self._told(verdict_of(play, "not applicable", reason=play.reason))
-                    for play in plays
-                    if play.case.id != _FIRST
-                ),
-            ]
-        self._total = len(plays)
+            return _untalkable(plays, self.facts.trouble)
+        self._total = len(plays) + (0 if fuzzing is None else 2 * len(self.facts.tools))
         tasks, last = _tasks(plays)
         found: dict[int, Verdict] = {}
         with ThreadPoolExecutor(jobs) as pool:
             for verdicts in pool.map(lambda task: self._play_all(task, plays), tasks):
                 found.update(verdicts)
         found |= {place: self._told(self._over_all(plays[place])) for place in last}
-        return [found[place] for place in sorted(found)]
+        in_order = [found[place] for place in sorted(found)]
+        return in_order if fuzzing is None else [*in_order, *self._fuzzed(fuzzing)]
+
+    def _fuzzed(self, fuzzing: Fuzzing) -> Iterator[Verdict]:
+        from .fuzz import fuzz
+
+        found = fuzz(self._start, self.facts, fuzzing, self._settings, timeout_seconds=self._timeout)
+        return map(self._told, found)
 
     def _play_all(self, places: list[int], plays: Sequence[Play]) -> dict[int, Verdict]:
         """Play what may share a process, one after the other."""
@@ -228,9 +242,12 @@ def _judged(play: Play, unmet: Unmet | None, events: Sequence[Event], seconds: f
     return msgspec.structs.replace(verdict, severity=severity)
 
 
-def _no_server(trouble: str) -> Verdict:
+def _untalkable(plays: Sequence[Play], trouble: str) -> list[Verdict]:
+    """The verdicts on a server that does not answer at all: one case fails, whichever were chosen."""
     first = next(case for case in all_cases() if case.id == _FIRST)
-    return _judged(Play(first), Unmet("an answer to initialize or to server/discover", trouble), [], 0.0)
+    failure = _judged(Play(first), Unmet("an answer to initialize or to server/discover", trouble), [], 0.0)
+    others = [play for play in plays if play.case.id != _FIRST]
+    return [failure, *(verdict_of(play, "not applicable", reason=play.reason) for play in others)]
 
 
 def verdict_of(play: Play, outcome: Outcome, **about: Any) -> Verdict:

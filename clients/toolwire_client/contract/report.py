@@ -40,7 +40,8 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 class Report(msgspec.Struct, frozen=True):
     """The verdicts on one server, and what it says of itself.
 
-    `outdated` names the entries of the baseline that nothing failed for.
+    `outdated` names the entries of the baseline that nothing failed for. With `seed` the same arguments are generated
+    again, if any were.
     """
 
     command: list[str]
@@ -51,6 +52,7 @@ class Report(msgspec.Struct, frozen=True):
     seconds: float
     verdicts: list[Verdict]
     outdated: list[str] = []
+    seed: int | None = None
 
     def counts(self) -> dict[str, int]:
         """Return how many verdicts there are of each outcome."""
@@ -65,6 +67,8 @@ class Report(msgspec.Struct, frozen=True):
     def as_json(self) -> dict[str, Any]:
         """Return the report as `contract-report`, a published schema, describes it."""
         made: dict[str, Any] = msgspec.to_builtins(self)
+        if self.seed is None:
+            del made["seed"]
         return {**made, "counts": self.counts()}
 
 

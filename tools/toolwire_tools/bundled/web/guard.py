@@ -34,9 +34,11 @@ _BAD_PORTS = frozenset(
 # Unicast space that is given out at all; NAT64 (RFC 6052) is how hosts without IPv4 reach it, and stands for it.
 _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-# 6to4's relays (RFC 7526), documentation (RFC 9637), and the metadata service of Azure, which has a public address.
+# The IETF's own (whose exceptions no page is on, and of which older Pythons know a part), 6to4 and its relays (RFC
+# 7526), Teredo, documentation (RFC 9637), and the metadata service of Azure, which has a public address.
 _NOT_PUBLIC = [
-    ipaddress.ip_network(each) for each in ("192.88.99.0/24", "168.63.129.16/32", "3fff::/20", "2001::/23", "2002::/16")
+    *map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32")),
+    *map(ipaddress.IPv6Network, ("2001::/23", "2002::/16", "3fff::/20")),
 ]
 
 
@@ -79,7 +81,7 @@ class Guard(msgspec.Struct, frozen=True):
             raise NotOpened(f"{shown(written)} names no host")
         if url.userinfo:
             raise NotOpened(f"{shown(written)} holds a user name, which hides where it leads; leave it out")
-        port = url.port or _WEB_PORTS[url.scheme]
+        port = _WEB_PORTS[url.scheme] if url.port is None else url.port
         is_usual = port in _WEB_PORTS.values() or (1024 <= port <= 65535 and port not in _BAD_PORTS)
         if not is_usual and not (self.allowed and 0 < port <= 65535):
             raise NotOpened(f"{shown(written)} has the port {port}, where no pages are")

@@ -1,6 +1,7 @@
 """DuckDuckGo's page for browsers without scripts, which has no documentation: it may change, or refuse, at any time.
 
-Source: the pages of https://html.duckduckgo.com/html/ as public parsers read them.
+Source: what SearXNG found out about it (https://docs.searxng.org/dev/engines/online/duckduckgo.html), and pages as other
+public parsers have them in their tests.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 DUCKDUCKGO = "https://html.duckduckgo.com/html/"
 _MAX_BYTES = 2 * 1024 * 1024
+_MAX_QUERY = 499
 _INTERVAL_SECONDS = 1.0
 
 
@@ -30,7 +32,7 @@ class Engine:
     """Needs no key. *region* is "de-de", "wt-wt" for none."""
 
     def __init__(self, settings: Settings) -> None:
-        self._region = settings.region
+        self._region = settings.region or "wt-wt"
         self._service = Service(
             "DuckDuckGo",
             settings.base_url or DUCKDUCKGO,
@@ -41,7 +43,9 @@ class Engine:
 
     def search(self, query: str, most: int, call: Call) -> list[Hit]:
         """As `engines.Engine.search`."""
-        reply = self._service.post(data={"q": query, "kl": self._region}, call=call)
+        if len(query) > _MAX_QUERY:
+            raise Unusable(f"DuckDuckGo takes queries of at most {_MAX_QUERY} letters")
+        reply = self._service.post(data={"q": query, "b": "", "kl": self._region}, call=call)
         return read(reply.text())[:most]
 
 
@@ -53,8 +57,8 @@ def read(page: str) -> list[Hit]:
     """
     with extra("web"):
         from lxml.html import document_fromstring  # comes with trafilatura
-    tree = document_fromstring(page or "<html/>")
-    found = [hit for body in _with_class(tree, "result__body") if (hit := _hit(body))]
+    tree = document_fromstring(f"<!DOCTYPE html><html><body>{page}")  # so that there is always a document
+    found = [hit for result in _with_class(tree, "result") if (hit := _hit(result))]
     if not found and not _with_class(tree, "no-results"):
         raise Unusable(
             "DuckDuckGo sent no results; it does that when it takes whoever asks for a robot. "
@@ -63,13 +67,17 @@ def read(page: str) -> list[Hit]:
     return found
 
 
-def _hit(body: HtmlElement) -> Hit | None:
-    links = _with_class(body, "result__a")
+def _hit(result: HtmlElement) -> Hit | None:
+    links = _with_class(result, "result__a")
     url = _target(links[0].get("href") or "") if links else ""
     if not url:
         return None
-    summaries = _with_class(body, "result__snippet")
-    return Hit(url, links[0].text_content().strip(), summaries[0].text_content().strip() if summaries else "")
+    summaries = _with_class(result, "result__snippet")
+    return Hit(url, _text(links[0]), _text(summaries[0]) if summaries else "")
+
+
+def _text(element: HtmlElement) -> str:
+    return " ".join(element.text_content().split())
 
 
 def _with_class(tree: HtmlElement, name: str) -> list[HtmlElement]:

@@ -146,8 +146,8 @@ class Clock(BaseAction):
     def difference(self, start: str, end: str, zone: str | None = None) -> Difference:
         """Tell how much time is between two times; it is negative if the second one is earlier.
 
-        `seconds` and `duration` are what passes, in days of 24 hours; `calendar` counts years, months and days as the calendar of the zone
-        does, and the rest in hours.
+        `seconds` and `duration` are what passes, in days of 24 hours; `calendar` counts years, months and days as the
+        calendar of the zone does, and the rest in hours.
 
         Args:
             start: ISO 8601, such as 2026-01-31T09:00; `now`; or 15:00, which is today

@@ -1,0 +1,30 @@
+"""How much one call may take, beside what its caller allows."""
+
+from __future__ import annotations
+
+DEFAULT_MAX_BYTES = 16 * 1024 * 1024
+"""Of a file that is read, searched or written."""
+
+MAX_DATA_BYTES = 5 * 1024 * 1024
+"""Of a file that travels in Base64, a third longer: hosts take messages of 10 MiB."""
+
+MAX_TEXT = 200_000
+"""Characters of text in one answer: about 50,000 of a model's tokens."""
+
+MAX_LINE = 500
+"""Characters of a line that a search shows."""
+
+MAX_DEPTH = 64
+"""Folders within each other; each that is walked keeps a descriptor open."""
+
+MAX_LINKS = 40
+"""On one path, as on Linux (path_resolution(7))."""
+
+MAX_ENTRIES = 100_000
+"""That are looked at in one call."""
+
+MAX_SECONDS = 20.0
+"""That a search may take."""
+
+MAX_PATTERN_SECONDS = 5.0
+"""That a regular expression may take for all files together: some would take for ever."""

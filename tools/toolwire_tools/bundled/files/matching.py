@@ -1,0 +1,61 @@
+"""The process behind patterns.py: finds lines by a regular expression. A program, so it imports nothing of ours.
+
+The first line of input is `{"pattern", "ignores_case", "shown"}`, answered by what is wrong with it, or null; each
+further one is `{"text", "limit"}`, answered by `[[line, text], ...]`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+_MAX_MEMORY = 1024 * 1024 * 1024
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    _limit_memory()
+    asked = map(json.loads, sys.stdin.buffer)
+    settings = next(asked)
+    try:
+        pattern = re.compile(settings["pattern"], re.IGNORECASE if settings["ignores_case"] else 0)
+    except (re.error, OverflowError, RecursionError) as error:
+        _answer(str(error) or type(error).__name__)
+        return
+    _answer(None)
+    for question in asked:
+        _answer(_found(pattern, question["text"], question["limit"], settings["shown"]))
+
+
+def _found(pattern: re.Pattern[str], text: str, limit: int, shown: int) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.rstrip("\r")  # which is no part of what a line says
+        match = pattern.search(line)
+        if match is not None and len(found) < limit:
+            found.append((number, _around(line, match.start(), shown)))
+    return found
+
+
+def _around(line: str, at: int, shown: int) -> str:
+    start = max(0, min(at - shown // 4, len(line) - shown))
+    return ("…" if start else "") + line[start : start + shown] + ("…" if start + shown < len(line) else "")
+
+
+def _answer(value: object) -> None:
+    sys.stdout.write(json.dumps(value) + "\n")
+    sys.stdout.flush()
+
+
+def _limit_memory() -> None:
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY, _MAX_MEMORY))
+    except (ImportError, ValueError, OSError):  # Windows, or a limit that is lower already
+        pass
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""Writing a file as a whole, and replacing a text in one.
+
+Strategy. What is to be there is written beside the file, under a name that nobody else has, and then takes its place in
+one step (rename(2)): a reader sees the old file or the new one, and after a crash one of them is there.
+"""
+
+from __future__ import annotations
+
+import binascii
+import os
+import stat
+from contextlib import suppress
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from toolwire_tools.errors import ToolError
+
+from .places import told
+from .reading import bytes_of, check_kind, is_binary
+
+if TYPE_CHECKING:
+    from . import Changed
+    from .folders import Folder
+    from .places import Located, Places
+
+_MAX_SHOWN = 200
+
+
+def decoded(content: str, encoding: str) -> bytes:
+    """The bytes that *content* stands for.
+
+    Raises:
+        ToolError: if they are none.
+    """
+    try:
+        return binascii.a2b_base64(content, strict_mode=True) if encoding == "base64" else content.encode()
+    except binascii.Error as error:
+        raise ToolError(f"the content is not Base64: {str(error).lower()}") from None
+    except UnicodeEncodeError:
+        raise ToolError("the content is not text in UTF-8") from None
+
+
+def written(places: Places, path: str, data: bytes, if_exists: str, max_bytes: int) -> Changed:
+    """Write *data* to the file at *path*; *if_exists*: fail, replace it or append to it."""
+    with places.located(path, make_folders=True) as there, told(path):
+        if not there.name or path.endswith("/"):
+            raise ToolError(f"{there.path} is a folder; name the file")
+        before = _status(there)
+        if before is not None and if_exists == "fail":
+            raise _Exists(there.path)
+        if before is not None and if_exists == "append":
+            data = bytes_of(there.folder, there.name, there.path, max_bytes) + data
+        _check_size(there.path, data, max_bytes)
+        try:
+            _put(there, data, before, replace=if_exists != "fail")
+        except FileExistsError:  # it came meanwhile
+            raise _Exists(there.path) from None
+        return {"path": there.path, "bytes": len(data), "lines": []}
+
+
+def edited(places: Places, path: str, old: str, new: str, count: int, max_bytes: int) -> Changed:
+    """Replace *old* by *new*, *count* times, in the file at *path*."""
+    if not old:
+        raise ToolError("say which text to replace: old is empty; write replaces or appends")
+    with places.located(path) as there, told(path):
+        if not there.name:
+            raise ToolError(f"{there.path} is a folder; name the file")
+        before = there.folder.look(there.name)
+        text = _text(there.path, bytes_of(there.folder, there.name, there.path, max_bytes))
+        if old not in text and "\r\n" in text:  # as it is shown to models, who do not see the difference
+            old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (old, new))
+        places_of_old = _lines(text, old)
+        if len(places_of_old) != count:
+            raise ToolError(f"{there.path}: {_miscounted(text, old, places_of_old, count)}")
+        data = text.replace(old, new).encode()
+        _check_size(there.path, data, max_bytes)
+        _put(there, data, before, replace=True)
+        return {"path": there.path, "bytes": len(data), "lines": places_of_old}
+
+
+class _Exists(ToolError):
+    def __init__(self, path: str) -> None:
+        super().__init__(f'{path} exists; say if_exists="replace" or "append", or edit it')
+
+
+def _status(there: Located) -> os.stat_result | None:
+    try:
+        found = there.folder.look(there.name)
+    except FileNotFoundError:
+        return None
+    check_kind(found, there.path)
+    return found
+
+
+def _check_size(path: str, data: bytes, max_bytes: int) -> None:
+    if len(data) > max_bytes:
+        raise ToolError(f"{path} would have {len(data):,} bytes, and files are written up to {max_bytes:,}")
+
+
+def _put(there: Located, data: bytes, before: os.stat_result | None, *, replace: bool) -> None:
+    """Put *data* in the place of a file that was as it was *before*."""
+    if before is not None and not before.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
+        raise ToolError(f"{there.path} is protected against writing")
+    folder, beside = there.folder, f".toolwire-{token_hex(8)}"
+    fd = folder.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        with open(fd, "wb") as file:
+            file.write(data)
+            if before is not None:
+                _set_mode(fd, stat.S_IMODE(before.st_mode))
+            file.flush()
+            os.fsync(fd)
+        if before is not None and _changed(before, folder.look(there.name)):
+            raise ToolError(f"{there.path} was changed by somebody else meanwhile; read it again")
+        _take_its_place(folder, beside, there.name, replace=replace)
+    except BaseException:
+        with suppress(OSError):
+            folder.remove(beside)
+        raise
+
+
+def _take_its_place(folder: Folder, beside: str, name: str, *, replace: bool) -> None:
+    """Give the file *beside* the name *name*. Raises `FileExistsError` if that is taken, unless told to replace."""
+    if replace:
+        folder.rename(beside, name)
+        return
+    try:
+        folder.link(beside, name)  # fails if there is something by now, which a rename would replace
+        folder.remove(beside)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        folder.rename(beside, name)
+
+
+def _set_mode(fd: int, mode: int) -> None:
+    if hasattr(os, "fchmod"):
+        os.fchmod(fd, mode)
+
+
+def _changed(before: os.stat_result, now: os.stat_result) -> bool:
+    told_apart = ("st_ino", "st_dev", "st_size", "st_mtime_ns")
+    return any(getattr(before, field) != getattr(now, field) for field in told_apart)
+
+
+def _text(path: str, data: bytes) -> str:
+    try:
+        if not is_binary(data):
+            return data.decode()
+    except UnicodeDecodeError:
+        pass
+    raise ToolError(f"{path} is not text in UTF-8, so no text in it can be replaced")
+
+
+def _lines(text: str, old: str) -> list[int]:
+    """The lines at which *old* begins in *text*."""
+    found, line, at = [], 1, 0
+    while (next_one := text.find(old, at)) >= 0:
+        line += text.count("\n", at, next_one)
+        found.append(line)
+        line += old.count("\n")
+        at = next_one + len(old)
+    return found
+
+
+def _miscounted(text: str, old: str, lines: list[int], count: int) -> str:
+    if lines:
+        where = ", ".join(map(str, lines[:10])) + ("…" if len(lines) > 10 else "")
+        remedy = f"say count={len(lines)} to replace all, or give more of the text around one"
+        return f"the text is there {len(lines)} times, not {count} (lines {where}); {remedy}"
+    close = _close_line(text, old)
+    return "there is no such text" + (f"; the closest is line {close[0]}: {close[1][:_MAX_SHOWN]!r}" if close else "")
+
+
+def _close_line(text: str, old: str) -> tuple[int, str] | None:
+    """The line that is most like the first one of *old* that says something."""
+    from difflib import get_close_matches
+
+    wanted = next((line.strip() for line in old.splitlines() if line.strip()), "")[:_MAX_SHOWN]
+    lines = {line.strip()[:_MAX_SHOWN]: number for number, line in enumerate(text[:500_000].splitlines()[:5000], 1)}
+    close = get_close_matches(wanted, lines, n=1)
+    return (lines[close[0]], close[0]) if close else None

@@ -347,8 +347,18 @@ def _config(words: Words) -> int:
 def _schema(words: Words) -> int:
     from .schemas import answer
 
-    _say(answer(words))
+    _say(answer(words, partial(_replies, words)))
     return 0
+
+
+def _replies(words: Words) -> dict[str, Any]:
+    """The schema of what a model may reply that knows the tools of a target or server."""
+    from toolwire_client.react import Tools, reply_schema
+
+    command = _command_of_server(words, words.words[1:])
+    with _connected(command, is_ours=words.command is None) as client:
+        entries = [tool.raw for tool in client.list_tools()]
+    return reply_schema(Tools(entries), strict=words.options.get("strict", False))
 
 
 def _check(words: Words) -> int:
@@ -655,15 +665,22 @@ COMMANDS = {
                 "toolwire schema show NAME",
                 "toolwire schema export DIR",
                 "toolwire schema bundle [NAME...]",
+                "toolwire schema reply TARGET... [--strict]",
+                "toolwire schema reply [--strict] -- COMMAND",
             ),
             "the published schemas of the wire, for hosts in any language",
             "They are JSON Schema 2020-12. `export` writes all of them, and their types for TypeScript "
             "(toolwire.d.ts). `bundle` prints one document that needs nothing else: of all, or of what is named and "
-            "whatever that refers to.",
-            (Option("--json", "with list: print the names, ids, titles and descriptions as JSON"),),
+            "whatever that refers to. `reply` prints what a model that knows the tools of a TARGET, or of any MCP "
+            "server that COMMAND starts, is held to in its replies: react-reply with a branch for each tool.",
+            (
+                Option("--json", "with list: print the names, ids, titles and descriptions as JSON"),
+                Option("--strict", "with reply: in the form of OpenAI's strict mode, an object at the root"),
+            ),
             (
                 "toolwire schema show tools-call-result",
                 "toolwire schema bundle tool-library > tool-library.json",
+                "toolwire schema reply tools.py --strict",
             ),
             _schema,
         ),

@@ -1,4 +1,7 @@
-"""The command `schema`: the published schemas, listed, shown, written to a folder, put into one document."""
+"""The command `schema`: the published schemas, listed, shown, written to a folder, put into one document.
+
+Beside these there is one that is made for certain tools: that of a model's replies.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.load import UnknownSchema, bundle, files_to_export, load, names, text
 from toolwire_tools.suggestions import unknown
@@ -15,18 +18,22 @@ from .errors import UsageError
 from .show import Style, table, width
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .options import Words
 
 
-def answer(words: Words) -> str:
-    """Do what the command line says and return what there is to print.
+def answer(words: Words, replies: Callable[[], dict[str, Any]]) -> str:
+    """Do what the command line says and return what there is to print. *replies* makes the schema of a model's replies.
 
     Raises:
         UsageError: if it cannot be done.
     """
     what, *rest = [*words.words, *(words.command or ())] or [""]
     if not what:
-        raise UsageError("say what to do: schema list, schema show NAME, schema export DIR or schema bundle")
+        raise UsageError(
+            "say what to do: schema list, schema show NAME, schema export DIR, schema bundle or schema reply TARGET"
+        )
     if what not in _TAKES:
         raise UsageError(unknown("command of schema", what, _TAKES))
     least, most, wanted = _TAKES[what]
@@ -34,6 +41,8 @@ def answer(words: Words) -> str:
         raise UsageError(f"schema {what} takes {wanted}")
     if words.options.get("json") and what != "list":
         raise UsageError("--json goes with schema list; all else is JSON anyway")
+    if words.options.get("strict") and what != "reply":
+        raise UsageError("--strict goes with schema reply")
     try:
         match what:
             case "list":
@@ -42,6 +51,8 @@ def answer(words: Words) -> str:
                 return text(rest[0]).rstrip()
             case "export":
                 return _export(Path(rest[0]))
+            case "reply":
+                return _json(replies())
         return _json(bundle(*rest))
     except UnknownSchema as error:
         raise UsageError(str(error)) from None
@@ -53,6 +64,7 @@ _TAKES = {
     "show": (1, 1, "the name of one schema; schema list lists them"),
     "export": (1, 1, "the folder to write to"),
     "bundle": (0, sys.maxsize, ""),
+    "reply": (1, sys.maxsize, "a target, or a server's command after `--`"),
 }
 
 

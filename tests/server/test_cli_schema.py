@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from toolwire_schemas.load import names, text
+from toolwire_schemas.load import names, text, validator
 
 
 def schema(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -51,7 +51,10 @@ def test_a_bundle_is_one_document_that_needs_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ([], "say what to do: schema list, schema show NAME, schema export DIR or schema bundle"),
+        ([], "say what to do: schema list, schema show NAME, schema export DIR, schema bundle or schema reply TARGET"),
+        (["reply"], "schema reply takes a target, or a server's command after `--`"),
+        (["reply", "tols.py"], "no file tols.py"),
+        (["list", "--strict"], "--strict goes with schema reply"),
         (["lst"], "no command of schema 'lst', did you mean 'list'?"),
         (["list", "tool"], "schema list takes no name"),
         (["show"], "schema show takes the name of one schema"),
@@ -66,3 +69,34 @@ def test_what_cannot_be_done_is_told_with_what_can(words: list[str], told: str) 
     done = schema(*words)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"toolwire: {told}")
+
+
+TOOLS = """
+def add(a: int, b: int = 1) -> int:
+    return a + b
+
+def now() -> str:
+    return "noon"
+"""
+
+
+def test_a_model_that_knows_certain_tools_is_held_to_a_schema_of_its_replies(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(TOOLS)
+    judge = Draft202012Validator(json.loads(schema("reply", "tools.py", folder=tmp_path).stdout))
+    strict = Draft202012Validator(json.loads(schema("reply", "tools.py", "--strict", folder=tmp_path).stdout))
+    calls = {"thought": "t", "type": "ACTION", "tool": "add"}
+    for fits, reply in (
+        (True, {**calls, "params": {"a": 1, "b": 2}}),
+        (True, {**calls, "tool": "now", "params": {}}),
+        (True, {"thought": "t", "type": "ASK", "content": "Which?"}),
+        (True, {"thought": "t", "type": "FINAL_ANSWER", "ok": True, "result": "3"}),
+        (False, {**calls, "params": {"a": "1", "b": 2}}),
+        (False, {**calls, "tool": "subtract", "params": {"a": 1, "b": 2}}),
+        (False, {"type": "ASK", "content": "Which?"}),
+    ):
+        assert judge.is_valid(reply) == strict.is_valid({"reply": reply}) == fits, reply
+        assert validator("react-reply").is_valid(reply) or not fits
+    assert judge.is_valid({**calls, "params": {"a": 1}})
+    assert strict.schema["type"] == "object"
+    command = [sys.executable, "-m", "toolwire", "serve", "tools.py"]
+    assert json.loads(schema("reply", "--", *command, folder=tmp_path).stdout) == judge.schema

@@ -558,7 +558,7 @@ export type OpenAIResponseFunction = OpenAIFunctionDefinition & {
  */
 export type ReActMessage = ReActQuestion | ReActActionResult | ReActUserResponse | ReActError
 /**
- * What a model replies in the structured exchange: it asks the user, has one tool called, or answers. One such object is all of a reply.
+ * What a model replies in the structured exchange: it asks the user, has one tool called, or answers. One such object is all of a reply. A model that can be held to a schema is given one for its tools, with a branch for the parameters of each (`toolwire schema reply`); in the form for OpenAI's strict mode the reply is the member `reply` of an object.
  */
 export type ReActReply = ReActAsk | ReActAction | ReActFinalAnswer
 /**

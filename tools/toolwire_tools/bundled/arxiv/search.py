@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.bundled.web.call import Call
+from toolwire_tools.bundled.web.exchange import Limits
 from toolwire_tools.bundled.web.service import Service
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _ARXIV = "https://export.arxiv.org/api"
 _INTERVAL_SECONDS = 3.0
 """Between requests, one at a time: https://info.arxiv.org/help/api/tou.html."""
+_SILENCE_SECONDS = 30.0
+"""Its searches take long when many search."""
 
 
 class Articles(TypedDict):
@@ -58,7 +61,8 @@ scientific articles on arxiv.org."""
         self.max_query_len = max_query_len
         self.doc_content_chars_max = doc_content_chars_max
         pace = _INTERVAL_SECONDS if base_url == _ARXIV else 0.0
-        self._service = Service("arXiv", base_url, interval_seconds=pace, at_once=1)
+        limits = Limits(silence_seconds=_SILENCE_SECONDS)
+        self._service = Service("arXiv", base_url, limits=limits, interval_seconds=pace, at_once=1)
 
     @tool_api(explode_return=True, read_only=True, open_world=True, idempotent=True)
     def get_arxiv_article_information(self, query: str, context: Context | None = None) -> Articles:

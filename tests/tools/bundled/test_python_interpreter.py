@@ -38,6 +38,7 @@ from toolwire_tools.bundled.python_interpreter.outcome import outcome
         ({"answer_symbol": "answer"}, "answer = 5\ndef solution():\n    return 1", ["5"]),
         ({"answer_symbol": "answer"}, "answer = None", ["None"]),
         ({"answer_from_stdout": True, "answer_symbol": "x"}, "print('a')\nprint('b')\n3", ["b"]),
+        ({"answer_from_stdout": True}, "print('a', 'b', sep='\\n', end='\\n\\n')\nprint(' ')", ["b"]),
         ({}, "```python\n1 + 1\n```", ["2"]),
         ({}, "Here it is:\n\n```\nx = 3\nx\n```\nand that is all", ["3"]),
         ({}, "'''\n```python\n1\n```\n'''", ["\n```python\n1\n```\n"]),

@@ -27,6 +27,9 @@ _ONLY_AST = 0x400  # ast.PyCF_ONLY_AST
 _FRAMES = 12
 """How many places of a traceback are told, those closest to the fault."""
 
+_LAST_LINE = 1024**2
+"""Characters."""
+
 _SPARE = {"RLIMIT_AS": 64 * 1024**2, "RLIMIT_NOFILE": 16}
 """What is kept for saying that there is none left."""
 
@@ -36,12 +39,13 @@ class NoAnswer(Exception):
 
 
 class _Output(io.TextIOWrapper):
-    """sys.stdout, and the last that was printed to it."""
+    """sys.stdout, and the last line that was printed to it."""
 
     last = ""
 
     def write(self, text: str) -> int:
-        self.last = (self.last + text)[-io.DEFAULT_BUFFER_SIZE :]
+        told = (self.last + text)[-_LAST_LINE:]
+        self.last = told[told.rstrip().rfind("\n") + 1 :]
         return super().write(text)
 
 
@@ -69,10 +73,12 @@ def main(order: dict[str, Any]) -> NoReturn:
             stream.flush()
         except (OSError, ValueError):
             pass
-    data = kind.encode() + b"\n" + _cut(text, order["max_bytes"])
-    while data:
-        data = data[write(result, data) :]
-    exit_(0)
+    try:
+        data = kind.encode() + b"\n" + _cut(text, order["max_bytes"])
+        while data:
+            data = data[write(result, data) :]
+    finally:
+        exit_(0)  # whatever threads there are still
 
 
 def _mending() -> Callable[[], None]:
@@ -117,9 +123,9 @@ def _answer(order: dict[str, Any], text: str, space: dict[str, Any], output: _Ou
     value = _run(*_compiled(text), space)
     symbol, expression = order["answer_symbol"], order["answer_expr"]
     if order["answer_from_stdout"]:
-        if not (printed := output.last.rstrip()):
+        if not (line := output.last.rstrip()):
             raise NoAnswer("The code printed nothing; its answer is the last line that it prints.")
-        return printed.rpartition("\n")[2]
+        return line
     if symbol:
         if symbol not in space:
             raise NoAnswer(f"The code defines no {symbol}, which is to be its answer.")
@@ -210,7 +216,10 @@ def _end_with(lifeline: int) -> None:
         fcntl.fcntl(lifeline, fcntl.F_SETSIG, 9)  # SIGKILL
         fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
         os.set_inheritable(lifeline, False)
-    except (ImportError, AttributeError, OSError):
+        os.set_blocking(lifeline, False)
+        if not os.read(lifeline, 1):  # it had gone before that was arranged
+            os._exit(0)
+    except (ImportError, AttributeError, OSError):  # as a rule, since there is nothing to read
         pass
 
 

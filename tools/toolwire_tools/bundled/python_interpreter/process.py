@@ -45,8 +45,8 @@ _DRAIN_SECONDS = 1.0
 
 _CHUNK_BYTES = 64 * 1024
 
-_SIGNALLED = 128
-"""What bubblewrap, as shells do, adds to the signal that killed what it ran."""
+_SIGNALLED, _SIGNALS = 128, 64
+"""What bubblewrap, as shells do, adds to the signal that killed what it ran, and how many signals Linux has."""
 
 _RESULT_BYTES = 4096
 """What a result may have beside its output: its kind, and the note of what was cut."""
@@ -73,7 +73,7 @@ def execute(job: Job, *, sandboxed: bool, check: Callable[[], None] = lambda: No
             drained = time.monotonic() + _DRAIN_SECONDS
             for thread in threads:
                 thread.join(max(0.0, drained - time.monotonic()))
-    if sandboxed and status is not None and status > _SIGNALLED:  # as a shell tells signals
+    if sandboxed and status is not None and _SIGNALLED < status <= _SIGNALLED + _SIGNALS:
         status = _SIGNALLED - status
     return Ended(status, bytes(result.start), output.text())
 
@@ -149,6 +149,10 @@ _running: set[Popen[bytes]] = set()
 def _end_all() -> None:
     for process in list(_running):
         _end(process)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_running.clear)  # a copy of the server is no server
 
 
 # What goes through the pipes

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from toolwire_tools.bundled.web.errors import Unusable
+from toolwire_tools.bundled.web.typed import typed
 from toolwire_tools.errors import ToolError
 
 Latitude = Annotated[float, msgspec.Meta(ge=-90, le=90)]
@@ -54,10 +54,7 @@ def look_up(objects: list[str], language: str) -> dict[str, Any]:
 
 def read(answer: bytes) -> list[Place]:
     """The places of an answer, best first. Raises `Unusable` if it is of another kind."""
-    try:
-        return msgspec.json.decode(answer, type=list[Place], strict=False)
-    except (ValueError, RecursionError) as error:
-        raise Unusable(f"Nominatim's answer is not what it documents: {error}") from None
+    return typed(answer, list[Place], "Nominatim", strict=False)
 
 
 def point_of(location: str, answer: bytes) -> Point:

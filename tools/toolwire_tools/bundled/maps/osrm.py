@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from toolwire_tools.bundled.web.errors import Unusable
+from toolwire_tools.bundled.web.typed import typed
 from toolwire_tools.errors import ToolError
 
 if TYPE_CHECKING:
@@ -69,10 +69,7 @@ def read(answer: bytes) -> Route:
         ToolError: in OSRM's words, if there is none.
         Unusable: if *answer* is of another kind.
     """
-    try:
-        found = msgspec.json.decode(answer, type=Answer)
-    except (ValueError, RecursionError) as error:
-        raise Unusable(f"OSRM's answer is not what it documents: {error}") from None
+    found = typed(answer, Answer, "OSRM")
     if found.code != "Ok" or not found.routes:
         raise ToolError(f"OSRM found no route: {found.message or found.code}")
     return found.routes[0]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from toolwire_tools.bundled.web.errors import Unusable
+from toolwire_tools.bundled.web.typed import typed
 from toolwire_tools.errors import ToolError
 
 from .kinds import KEYS, kinds
@@ -83,10 +83,7 @@ def nearest(answer: bytes, around: Point, most: int) -> list[Found]:
         ToolError: in the service's words, if it failed on the way.
         Unusable: if *answer* is of another kind.
     """
-    try:
-        said = msgspec.json.decode(answer, type=Answer)
-    except (ValueError, RecursionError) as error:
-        raise Unusable(f"Overpass's answer is not what it documents: {error}") from None
+    said = typed(answer, Answer, "Overpass")
     if "error" in said.remark:  # such as "runtime error: Query timed out ...": what there is is not all
         raise ToolError(f"Overpass: {said.remark}")
     return sorted(_placed(said.elements, around), key=lambda found: found.metres)[:most]

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from toolwire_tools.bundled.web.errors import Unusable, WebError
+from toolwire_tools.bundled.web.errors import WebError
+from toolwire_tools.bundled.web.typed import typed
 
 T = TypeVar("T", bound="Answer")
 
@@ -102,10 +103,7 @@ def read(answer: bytes, shape: type[T]) -> T:
         Unusable: if it is none.
         WebError: in SerpApi's words, if it says that the search failed.
     """
-    try:
-        found = msgspec.json.decode(answer, type=shape)
-    except (ValueError, RecursionError) as error:
-        raise Unusable(f"SerpApi's answer is not what it documents: {error}") from None
+    found = typed(answer, shape, "SerpApi")
     if found.search_metadata.status == "Error":
         raise WebError(found.error or "SerpApi says that the search failed, and not why")
     return found

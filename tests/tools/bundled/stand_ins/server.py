@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import struct
 import threading
 from collections import deque
@@ -76,6 +77,11 @@ class StandIn:
     @property
     def url(self) -> str:
         return f"http://{self.host}"
+
+    def behind(self, context: ssl.SSLContext) -> Self:
+        """Speak TLS from now on."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        return self
 
     def on(self, method: str, path: str, answer: Answer) -> Self:
         """Answer requests for *path* so from now on. `*` is any other path."""

@@ -36,10 +36,10 @@ _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 # The IETF's own (whose exceptions no page is on, and of which older Pythons know a part), 6to4 and its relays (RFC
 # 7526), Teredo, documentation (RFC 9637), and the metadata service of Azure, which has a public address.
-_NOT_PUBLIC = [
+_NOT_PUBLIC: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...] = (
     *map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32")),
     *map(ipaddress.IPv6Network, ("2001::/23", "2002::/16", "3fff::/20")),
-]
+)
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -81,24 +81,23 @@ class Guard(msgspec.Struct, frozen=True):
             raise NotOpened(f"{shown(written)} names no host")
         if url.userinfo:
             raise NotOpened(f"{shown(written)} holds a user name, which hides where it leads; leave it out")
-        port = _WEB_PORTS[url.scheme] if url.port is None else url.port
-        is_usual = port in _WEB_PORTS.values() or (1024 <= port <= 65535 and port not in _BAD_PORTS)
-        if not is_usual and not (self.allowed and 0 < port <= 65535):
-            raise NotOpened(f"{shown(written)} has the port {port}, where no pages are")
+        if url.port is not None and not 0 < url.port <= 65535:
+            raise NotOpened(f"{shown(written)} has the port {url.port}, which there is not")
 
     def _permitted(self, url: httpx2.URL, addresses: Sequence[str]) -> list[str]:
-        permitted = [each for each in addresses if self._may_ask(url.host, each)]
-        if not permitted:
-            seen = ", ".join(each for each in addresses[:3] if each != url.host)
-            where = f"{url.host} ({seen})" if seen else url.host
-            raise NotOpened(f"{where} is not on the public internet; pages there are not opened")
-        return permitted
+        permitted = [each for each in addresses if self._may_ask(url, ipaddress.ip_address(each))]
+        if permitted:
+            return permitted
+        if any(is_public(ipaddress.ip_address(each)) for each in addresses):
+            raise NotOpened(f"{shown(str(url))} has the port {url.port}, where no pages are")
+        seen = ", ".join(each for each in addresses[:3] if each != url.host)
+        where = f"{url.host} ({seen})" if seen else url.host
+        raise NotOpened(f"{where} is not on the public internet; pages there are not opened")
 
-    def _may_ask(self, host: str, written: str) -> bool:
-        if self.allowed is True:
+    def _may_ask(self, url: httpx2.URL, address: Address) -> bool:
+        if self.allowed is True or any(_covers(each, url.host, address) for each in self.allowed or ()):
             return True
-        address = ipaddress.ip_address(written)
-        return is_public(address) or any(_covers(each, host, address) for each in self.allowed or ())
+        return is_public(address) and _has_pages(url)
 
 
 def is_public(address: Address) -> bool:
@@ -112,6 +111,11 @@ def is_public(address: Address) -> bool:
             return False
     unusual = address.is_multicast or address.is_reserved or any(address in network for network in _NOT_PUBLIC)
     return address.is_global and not unusual
+
+
+def _has_pages(url: httpx2.URL) -> bool:
+    port = _WEB_PORTS[url.scheme] if url.port is None else url.port
+    return port in _WEB_PORTS.values() or (port >= 1024 and port not in _BAD_PORTS)
 
 
 def shown(url: str) -> str:

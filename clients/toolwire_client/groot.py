@@ -15,7 +15,7 @@ from anyio.from_thread import start_blocking_portal
 from toolwire_schemas.dialects.entries import Malformed
 from toolwire_schemas.dialects.lagent import to_entry
 
-from .models.model import as_model
+from .models.model import as_model, kept_open
 from .react import BaseProtocol, DoubaoProtocol, Protocol, Tools, Unreadable
 from .react.history import in_role, in_turn
 from .react.prompts import language
@@ -108,8 +108,8 @@ class ReAct:
         self.finished = None
         if inputs is not None:
             self.state.add(role="user", content=inputs)
-        with start_blocking_portal() as portal:
-            model = self._model
+        model = self._model
+        with start_blocking_portal() as portal, portal.wrap_async_context_manager(kept_open(model)):
             return self._run(lambda: portal.call(model.reply, self._messages()))
 
     def as_tool(self, name: str | None = None, description: str | None = None) -> Any:

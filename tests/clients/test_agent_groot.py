@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 import pytest
+from clients.stand_in import StandIn
 from toolwire_client.groot import BaseProtocol, DoubaoProtocol, Finished, NoProtocolReply, ReAct, State, print_message
-from toolwire_client.models import ScriptedModel
+from toolwire_client.models import ArithmeticModel, OpenAIModel, ScriptedModel
 from toolwire_client.react import ModelReply
 from toolwire_tools import BaseAction, Env, ToolError, tool_api
 
@@ -55,6 +56,31 @@ def test_the_model_is_told_of_the_actions_and_of_results_in_a_role_that_provider
         True,
     )
     assert [message["role"] for message in rest] == ["user", "assistant", "user"]
+
+
+def test_the_planner_solves_questions_in_groots_loop() -> None:
+    def add(a: int, b: int) -> int:
+        """Add."""
+        return a + b
+
+    def divide(a: float, b: float) -> float:
+        """Divide."""
+        return a / b
+
+    agent = ReAct(llm=ArithmeticModel(), env=Env([add, divide]), protocol=DoubaoProtocol())
+    assert agent.run("How much is (2 + 3 + 4) / 2?") == "(2 + 3 + 4) / 2 = 4.5"
+    assert agent.run("And plus 1?").startswith("I cannot compute 4.5 + 1")
+    assert agent.run("What is 3 / 0?").endswith("Error during environment interaction: float division by zero")
+
+
+def test_a_run_has_one_connection() -> None:
+    with StandIn("done") as server:
+        answers = iter([act("WebSearch.search", query="x"), "done"])
+        server.answer = lambda body: next(answers)
+        llm = OpenAIModel("m", base_url=server.url, key="sk-0123456789")
+        assert ReAct(llm=llm, env=Env([WebSearch()])).run("?") == "done"
+    assert len(server.peers) == 2
+    assert len(set(server.peers)) == 1
 
 
 def test_a_synchronous_llm_of_ones_own_and_a_plain_function_as_environment_will_do() -> None:

@@ -29,6 +29,7 @@ _STUB = re.compile(
     re.MULTILINE,
 )
 _SPECIAL = re.compile(r"(<[^\s<>]+>|\[[^\s\[\]]+\])\s*\{")
+_FAILED = "Error during environment interaction: "
 Told = Question | ActionResult | UserResponse | Error
 
 
@@ -84,8 +85,7 @@ class Exchange:
         if message.get("role") != "tool":
             if self._is_structured or not text.strip():
                 return []
-            # Who waits for a result is not asked a new question, but told of something that went wrong.
-            return [Error(text) if said is not None and self._has_call(said) else Question(text)]
+            return self._told_behind_a_call(text) if said is not None and self._has_call(said) else [Question(text)]
         # The result of a tool that is no message of ours: natively, or from a program of Groot's.
         if said is not None and self._ask_tool and _called(said) == self._ask_tool:
             return [UserResponse(text)]
@@ -93,6 +93,17 @@ class Exchange:
             return [ActionResult(True, codec.decode(text))]
         except codec.DecodingError:
             return [ActionResult(not text.lower().startswith("error"), text)]
+
+    def _told_behind_a_call(self, text: str) -> list[Told]:
+        """Who waits for a result is not asked a new question: it is that result, as Groot's loop tells it to models that
+        know no role for it, or something went wrong.
+        """
+        if text.startswith(_FAILED):
+            return [ActionResult(False, text)]
+        try:
+            return [ActionResult(True, codec.decode(text))]
+        except codec.DecodingError:
+            return [Error(text)]
 
     def _has_call(self, said: Message) -> bool:
         return bool(said.get("tool_calls")) or (self._tokens is not None and self._tokens[0] in _text(said))

@@ -12,7 +12,7 @@ import msgspec
 from toolwire_tools.suggestions import unknown
 
 from .errors import Failed, UsageError
-from .show import ProgressLine, Style, printable, table, width
+from .show import ProgressLine, Style, counted, printable, table, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -111,7 +111,7 @@ def _summary(report: Report, style: Style) -> str:
     told = ", ".join(f"{number} {outcome}" for outcome, number in counts.items() if number)
     spoken = f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}" if report.revisions else "nothing"
     name = printable(report.server) or "The server"
-    lines = [f"{name} speaks {spoken}; {report.tools} tools. {told}, in {report.seconds:.1f} s."]
+    lines = [f"{name} speaks {spoken}; {counted(report.tools, "tool")}. {told}, in {report.seconds:.1f} s."]
     if report.seed is not None:
         lines.append(f"The same arguments are generated again with --seed {report.seed}.")
     lines += [f"The gap {gap} is there no more: take it out of the baseline." for gap in report.outdated]

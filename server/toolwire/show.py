@@ -74,7 +74,7 @@ def findings_table(findings: Sequence[Finding], tools: int, columns: int, style:
         for finding in shown
     ]
     counts = [sum(finding.severity == severity for finding in findings) for severity in ("error", "warning", "note")]
-    told = f"{_counted(tools, 'tool')}: " + ", ".join(map(_counted, counts, ("error", "warning", "note")))
+    told = f"{counted(tools, 'tool')}: " + ", ".join(map(counted, counts, ("error", "warning", "note")))
     if len(shown) < len(findings):
         told += "; --notes shows the notes"
     lines = [table(("", "where", "what is wrong; what to do", "whom it concerns"), rows, columns, style), ""]
@@ -90,7 +90,8 @@ def readiness_table(found: Sequence[Readiness], columns: int, style: Style) -> s
     return table(("tool", "what it does", "needs", "here"), rows, columns, style)
 
 
-def _counted(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
+    """So many of *what*, in words: `no tools`, `1 tool`, `2 tools`."""
     return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 

@@ -5,6 +5,23 @@ from __future__ import annotations
 from .baseline import BadBaseline, Gap
 from .check import check
 from .facts import Facts, Settings
+from .fuzz import Fuzzing, MissingHypothesis
+from .pytest_cases import ContractWarning, contract_cases
 from .report import Report, Verdict
+from .snapshots import ToolsChanged, assert_tools_unchanged
 
-__all__ = ["BadBaseline", "Facts", "Gap", "Report", "Settings", "Verdict", "check"]
+__all__ = [
+    "BadBaseline",
+    "ContractWarning",
+    "Facts",
+    "Fuzzing",
+    "Gap",
+    "MissingHypothesis",
+    "Report",
+    "Settings",
+    "ToolsChanged",
+    "Verdict",
+    "assert_tools_unchanged",
+    "check",
+    "contract_cases",
+]

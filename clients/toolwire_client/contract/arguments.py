@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.subschemas import target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _MAX_DEPTH = 8
-_PLAIN: dict[str, Any] = {"string": "a", "integer": 1, "number": 1, "boolean": True, "null": None}
-# Of the values with one of these formats that everything which knows the format takes.
+_MAX_LENGTH = 10_000
+"""Longer texts and lists are not made: whether a tool takes them is not what is asked here."""
+
 _FORMATS = {
     "date-time": "2025-01-01T00:00:00Z",
     "date": "2025-01-01",
@@ -24,7 +25,9 @@ _WRONG = [{"not": "this"}, ["not this"], "not this", 0.5, None]
 
 
 def plain(schema: Any) -> dict[str, Any] | None:
-    """Return arguments that *schema* takes: the required ones alone. `None` if none were found."""
+    """Return arguments that *schema* takes: the required ones alone. `None` if none were found, or it is no schema."""
+    if not _is_schema(schema):
+        return None
     value = _value(schema, schema, 0)
     return value if isinstance(value, dict) and _takes(schema, value) else None
 
@@ -33,15 +36,13 @@ def of_wrong_type(schema: Any) -> Iterator[dict[str, Any]]:
     """Yield arguments that *schema* refuses since one is of a wrong type."""
     base = plain(schema)
     for name in schema.get("properties", {}) if base is not None else ():
-        for value in _WRONG:
-            if not _takes(schema, changed := {**(base or {}), name: value}):
-                yield changed
-                break
+        changed = ({**(base or {}), name: value} for value in _WRONG)
+        yield from (made for made in changed if not _takes(schema, made))
 
 
 def incomplete(schema: Any) -> dict[str, Any] | None:
     """Return arguments that *schema* refuses since a required one is missing; `None` if none is required."""
-    return {} if schema.get("required") and not _takes(schema, {}) else None
+    return {} if _is_schema(schema) and schema.get("required") and not _takes(schema, {}) else None
 
 
 def with_more(schema: Any) -> dict[str, Any] | None:
@@ -51,51 +52,78 @@ def with_more(schema: Any) -> dict[str, Any] | None:
     return None if base is None or _takes(schema, more) else more
 
 
+def _is_schema(schema: Any) -> bool:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    try:
+        Draft202012Validator.check_schema(schema)
+    except (SchemaError, RecursionError):
+        return False
+    return isinstance(schema, dict)
+
+
 def _takes(schema: Any, value: Any) -> bool:
     from jsonschema import Draft202012Validator
     from referencing.exceptions import Unresolvable
 
     try:
         return bool(Draft202012Validator(schema).is_valid(value))
-    except (Unresolvable, RecursionError, TypeError, ValueError):  # it is no schema
+    except (Unresolvable, RecursionError, ValueError):  # a reference that leads nowhere, or a pattern that is none
         return False
 
 
 def _value(schema: Any, root: Any, depth: int) -> Any:
     if not isinstance(schema, dict) or depth > _MAX_DEPTH:
         return "a"
-    if isinstance(schema.get("$ref"), str):
-        try:
-            return _value(target(root, schema["$ref"]), root, depth + 1)
-        except LookupError:
-            return None
-    for word, value in (("examples", None), ("enum", None), ("default", ...), ("const", ...)):
-        if word in schema and (value is ... or schema[word]):
-            return schema[word] if value is ... else schema[word][0]
+    if "$ref" in schema:
+        return _value(_target(root, schema["$ref"]), root, depth + 1)
+    for word in ("const", "default"):
+        if word in schema:
+            return schema[word]
+    for word in ("examples", "enum"):
+        if schema.get(word):
+            return schema[word][0]
     for word in ("anyOf", "oneOf", "allOf"):
-        if schema.get(word) and "properties" not in schema:
-            return _value({**schema[word][0], "description": ""}, root, depth + 1)
+        if word in schema and "properties" not in schema:
+            return _value(schema[word][0], root, depth + 1)
     kinds = schema.get("type", "object" if "properties" in schema else "string")
-    kind = kinds[0] if isinstance(kinds, list) and kinds else kinds
-    if kind == "object":
-        properties = schema.get("properties", {})
-        return {name: _value(properties.get(name), root, depth + 1) for name in schema.get("required", ())}
-    if kind == "array":
-        return [_value(schema.get("items"), root, depth + 1)] * schema.get("minItems", 0)
-    if kind == "string":
-        return _text(schema)
-    if kind in ("integer", "number"):
-        return _number(schema)
-    return _PLAIN.get(str(kind))
+    make = _MAKERS[kinds[0] if isinstance(kinds, list) else kinds]
+    return make(schema, lambda inner: _value(inner, root, depth + 1))
 
 
-def _text(schema: dict[str, Any]) -> str:
+def _target(root: Any, reference: str) -> Any:
+    try:
+        return target(root, reference)
+    except LookupError:
+        return None
+
+
+def _object(schema: dict[str, Any], make: Callable[[Any], Any]) -> dict[str, Any]:
+    return {name: make(schema.get("properties", {}).get(name)) for name in schema.get("required", ())}
+
+
+def _array(schema: dict[str, Any], make: Callable[[Any], Any]) -> list[Any]:
+    return [make(schema.get("items"))] * int(min(schema.get("minItems", 0), _MAX_LENGTH))
+
+
+def _text(schema: dict[str, Any], _: Callable[[Any], Any]) -> str:
     text = _FORMATS.get(str(schema.get("format")), "a")
-    return text.ljust(schema.get("minLength", 0), "a")
+    return text.ljust(int(min(schema.get("minLength", 0), _MAX_LENGTH)), "a")
 
 
-def _number(schema: dict[str, Any]) -> Any:
+def _number(schema: dict[str, Any], _: Callable[[Any], Any]) -> Any:
     low = schema.get("minimum", schema.get("exclusiveMinimum", -1) + 1)
     high = schema.get("maximum", schema.get("exclusiveMaximum", low + 2) - 1)
-    number = 1 if low <= 1 <= high else low if low > 1 else high
-    return schema.get("multipleOf", number)
+    return schema.get("multipleOf", 1 if low <= 1 <= high else low if low > 1 else high)
+
+
+_MAKERS: dict[str, Callable[[dict[str, Any], Callable[[Any], Any]], Any]] = {
+    "object": _object,
+    "array": _array,
+    "string": _text,
+    "integer": _number,
+    "number": _number,
+    "boolean": lambda *_: True,
+    "null": lambda *_: None,
+}

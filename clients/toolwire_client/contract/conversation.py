@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 _MAX_NOISE_BYTES = 1024 * 1024
+_MAX_NOISES = 10_000
 _MAX_EVENTS = 200_000
 """Beyond any of these a server floods its output, and nothing more is listened to."""
 
@@ -71,7 +72,7 @@ class Conversation:
         """Why nothing more is listened to; empty as long as it is."""
         self._frames = Lines(_MAX_MESSAGE_BYTES) if framing == "lines" else Headers(_MAX_MESSAGE_BYTES)
         self._start = b""
-        self._noise_bytes = 0
+        self._noise_bytes = self._noises = 0
 
     def wrap(self, message: bytes) -> bytes:
         """Return *message* as it goes out."""
@@ -118,8 +119,9 @@ class Conversation:
         self.events.append(event)
         if isinstance(event, Noise):
             self._noise_bytes += len(event.data)
-        if self._noise_bytes > _MAX_NOISE_BYTES:
-            self.flooded = f"more than {_MAX_NOISE_BYTES:,} bytes on its standard output were no messages"
+            self._noises += 1
+        if self._noise_bytes > _MAX_NOISE_BYTES or self._noises > _MAX_NOISES:
+            self.flooded = f"{self._noises:,} lines on its standard output were no messages: nobody listens further"
         elif len(self.events) > _MAX_EVENTS:
             self.flooded = f"it said more than {_MAX_EVENTS:,} things"
 

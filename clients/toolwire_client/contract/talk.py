@@ -28,7 +28,7 @@ _MARK = "TOOLWIRE_CONTRACT"
 _LAST_SECONDS = 2.0
 """How long what a server started may outlive it before it counts as left behind."""
 
-_PATIENCE_SECONDS = 1.0
+_PATIENCE_SECONDS = 0.5
 
 
 class Talk:

@@ -1,0 +1,64 @@
+"""A server as small as can be, with a fault of its process: named on the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
+
+
+def answer(message: dict) -> dict:
+    match message["method"]:
+        case "initialize":
+            about = {"name": "stubborn", "version": "1"}
+            return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": about}
+        case "tools/list":
+            return {"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}
+        case "ping":
+            return {}
+    return None
+
+
+def say(message: dict) -> None:
+    print(json.dumps(message), flush=True)
+
+
+def main() -> None:
+    if FAULT == "hangs":
+        time.sleep(600)
+    elif FAULT == "dies":
+        sys.exit("there is no key in the environment")
+    elif FAULT == "floods":
+        while True:
+            os.write(1, b"y\n" * 10_000)
+    elif FAULT == "stays":
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+    elif FAULT == "leaves":
+        subprocess.Popen(["sleep", "600"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+    served = 0
+    for line in sys.stdin:
+        try:
+            message = json.loads(line)
+        except ValueError:
+            continue
+        if not isinstance(message, dict) or "id" not in message or "method" not in message:
+            continue
+        result = answer(message)
+        if result is None:
+            say({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}})
+        else:
+            say({"jsonrpc": "2.0", "id": message["id"], "result": result})
+        served += 1
+        if FAULT == "tires" and served == 4:
+            time.sleep(600)
+    if FAULT == "stays":
+        time.sleep(600)
+
+
+main()

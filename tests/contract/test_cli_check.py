@@ -1,0 +1,100 @@
+"""`toolwire check`: what is printed and written, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from toolwire.cli import main
+from toolwire_schemas.cases import cases
+from toolwire_schemas.load import validator
+
+STUBBORN = [sys.executable, str(Path(__file__).with_name("stubborn_server.py"))]
+ONE = ["check", "--only", "ids/*", "--framing", "lines", "--timeout", "5"]
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = main(words)
+    told = capsys.readouterr()
+    return status, told.out, told.err
+
+
+def test_a_check_prints_what_failed_and_how_much_of_everything_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = said(capsys, *ONE, "--", *STUBBORN)
+    assert (status, err) == (0, "")
+    assert "warn  ids/fraction  (2025-11-25, lines)" in out
+    assert "expected  a JSON-RPC error -32600" in out
+    assert '-> {"jsonrpc":"2.0","id":1.5,' in out
+    assert "stubborn 1 speaks MCP 2025-11-25; lines; 1 tool. 8 pass, 3 warn" in out
+
+
+def test_the_exit_status_is_by_severity(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, *ONE, "--fail-on", "should", "--", *STUBBORN)[0] == 1
+    status, out, _ = said(capsys, *ONE, "--", *STUBBORN, "dies")
+    assert status == 1
+    assert "FAIL  lifecycle/answers" in out
+    assert "there is no key in the environment" in out
+
+
+def test_what_cannot_be_started_is_an_error_of_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = said(capsys, *ONE, "--", "there-is-no-such-program")
+    assert (status, out) == (2, "")
+    assert "there-is-no-such-program" in err
+
+
+def test_a_report_in_json_is_as_its_published_schema_says(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = said(capsys, *ONE, "--json", "--", *STUBBORN)
+    report = json.loads(out)
+    assert status == 0
+    assert validator("contract-report").is_valid(report)
+    assert report["counts"]["pass"] == 8
+
+
+def test_gaps_that_were_written_down_do_not_fail_and_are_told_when_mended(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    known, xml = tmp_path / "known.json", tmp_path / "report.xml"
+    said(capsys, *ONE, "--write-baseline", str(known), "--", *STUBBORN)
+    gaps = json.loads(known.read_text("utf-8"))["gaps"]
+    assert [gap["case"] for gap in gaps] == ["ids/null", "ids/fraction", "ids/object"]
+    known.write_text(json.dumps({"gaps": [*gaps, {"case": "ids/zero", "reason": "it was so"}]}), "utf-8")
+    again = [*ONE, "--fail-on", "advice", "--baseline", str(known), "--junit", str(xml), "--", *STUBBORN]
+    status, out, _ = said(capsys, *again)
+    assert status == 0
+    assert "The gap ids/zero is there no more: take it out of the baseline." in out
+    assert ET.parse(xml).getroot().get("failures") == "0"
+
+
+def test_the_cases_are_listed_and_given_as_data(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = said(capsys, "check", "--list", "--only", "batch/*")
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines() if "/" in line.split()[0]] == [
+        "batch/answered",
+        "batch/no-harm",
+    ]
+    listed = json.loads(said(capsys, "check", "--list", "--json")[1])
+    assert len(listed) == len(cases())
+    assert all(validator("contract-case").is_valid(case) for case in listed)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--only", "id/*"], "no case 'id/*'"),
+        (["--only", "ids/zerro"], "did you mean 'ids/zero'?"),
+        (["--seed", "7"], "--seed goes with --fuzz"),
+        (["--call", "add=7"], """--call wants NAME={"argument": value, ...}"""),
+        (["--baseline", "/nowhere/known.json"], "cannot read the baseline"),
+        (["--era", "old"], "--era wants one of legacy, modern, both"),
+        (["tools.py"], "either a target or a command"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_told_before_anything_is_started(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, _, err = said(capsys, "check", *words, "--", "there-is-no-such-program")
+    assert status == 2
+    assert told in err

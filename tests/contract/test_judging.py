@@ -1,0 +1,171 @@
+"""Whether a conversation is as a case expects: decided without a server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from toolwire_client.contract.conversation import Conversation
+from toolwire_client.contract.judging import Scene, Unmet, judge
+from toolwire_schemas import codec
+
+OK = {"jsonrpc": "2.0", "id": 1, "result": {"a": 1}}
+ERROR = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}}
+TOOL_ERROR = {"jsonrpc": "2.0", "id": 1, "result": {"isError": True, "content": [{"type": "text", "text": "no"}]}}
+NEWS = {"jsonrpc": "2.0", "method": "notifications/x"}
+
+
+def heard(*messages: Any, said: Any = None, lists: dict[str, list[Any]] | None = None) -> Scene:
+    """A conversation in which the server said *messages*: values, or bytes as they are."""
+    conversation = Conversation()
+    for message in said or ():
+        conversation.say(codec.encode(message) + b"\n")
+    for message in messages:
+        conversation.hear(message if isinstance(message, bytes) else codec.encode(message) + b"\n")
+    return Scene(conversation.events, lists or {})
+
+
+def progress(token: Any, number: float) -> dict[str, Any]:
+    return {
+        "jsonrpc": "2.0",
+        "method": "notifications/progress",
+        "params": {"progressToken": token, "progress": number},
+    }
+
+
+def tool(name: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "inputSchema": {"type": "object"}, **more}
+
+
+def call(name: str, identity: Any = 1) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": identity, "method": "tools/call", "params": {"name": name}}
+
+
+MET: list[tuple[dict[str, Any], Scene]] = [
+    ({"answer": 1}, heard(OK)),
+    ({"answer": 1}, heard(NEWS, ERROR)),
+    ({"answer": 1, "result": True}, heard(OK)),
+    ({"answer": 1, "result": {"required": ["a"]}}, heard(OK)),
+    ({"answer": 1, "error": True}, heard(ERROR)),
+    ({"answer": 1, "error": [-32600, -32601]}, heard(ERROR)),
+    ({"answer": 1, "error": [-32602], "tool_error": True}, heard(TOOL_ERROR)),
+    ({"answer": 1, "result": True}, heard([OK, {"jsonrpc": "2.0", "id": 2, "result": {}}])),
+    ({"answer": None, "error": True}, heard({"jsonrpc": "2.0", "error": {"code": -32700, "message": ""}})),
+    ({"answer": 1, "error": [-1], "data": {"type": "string"}}, heard({"id": 1, "error": {"code": -1, "data": "x"}})),
+    ({"refused": [-32601]}, heard(ERROR)),
+    ({"refused": True}, heard(NEWS, ERROR)),
+    ({"unanswered": 2}, heard(OK)),
+    ({"unanswered": "1"}, heard(OK)),
+    ({"some": {"required": ["method"], "type": "object"}}, heard(OK, NEWS)),
+    ({"some": {"type": "array", "minItems": 2}}, heard([OK, ERROR])),
+    ({"none": {"required": ["error"]}}, heard(OK, [OK, OK])),
+    ({"every": {"required": ["result"]}}, heard(OK, [OK])),
+    ({"every": {"required": ["result"]}, "among": {"required": ["id"]}}, heard(OK, NEWS)),
+    ({"quiet": True}, heard(OK, b"\n", b"\r\n")),
+    ({"rule": "answered-once"}, heard(OK, {**OK, "id": "1"}, {**ERROR, "id": None}, {**ERROR, "id": None})),
+    ({"rule": "answers-asked"}, heard(OK, {**ERROR, "id": None}, said=[call("a")])),
+    ({"rule": "progress-asked"}, heard(progress(0, 1), said=[{"params": {"_meta": {"progressToken": 0}}}])),
+    ({"rule": "progress-increases"}, heard(progress("a", 1), progress("b", 1), progress("a", 1.5))),
+    ({"rule": "progress-before-answer"}, heard(progress(1, 1), OK, progress(2, 1))),
+    ({"rule": "unique-names", "lists": ["a"]}, heard(lists={"a": [tool("x"), tool("X")]})),
+    ({"rule": "same-list", "lists": ["a", "b"]}, heard(lists={"a": [tool("x")], "b": [tool("x")]})),
+    ({"rule": "portable", "lists": ["a"]}, heard(lists={"a": [tool("x")]})),
+    (
+        {"rule": "output-schema", "lists": ["tools"]},
+        heard(
+            {"id": 1, "result": {"content": [], "structuredContent": {"n": 1}}},
+            {"id": 2, "result": {"content": [], "isError": True}},
+            {"id": 3, "result": {"content": []}},
+            said=[call("x", 1), call("x", 2), call("without", 3)],
+            lists={"tools": [tool("x", outputSchema={"required": ["n"]}), tool("without")]},
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("step", "scene"), MET, ids=lambda value: str(value)[:60] if isinstance(value, dict) else "")
+def test_what_is_as_expected_is_met(step: dict[str, Any], scene: Scene) -> None:
+    assert judge(step, scene) is None
+
+
+UNMET: list[tuple[dict[str, Any], Scene]] = [
+    ({"answer": 1, "result": True}, heard(ERROR)),
+    ({"answer": 1, "result": {"required": ["b"]}}, heard(OK)),
+    ({"answer": 1, "error": True}, heard(OK)),
+    ({"answer": 1, "error": [-32602]}, heard(ERROR)),
+    ({"answer": 1, "error": [-32602], "tool_error": True}, heard(OK)),
+    ({"answer": 1, "tool_error": True}, heard({"id": 1, "result": {"isError": True, "content": []}})),
+    ({"answer": 1, "error": [-1], "data": {"type": "string"}}, heard({"id": 1, "error": {"code": -1, "data": 7}})),
+    ({"answer": 1, "error": [-1], "data": {"type": "string"}}, heard({"id": 1, "error": {"code": -1}})),
+    ({"unanswered": 1}, heard(OK)),
+    ({"none": {"required": ["error"]}}, heard(OK, [OK, ERROR])),
+    ({"every": {"required": ["result"]}}, heard(OK, NEWS)),
+    ({"every": {"required": ["result"]}, "among": {"required": ["id"]}}, heard(OK, [ERROR])),
+    ({"quiet": True}, heard(b"Listening on stdio\n")),
+    ({"quiet": True}, heard(b'{"level": "info"}\n')),
+    ({"quiet": True}, heard(b"\xef\xbb\xbf", OK)),
+    ({"quiet": True}, heard(b'{"jsonrpc":"2.0","id":1,"result":{"a":NaN}}\n')),
+    ({"rule": "answered-once"}, heard(OK, OK)),
+    ({"rule": "answers-asked"}, heard({**OK, "id": "1"}, said=[call("a")])),
+    ({"rule": "progress-asked"}, heard(progress("0", 1), said=[{"params": {"_meta": {"progressToken": 0}}}])),
+    ({"rule": "progress-increases"}, heard(progress("a", 1), progress("a", 1))),
+    ({"rule": "progress-before-answer"}, heard(OK, progress(1, 1))),
+    ({"rule": "unique-names", "lists": ["a"]}, heard(lists={"a": [tool("x"), tool("x")]})),
+    ({"rule": "same-list", "lists": ["a", "b"]}, heard(lists={"a": [tool("x")], "b": [tool("y")]})),
+    ({"rule": "same-list", "lists": ["a", "b"]}, heard(lists={"a": [tool("x", title="1")], "b": [tool("x")]})),
+    ({"rule": "portable", "lists": ["a"]}, heard(lists={"a": [{"name": "x", "inputSchema": {"type": 7}}]})),
+    ({"rule": "portable-everywhere", "lists": ["a"]}, heard(lists={"a": [tool("x.y")]})),
+    (
+        {"rule": "output-schema", "lists": ["tools"]},
+        heard({"id": 1, "result": {"content": []}}, said=[call("x")], lists={"tools": [tool("x", outputSchema={})]}),
+    ),
+    (
+        {"rule": "output-schema", "lists": ["tools"]},
+        heard(
+            {"id": 1, "result": {"content": [], "structuredContent": {}}},
+            said=[call("x")],
+            lists={"tools": [tool("x", outputSchema={"required": ["n"]})]},
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("step", "scene"), UNMET, ids=lambda value: str(value)[:60] if isinstance(value, dict) else "")
+def test_what_is_otherwise_is_unmet_at_once(step: dict[str, Any], scene: Scene) -> None:
+    unmet = judge(step, scene)
+    assert isinstance(unmet, Unmet)
+    assert not unmet.may_come
+    assert unmet.expected
+    assert unmet.came
+
+
+@pytest.mark.parametrize(
+    "step", [{"answer": 2}, {"answer": "1"}, {"answer": 1.0}, {"refused": [-1]}, {"some": {"type": "array"}}]
+)
+def test_what_is_not_there_may_still_come(step: dict[str, Any]) -> None:
+    unmet = judge(step, heard(OK, ERROR))
+    assert unmet is not None
+    assert unmet.may_come
+
+
+def test_what_came_says_what_is_wrong_with_it() -> None:
+    unmet = judge({"answer": 1, "result": {"required": ["b"], "description": "it has a b"}}, heard(OK))
+    assert unmet is not None
+    assert unmet.expected == "as the answer to 1 a result: it has a b"
+    assert unmet.came == '{"jsonrpc":"2.0","id":1,"result":{"a":1}} (result.b is missing)'
+
+
+def test_noise_is_told_with_its_first_lines() -> None:
+    unmet = judge({"quiet": True}, heard(*(b"line %d\n" % number for number in range(5))))
+    assert unmet is not None
+    assert unmet.came.startswith("noise on stdout: 'line 0' (no JSON")
+    assert "'line 2'" in unmet.came
+    assert unmet.came.endswith("and 2 more")
+
+
+def test_a_server_that_floods_its_output_is_not_listened_to_for_ever() -> None:
+    conversation = Conversation()
+    for _ in range(40):
+        conversation.hear(b"y\n" * 100_000)
+    assert "no messages" in conversation.flooded
+    assert len(conversation.events) < 100_000

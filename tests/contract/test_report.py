@@ -1,0 +1,187 @@
+"""What a check says: verdicts for programs, for CI systems, and in the light of what is known."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import msgspec
+import pytest
+from toolwire_client.contract import BadBaseline, Facts, Gap, Report, Verdict, baseline
+from toolwire_client.contract.junit import as_junit
+from toolwire_client.contract.plan import chosen, plan
+from toolwire_schemas.cases import Case, cases
+from toolwire_schemas.load import validator
+
+
+def verdict(case: str, outcome: Any = "pass", severity: str = "must", **about: Any) -> Verdict:
+    told = {"revision": "2025-11-25", "framing": "lines", **about}
+    return Verdict(case, "It does.", "https://example.com/", severity, outcome, **told)
+
+
+def report(*verdicts: Verdict, **about: Any) -> Report:
+    known: dict[str, Any] = {"command": ["a", "b"], "server": "s 1", "revisions": [], "framings": ["lines"], "tools": 2}
+    return Report(**known | {"seconds": 1.5, "verdicts": list(verdicts)} | about)
+
+
+ALL = report(
+    verdict("a/passes"),
+    verdict("a/fails", "fail", expected="one", came="\x1b[31mnone\x00", exchange=["-> {}"]),
+    verdict("b/warns", "warn", "should", expected="x", came="y"),
+    verdict("b/known", "known gap", reason="it is old"),
+    verdict("b/other", "not applicable", reason="no tools", revision="", framing=""),
+    outdated=["c/mended"],
+    seed=7,
+)
+
+# --- as JSON ---
+
+
+def test_a_report_is_as_its_published_schema_says() -> None:
+    for one in (ALL, report(), report(seed=0)):
+        whole = json.loads(json.dumps(one.as_json()))
+        assert [error.message for error in validator("contract-report").iter_errors(whole)] == []
+
+
+def test_a_report_counts_every_outcome() -> None:
+    assert ALL.counts() == {"pass": 1, "fail": 1, "warn": 1, "known gap": 1, "not applicable": 1}
+
+
+def test_what_failed_depends_on_the_severity_that_counts() -> None:
+    bad = report(verdict("a", "fail"), verdict("b", "warn", "should"), verdict("c", "warn", "advice"), verdict("d"))
+    assert [one.case for one in bad.failed()] == ["a"]
+    assert [one.case for one in bad.failed("should")] == ["a", "b"]
+    assert [one.case for one in bad.failed("advice")] == ["a", "b", "c"]
+    assert ALL.failed("advice") == [one for one in ALL.verdicts if one.case in ("a/fails", "b/warns")]
+
+
+# --- as JUnit's XML ---
+
+
+def test_junit_has_a_test_for_each_verdict_and_its_numbers_are_theirs() -> None:
+    root = ET.fromstring(as_junit(ALL).encode())
+    (suite,) = root
+    assert (root.tag, suite.tag) == ("testsuites", "testsuite")
+    assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "5",
+        "failures": "1",
+        "errors": "0",
+        "skipped": "3",
+    }
+    assert [(test.get("classname"), test.get("name")) for test in suite] == [
+        ("a", "passes [2025-11-25, lines]"),
+        ("a", "fails [2025-11-25, lines]"),
+        ("b", "warns [2025-11-25, lines]"),
+        ("b", "known [2025-11-25, lines]"),
+        ("b", "other"),
+    ]
+    assert [[part.tag for part in test] for test in suite] == [[], ["failure"], ["skipped"], ["skipped"], ["skipped"]]
+
+
+def test_junit_says_what_was_expected_and_holds_no_letter_that_xml_has_not() -> None:
+    failure = ET.fromstring(as_junit(ALL).encode()).find(".//failure")
+    assert failure is not None
+    assert failure.get("message") == "expected one; came \ufffd[31mnone\ufffd"
+    assert "-> {}" in str(failure.text)
+
+
+# --- known gaps ---
+
+
+def test_a_known_gap_does_not_fail_and_says_why() -> None:
+    verdicts, outdated = baseline.apply([verdict("a/x", "fail"), verdict("a/y", "warn")], [Gap("a/*", "an old SDK")])
+    assert [(one.outcome, one.reason) for one in verdicts] == [("known gap", "an old SDK")] * 2
+    assert outdated == []
+    assert report(*verdicts).failed("advice") == []
+
+
+def test_a_gap_may_be_known_in_one_revision_or_framing_only() -> None:
+    bad = [verdict("a", "fail"), verdict("a", "fail", framing="headers"), verdict("a", "fail", revision="2024-11-05")]
+    verdicts, _ = baseline.apply(bad, [Gap("a", "old", revision="2025-11-25", framing="lines")])
+    assert [one.outcome for one in verdicts] == ["known gap", "fail", "fail"]
+
+
+def test_a_gap_that_is_mended_is_told_and_one_that_was_not_played_is_not() -> None:
+    gaps = [Gap("a", "old"), Gap("b", "old", framing="lines"), Gap("c", "old")]
+    _, outdated = baseline.apply([verdict("a"), verdict("b"), verdict("c", "not applicable")], gaps)
+    assert outdated == ["a", "b lines"]
+
+
+def test_a_baseline_that_was_written_holds_every_gap_and_keeps_reasons_that_still_hold() -> None:
+    verdicts = [verdict("a", "known gap"), verdict("b", "fail"), verdict("b", "fail", framing="headers"), verdict("c")]
+    text = baseline.write(verdicts, [Gap("a", "an old SDK"), Gap("c", "mended meanwhile")])
+    assert baseline.read(text) == [Gap("a", "an old SDK"), Gap("b", "not looked into yet")]
+    assert validator("contract-baseline").is_valid(json.loads(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "truncated"),
+        ("[]", "Expected `object`"),
+        ('{"gaps": [{"case": "a"}]}', "reason"),
+        ('{"gaps": [{"case": "a", "reason": " "}]}', r"gaps\[0\] \(a\) has no reason"),
+        ('{"gaps": [{"case": "a", "reason": "b", "why": "c"}]}', "why"),
+    ],
+)
+def test_what_is_no_baseline_is_told_with_what_would_be_right(text: str, told: str) -> None:
+    with pytest.raises(BadBaseline, match=told):
+        baseline.read(text)
+
+
+# --- what is played ---
+
+FACTS = Facts(
+    revisions={"legacy": "2025-11-25"},
+    framings=["lines"],
+    capabilities={},
+    tools=[],
+    values={"tools": []},
+    lacks={"call": "no tool may be called"},
+)
+MODERN = msgspec.structs.replace(FACTS, revisions={"legacy": "2025-11-25", "modern": "2026-07-28"})
+
+
+def case(**about: Any) -> Case:
+    return Case("a/b", "It does.", "https://example.com/", "must", [{"settle": True}], **about)
+
+
+@pytest.mark.parametrize(
+    ("about", "facts", "expected"),
+    [
+        ({}, FACTS, ["2025-11-25"]),
+        ({}, MODERN, ["2026-07-28"]),
+        ({"era": "each"}, MODERN, ["2026-07-28", "2025-11-25"]),
+        ({"era": "legacy"}, MODERN, ["2025-11-25"]),
+        ({"era": "plain"}, MODERN, [""]),
+        ({"revisions": ("2024-11-05", "2026-07-28")}, MODERN, ["2024-11-05", "2026-07-28"]),
+        ({"revisions": ("2024-11-05", "2026-07-28")}, FACTS, ["2024-11-05"]),
+        ({"needs": ("tools",)}, FACTS, ["2025-11-25"]),
+    ],
+)
+def test_a_case_is_played_in_the_revisions_that_it_and_the_server_know(
+    about: dict[str, Any], facts: Facts, expected: list[str]
+) -> None:
+    plays = plan([case(**about)], facts)
+    assert [(play.revision, play.framing, play.reason) for play in plays] == [(one, "lines", "") for one in expected]
+
+
+@pytest.mark.parametrize(
+    ("about", "reason"),
+    [
+        ({"era": "modern"}, "the server does not speak 2026-07-28"),
+        ({"framings": ("headers",)}, "it was not spoken to in headers"),
+        ({"needs": ("tools", "call")}, "no tool may be called"),
+        ({"revisions": ("2026-07-28",)}, "the server does not speak the era of 2026-07-28"),
+    ],
+)
+def test_a_case_that_cannot_be_played_says_why(about: dict[str, Any], reason: str) -> None:
+    assert [play.reason for play in plan([case(**about)], FACTS)] == [reason]
+
+
+def test_cases_are_chosen_by_patterns() -> None:
+    ids = {one.id for one in chosen(cases(), ["ids/*", "batch/answered"], ["ids/z*"])}
+    assert {"ids/negative", "batch/answered"} <= ids
+    assert not {"ids/zero", "batch/no-harm"} & ids
+    assert chosen(cases()) == list(cases())

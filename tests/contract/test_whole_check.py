@@ -1,0 +1,124 @@
+"""Whole checks over real pipes: of our own server, and of servers that do not want to be checked."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from toolwire import example_tools
+from toolwire_client import NotStarted
+from toolwire_client.contract import Report, Settings, Verdict, check
+from toolwire_client.contract.plan import chosen
+from toolwire_schemas.cases import Case, cases
+
+STUBBORN = str(Path(__file__).with_name("stubborn_server.py"))
+
+# What our examples are by intent.
+BY_INTENT = {
+    "tools/portable-everywhere": "warn",  # toolkits have a dot in their names, unless --separator says else
+    "lifecycle/discover-first": "not applicable",  # who discovers us does not fall back
+}
+
+
+@pytest.fixture(scope="module")
+def own() -> Report:
+    return check([sys.executable, "-P", "-m", "toolwire", "serve", str(example_tools.__file__)])
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_our_server_passes_every_case_in_both_framings_and_eras(case: Case, own: Report) -> None:
+    verdicts = [verdict for verdict in own.verdicts if verdict.case == case.id]
+    assert verdicts
+    for verdict in verdicts:
+        expected = BY_INTENT.get(verdict.case, "pass")
+        assert verdict.outcome == expected, "\n".join(
+            [verdict.expected, verdict.came, verdict.reason, *verdict.exchange]
+        )
+
+
+def test_both_framings_and_every_revision_are_played_with_our_server(own: Report) -> None:
+    played = {(verdict.framing, verdict.revision) for verdict in own.verdicts if verdict.framing}
+    revisions = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "")
+    assert played == {(framing, revision) for framing in ("lines", "headers") for revision in revisions}
+    assert (own.server, own.revisions) == ("example_tools 0.1.0", ["2026-07-28", "2025-11-25"])
+
+
+def hurried(case: Case) -> Case:
+    """The same, without the time that slow machines have to end a process."""
+    steps = [{"exit": {"within_seconds": 0.3}} if "exit" in step else step for step in case.steps]
+    return msgspec.structs.replace(case, steps=steps)
+
+
+def checked(fault: str, *patterns: str, start_seconds: float = 20.0, timeout_seconds: float = 1.0) -> Report:
+    return check(
+        [sys.executable, STUBBORN, fault],
+        cases=map(hurried, chosen(cases(), patterns)),
+        settings=Settings(start_seconds=start_seconds, framings=("lines",)),
+        timeout_seconds=timeout_seconds,
+    )
+
+
+def only(report: Report, case: str) -> Verdict:
+    (verdict,) = [verdict for verdict in report.verdicts if verdict.case == case]
+    return verdict
+
+
+def running_with(mark: str) -> list[str]:
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                command = Path(f"/proc/{name}/cmdline").read_bytes()
+            except OSError:
+                continue
+            if mark.encode() in command.split(b"\0"):
+                found.append(name)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("fault", "came"),
+    [
+        ("hangs", "it answers neither initialize nor server/discover"),
+        ("dies", "it ended with status 1; its stderr: there is no key in the environment"),
+        ("floods", "lines on its standard output were no messages"),
+    ],
+)
+def test_a_server_that_cannot_be_talked_to_is_one_failure_that_says_so(fault: str, came: str) -> None:
+    report = checked(fault, "ids/*", start_seconds=20.0 if fault != "hangs" else 0.3)
+    assert [verdict.case for verdict in report.failed()] == ["lifecycle/answers"]
+    assert came in only(report, "lifecycle/answers").came
+    assert only(report, "ids/zero").outcome == "not applicable"
+    assert running_with(STUBBORN) == []
+
+
+def test_what_is_no_program_is_told_at_once() -> None:
+    with pytest.raises(NotStarted, match="there-is-no-such-program"):
+        check(["there-is-no-such-program"])
+
+
+def test_a_server_that_stays_whatever_is_done_fails_the_cases_about_that_alone() -> None:
+    report = checked("stays", "ending/end-of-input", "ending/sigterm", "lifecycle/ping")
+    assert only(report, "ending/end-of-input").came == "it is still running"
+    assert only(report, "ending/sigterm").outcome == "fail"
+    assert only(report, "lifecycle/ping").outcome == "pass"
+    assert running_with(STUBBORN) == []
+
+
+def test_a_process_that_a_server_leaves_behind_is_found_and_ended() -> None:
+    report = checked("leaves", "ending/no-orphans")
+    assert only(report, "ending/no-orphans").outcome == "warn"
+    assert "sleep 600" in only(report, "ending/no-orphans").came
+    assert running_with("600") == []
+
+
+def test_a_server_that_stops_answering_is_started_again_for_the_next_case() -> None:
+    report = checked("tires", "ids/zero", "ids/negative", "ids/text-of-digits", "ids/unicode")
+    outcomes = [verdict.outcome for verdict in report.verdicts]
+    assert "fail" in outcomes
+    assert "pass" in outcomes
+    assert "nothing in 1 s" in report.failed()[0].came
+    assert running_with(STUBBORN) == []

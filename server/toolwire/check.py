@@ -111,7 +111,7 @@ def _summary(report: Report, style: Style) -> str:
     told = ", ".join(f"{number} {outcome}" for outcome, number in counts.items() if number)
     spoken = f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}" if report.revisions else "nothing"
     name = printable(report.server) or "The server"
-    lines = [f"{name} speaks {spoken}; {counted(report.tools, "tool")}. {told}, in {report.seconds:.1f} s."]
+    lines = [f"{name} speaks {spoken}; {counted(report.tools, 'tool')}. {told}, in {report.seconds:.1f} s."]
     if report.seed is not None:
         lines.append(f"The same arguments are generated again with --seed {report.seed}.")
     lines += [f"The gap {gap} is there no more: take it out of the baseline." for gap in report.outdated]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import pytest
+from callers import RecordingCaller
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tools.bundled.stand_ins.arxiv import NO_SUCH_ARTICLE, document, entry, feed, told
-from tools.bundled.stand_ins.server import StandIn, endless, error, text_answer, throttled
+from tools.bundled.stand_ins.server import Exchange, StandIn, endless, error, silent, text_answer, throttled
 from tools.bundled.stand_ins.time import Hours
-from toolwire_tools import ActionExecutor, ActionReturn, ActionStatusCode, JsonParser
+from toolwire_tools import ActionExecutor, ActionReturn, ActionStatusCode, Cancelled, Context, JsonParser
 from toolwire_tools.bundled import ArxivSearch
 from toolwire_tools.bundled.arxiv import search
 from toolwire_tools.bundled.arxiv.feed import Article, articles
@@ -151,6 +153,40 @@ def test_requests_to_arxiv_are_three_seconds_apart(
     for query in ("kettle", "tea", "steam"):
         ask(arxiv, query)
     assert hours.slept == pytest.approx(6.0)
+
+
+def test_arxiv_has_one_connection_at_a_time(arxiv: StandIn) -> None:
+    second_is_here, first_gives_up = threading.Event(), threading.Event()
+    in_turn: list[bool] = []
+
+    class First(RecordingCaller):
+        @property
+        def cancelled(self) -> bool:
+            if second_is_here.is_set():
+                first_gives_up.set()
+            return second_is_here.is_set()
+
+    class Second(RecordingCaller):
+        @property
+        def cancelled(self) -> bool:
+            second_is_here.set()
+            return False
+
+    def answered(exchange: Exchange) -> None:
+        in_turn.append(first_gives_up.is_set())
+        feed()(exchange)
+
+    def ask_first() -> None:
+        with suppress(Cancelled):
+            ArxivSearch(base_url=arxiv.url).get_arxiv_article_information("kettle", Context(First()))
+
+    arxiv.then(silent, answered)
+    asking = threading.Thread(target=ask_first)
+    asking.start()
+    arxiv.arrived.acquire()
+    ArxivSearch(base_url=arxiv.url).get_arxiv_article_information("tea", Context(Second()))
+    asking.join()
+    assert in_turn == [True]
 
 
 BOMB = '<!DOCTYPE lolz [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>' + '<feed xmlns="http://www.w3.org/2005/Atom"/>'

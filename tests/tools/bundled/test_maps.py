@@ -217,6 +217,20 @@ def test_a_small_circle_is_searched_before_the_whole(server: StandIn, action: BI
     assert ["around:5000," in request.form["data"] for request in server.requests] == [False, True]
 
 
+def test_a_small_circle_with_too_few_places_is_not_enough(server: StandIn, action: BINGMap) -> None:
+    few, all_ = around(node(1, 54.5, 10.25, name="Lid")), around(*(node(n, 54.5, 10.25) for n in range(7)))
+    server.then(json_answer(few), json_answer(all_))
+    assert len(action.search_nearby("lid", latitude=54.5, longitude=10.25)["places"]) == 5
+
+
+@pytest.mark.parametrize(("latitude", "longitude"), [(54.5, 0.0), (0.0, 10.25)])
+def test_greenwich_and_the_equator_are_somewhere(
+    server: StandIn, action: BINGMap, latitude: float, longitude: float
+) -> None:
+    assert action.search_nearby("cafe", latitude=latitude, longitude=longitude)["places"] == []
+    assert f"{latitude:.6f},{longitude:.6f}" in server.requests[0].form["data"]
+
+
 @pytest.mark.parametrize("nowhere", ["unknown", "", " "])
 def test_where_to_search_has_to_be_said(server: StandIn, action: BINGMap, nowhere: str) -> None:
     returned = action({"search_term": "cafe", "places": nowhere}, "search_nearby")
@@ -326,11 +340,16 @@ def test_public_services_are_asked_once_a_second_and_ones_own_at_once(
     assert hours.slept == pytest.approx(2.0)
 
 
-def test_overpass_is_left_alone_once_it_has_refused(server: StandIn, hours: Hours, action: BINGMap) -> None:
-    server.on("POST", "/overpass/interpreter", error(429, BUSY))
+@pytest.mark.parametrize("is_public", [True, False])
+def test_overpass_is_left_alone_once_it_has_refused(
+    server: StandIn, monkeypatch: pytest.MonkeyPatch, is_public: bool
+) -> None:
+    server.on("POST", "/interpreter", error(429, BUSY))
+    monkeypatch.setattr(maps, "_OVERPASS", server.url)
+    action = BINGMap() if is_public else BINGMap(overpass_url=server.url)
     with pytest.raises(Refused, match=r"429: .*Please check /api/status for the quota of your IP address"):
-        action.search_nearby("cafe", "Kettleby")
-    assert len([request for request in server.requests if request.method == "POST"]) == 1
+        action.search_nearby("cafe", latitude=1, longitude=1)
+    assert len(server.requests) == 1
 
 
 def test_the_others_are_asked_again_when_they_say_so(server: StandIn, hours: Hours, action: BINGMap) -> None:

@@ -70,7 +70,7 @@ def read(answer: bytes) -> Route:
         Unusable: if *answer* is of another kind.
     """
     found = typed(answer, Answer, "OSRM")
-    if found.code != "Ok" or not found.routes:
+    if not found.routes:
         raise ToolError(f"OSRM found no route: {found.message or found.code}")
     return found.routes[0]
 

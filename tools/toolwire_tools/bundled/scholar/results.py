@@ -89,7 +89,7 @@ def citation(answer: Citations) -> HowToCite:
     """The citation in MLA's style, or in the first there is."""
     if not answer.citations:
         raise _nothing(answer, "citation")
-    by_style = {one.title: one.snippet for one in reversed(answer.citations)}
+    by_style = {one.title: one.snippet for one in answer.citations}
     return {"citation": by_style.get("MLA", answer.citations[0].snippet)}
 
 

@@ -211,16 +211,34 @@ def test_loops_ask_servers_beside_what_is_here(loop: str) -> None:
         anyio.run(main, backend=loop)
 
 
-def test_clients_that_wait_in_another_way_are_refused() -> None:
-    with connect(Server([add])) as client, pytest.raises(TypeError, match="AsyncToolbox takes clients of `async with`"):
-        AsyncToolbox([client])
-
+def test_a_client_that_suspends_is_refused_where_there_is_no_event_loop() -> None:
     async def main() -> None:
         async with connect(Server([add])) as client:
-            with pytest.raises(TypeError, match="Toolbox those of `with`"):
+            with pytest.raises(TypeError, match="AsyncClient is one of `async with`: use AsyncToolbox"):
                 Toolbox([client])
 
     anyio.run(main)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_client_that_blocks_is_waited_for_in_threads(loop: str) -> None:
+    heard: list[threading.Thread] = []
+
+    def count(context: Context) -> str:
+        """Count."""
+        context.progress(1, 2)
+        return "counted"
+
+    async def main() -> None:
+        with connect(Server([add, count], name="there")) as client:
+            toolbox = AsyncToolbox([client])
+            assert [tool.name for tool in await toolbox.list_tools()] == ["add", "count"]
+            assert toolbox.origin("add").source == "there"
+            result = await toolbox.call_tool("count", on_progress=lambda *_: heard.append(threading.current_thread()))
+            assert result.text == "counted"
+
+    anyio.run(main, backend=loop)
+    assert heard == [threading.current_thread()]
 
 
 @pytest.mark.parametrize("thing", [1, "add", None, object(), Kit, Helper])

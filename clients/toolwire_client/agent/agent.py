@@ -9,7 +9,6 @@ from ..models.model import as_model
 from ..react import Limits, StructuredProtocol
 from ..toolbox import AsyncToolbox
 from .approvals import approvals
-from .blocking import on_loop
 from .budgets import Budgets
 from .course import Course
 from .events import Started
@@ -86,8 +85,8 @@ class Agent:
         self.on_ask = on_ask
         self._model = as_model(model)
         self._protocol = protocol or StructuredProtocol(language, instructions=instructions)
-        self._tools = on_loop(tools)
-        AsyncToolbox(self._tools)  # what is no tool is refused here; each session has a toolbox with its own user
+        self._tools = tools
+        AsyncToolbox(tools)  # what is no tool is refused here; each session has a toolbox with its own user
         self._limits = limits
         self._budgets = budgets or Budgets()
         self._tool_seconds = tool_seconds

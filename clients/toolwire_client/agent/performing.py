@@ -16,8 +16,8 @@ from ..errors import ClientError, ServerGone, TimedOut
 from ..models.errors import ModelError
 from ..models.model import kept_open
 from ..react.results import shown
+from ..threads import here
 from .approvals import Allow, ApprovalRequest, Pause, Refuse
-from .blocking import here
 from .events import (
     Approved,
     CallFinished,

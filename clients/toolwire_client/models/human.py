@@ -16,8 +16,8 @@ from typing import IO, TYPE_CHECKING, Any
 from toolwire_schemas import codec
 
 from ..react.replies import ModelReply
+from ..threads import in_thread
 from .errors import NoReplyLeft, NotReady
-from .threads import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable

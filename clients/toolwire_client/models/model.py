@@ -16,8 +16,8 @@ from typing import Any, Protocol, TypeGuard
 import msgspec
 
 from ..react.replies import ModelReply, ToolCall, Usage
+from ..threads import in_thread
 from .errors import NotAModel
-from .threads import in_thread
 
 Message = dict[str, Any]
 OnText = Callable[[str], object]

@@ -52,11 +52,16 @@ class Remote:
     """The tools of a client."""
 
     def __init__(self, client: ClientLike, waiting: Waiting, name: str | None) -> None:
-        if inspect.iscoroutinefunction(client.call_tool) != waiting.suspends:
-            belongs = (
-                "an AsyncToolbox takes clients of `async with`" if waiting.suspends else "a Toolbox those of `with`"
+        blocks = not inspect.iscoroutinefunction(client.call_tool)
+        if not waiting.suspends and not blocks:
+            name_of = type(client).__name__
+            raise TypeError(
+                f"a Toolbox takes clients of `with`, and {name_of} is one of `async with`: use AsyncToolbox"
             )
-            raise TypeError(f"{type(client).__name__} cannot be used here: {belongs}")
+        if waiting.suspends and blocks:
+            from .unblocked import Unblocked  # which needs an event loop's modules
+
+            client = Unblocked(client)
         self._client = client
         self._waiting = waiting
         info = getattr(client, "server_info", None)

@@ -95,8 +95,9 @@ class Exchange:
             return [ActionResult(not text.lower().startswith("error"), text)]
 
     def _told_behind_a_call(self, text: str) -> list[Told]:
-        """Who waits for a result is not asked a new question: it is that result, as Groot's loop tells it to models that
-        know no role for it, or something went wrong.
+        """Who waits for a result is not asked a new question: it is that result, or something went wrong.
+
+        Groot's loop tells results in the role of the user where a model knows none for them.
         """
         if text.startswith(_FAILED):
             return [ActionResult(False, text)]

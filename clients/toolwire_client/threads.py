@@ -1,14 +1,16 @@
-"""Waiting on an event loop for what blocks."""
+"""Between an event loop and other threads: to wait for what blocks, and to hear what it tells meanwhile."""
 
 from __future__ import annotations
 
+import logging
 import threading
 from contextvars import copy_context
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
-from ..loop import Soon
+from .loop import Soon
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,3 +41,25 @@ async def in_thread(work: Callable[[], T]) -> T:
     if errors:
         raise errors.pop()
     return results[0]
+
+
+def here(function: Callable[..., object]) -> Callable[..., None]:
+    """Return *function*, as it may be called from any thread: it runs where this was called, on the event loop.
+
+    Clients of `with` report progress, and models that block write their answer, in threads of their own.
+    """
+    soon, thread = Soon(), threading.get_ident()
+
+    def told(given: tuple[Any, ...]) -> None:
+        try:
+            function(*given)
+        except Exception:  # nobody waits for it
+            logging.getLogger("toolwire_client").exception("a function that hears what goes on has failed")
+
+    def call(*given: Any) -> None:
+        if threading.get_ident() == thread:
+            function(*given)
+        else:
+            soon(partial(told, given))
+
+    return call

@@ -1,0 +1,48 @@
+"""A client that blocks, on an event loop."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from ..threads import here, in_thread
+
+if TYPE_CHECKING:
+    from ..exchange import OnProgress
+    from ..results import CallResult, ToolDescription
+
+
+class Unblocked:
+    """A *client* of `with` whose calls are waited for in threads."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self.server_info = getattr(client, "server_info", {})
+
+    async def list_tools(self, *, timeout_seconds: float | None = None) -> list[ToolDescription]:
+        """As of the client."""
+        return await in_thread(partial(self._client.list_tools, timeout_seconds=timeout_seconds))
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        *,
+        on_progress: OnProgress | None = None,
+        timeout_seconds: float | None = None,
+    ) -> CallResult:
+        """As of the client. Whoever gives up waiting cancels the call, if the client can be told."""
+        heard = here(on_progress) if on_progress else None
+        start = getattr(self._client, "start", None)
+        if start is None:
+            call = partial(self._client.call_tool, name, arguments, on_progress=heard)
+            return await in_thread(partial(call, timeout_seconds=timeout_seconds))
+        pending = await in_thread(partial(start, name, arguments, on_progress=heard))
+        try:
+            result: CallResult = await in_thread(partial(pending.result, timeout_seconds))
+        except anyio.get_cancelled_exc_class():
+            pending.cancel()
+            raise
+        return result

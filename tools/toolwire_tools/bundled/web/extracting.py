@@ -18,6 +18,8 @@ from toolwire_schemas import codec
 from .charsets import decoded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lxml.html import HtmlElement
 
 MEMORY_BYTES = 1024**3
@@ -34,19 +36,30 @@ def main() -> None:
     """Read the page and write what is to be read in it."""
     _limit()
     content_type, url = sys.argv[1:]
-    body = sys.stdin.buffer.read()
+    for title, text in texts(sys.stdin.buffer.read(), content_type, url):
+        sys.stdout.buffer.write(codec.encode({"title": title, "text": text[:MAX_CHARS]}) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def texts(body: bytes, content_type: str, url: str) -> Iterator[tuple[str, str]]:
+    """The title and the text of a page: each better than the one before, and more work."""
     text = decoded(body, content_type)
-    kind = content_type.partition(";")[0].strip().lower()
-    if not is_markup(kind, text):
-        tell("", _tidy(text))
+    if not is_markup(content_type.partition(";")[0].strip().lower(), text):
+        yield "", _tidy(text)
         return
     tree = _parsed(text)
     title = _title(tree)
-    plain = plain_text(tree)
-    tell(title, plain)
-    article = _article(text, url)
-    if article:
-        tell(title, article)
+    yield title, plain_text(tree)
+    if article := _article(text, url):
+        yield title, article
+
+
+def is_markup(kind: str, text: str) -> bool:
+    """True for HTML; what does not say what it is, is HTML if it begins like that."""
+    beginning = text[:1024].lstrip().lower()
+    return kind in ("text/html", "application/xhtml+xml") or (
+        not kind and beginning.startswith(("<!doctype html", "<html", "<head", "<body"))
+    )
 
 
 def _parsed(text: str) -> HtmlElement:
@@ -57,14 +70,6 @@ def _parsed(text: str) -> HtmlElement:
         return document_fromstring(re.sub(r"^\s*<\?xml[^>]{0,1000}\?>", "", text))  # it is decoded already
     except ParserError:  # there is no element in it
         return document_fromstring("<html></html>")
-
-
-def is_markup(kind: str, text: str) -> bool:
-    """True for HTML; what does not say what it is, is HTML if it begins like that."""
-    beginning = text[:1024].lstrip().lower()
-    return kind in ("text/html", "application/xhtml+xml") or (
-        not kind and beginning.startswith(("<!doctype html", "<html", "<head", "<body"))
-    )
 
 
 def plain_text(tree: HtmlElement) -> str:
@@ -80,12 +85,6 @@ def plain_text(tree: HtmlElement) -> str:
         else:
             pieces += ("\n" if element.tag in _LINES else "", element.tail or "")
     return _tidy("".join(pieces))
-
-
-def tell(title: str, text: str) -> None:
-    """Write a line of what was found."""
-    sys.stdout.buffer.write(codec.encode({"title": title, "text": text[:MAX_CHARS]}) + b"\n")
-    sys.stdout.buffer.flush()
 
 
 def _article(text: str, url: str) -> str | None:

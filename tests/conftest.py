@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["pytester"]
+
 # How long an example takes says something about the machine, nothing about the claim.
 settings.register_profile("toolwire", deadline=None)
 settings.load_profile("toolwire")

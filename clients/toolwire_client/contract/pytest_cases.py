@@ -1,0 +1,141 @@
+"""The contract cases as tests of pytest, one for each case, with its id. pytest is imported when they are asked for."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toolwire_schemas.cases import cases
+
+from ..errors import NotStarted
+from . import baseline as baselines
+from .check import check
+from .plan import chosen
+from .report import is_bad
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pytest
+    from toolwire_schemas.cases import Case, Severity
+
+    from .facts import Settings
+    from .fuzz import Fuzzing
+    from .report import Report, Verdict
+
+FUZZ_IDS = ("fuzz/valid", "fuzz/invalid")
+
+
+class ContractWarning(UserWarning):
+    """A server does not do what a case expects, and that is milder than what fails a test."""
+
+
+def contract_cases(
+    command: Sequence[str],
+    *,
+    only: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    severity: Severity = "must",
+    baseline: str | os.PathLike[str] | None = None,
+    fuzzing: Fuzzing | None = None,
+    settings: Settings | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    timeout_seconds: float = 10.0,
+) -> Callable[..., None]:
+    """Return a test function, to be bound to a name in a module, that tests the server which *command* starts:
+
+        test_contract = contract_cases(["toolwire", "serve", "my_tools.py"])
+
+    It is as many tests as there are cases whose ids match a pattern in *only* (by default all) and none in *skip*, and
+    two more with *fuzzing*. Those that are selected are played together when the first of them runs. A test fails if a
+    case of this *severity* or a graver one does; others warn (`ContractWarning`), and what is not applicable is
+    skipped. Gaps in the file *baseline* are expected failures. For all else see `check`.
+    """
+    import pytest
+
+    known = baselines.read(Path(baseline).read_text(encoding="utf-8")) if baseline is not None else []
+    wanted = {case.id: case for case in chosen(cases(), only, skip)}
+
+    def play(ids: set[str]) -> Report:
+        return check(
+            command,
+            cases=[case for case in wanted.values() if case.id in ids],
+            gaps=known,
+            fuzzing=fuzzing if ids.intersection(FUZZ_IDS) else None,
+            settings=settings,
+            env=env,
+            cwd=cwd,
+            timeout_seconds=timeout_seconds,
+        )
+
+    played = _Played(play)
+
+    @pytest.mark.parametrize("contract_case", [*wanted, *(FUZZ_IDS if fuzzing else ())])
+    def test(contract_case: str, request: pytest.FixtureRequest) -> None:
+        report = played.report(request, test)
+        _settle([verdict for verdict in report.verdicts if _is_of(verdict, contract_case, wanted)], report, severity)
+
+    test.__doc__ = f"What `{' '.join(command)}` starts keeps the contract."
+    return test
+
+
+class _Played:
+    """The one report behind all tests of a function."""
+
+    def __init__(self, play: Callable[[set[str]], Report]) -> None:
+        self._play = play
+        self._report: Report | NotStarted | None = None
+
+    def report(self, request: pytest.FixtureRequest, test: Callable[..., None]) -> Report:
+        """Return it; made when the first test asks, of what is selected."""
+        import pytest
+
+        if self._report is None:
+            items = [item for item in request.session.items if getattr(item, "function", None) is test]
+            try:
+                self._report = self._play({item.callspec.params["contract_case"] for item in items})  # type: ignore[attr-defined]
+            except NotStarted as error:
+                self._report = error
+        if isinstance(self._report, NotStarted):
+            pytest.fail(str(self._report), pytrace=False)
+        return self._report
+
+
+def _is_of(verdict: Verdict, wanted: str, known: Mapping[str, Case]) -> bool:
+    """Whether *verdict* is on the case that is *wanted*, or fails unasked, as it does where a server never answers."""
+    is_fuzz = verdict.case.startswith("fuzz/")
+    if verdict.case == wanted or (is_fuzz and verdict.case.startswith(f"{wanted}/")):
+        return True
+    return not is_fuzz and verdict.case not in known and is_bad(verdict)
+
+
+def _settle(verdicts: Sequence[Verdict], report: Report, severity: str) -> None:
+    """End the test as *verdicts*, which are some of the *report*, want it."""
+    import pytest
+
+    failed = report.failed(severity)
+    texts = [_text(verdict) for verdict in verdicts if verdict in failed]
+    if texts:
+        pytest.fail("\n\n".join(texts), pytrace=False)
+    for verdict in filter(is_bad, verdicts):
+        warnings.warn(_text(verdict), ContractWarning, stacklevel=2)
+    gaps = [verdict.reason for verdict in verdicts if verdict.outcome == "known gap"]
+    if gaps:
+        pytest.xfail(gaps[0])
+    if all(verdict.outcome == "not applicable" for verdict in verdicts):
+        pytest.skip("; ".join(dict.fromkeys(verdict.reason for verdict in verdicts)) or "there is nothing to try it on")
+
+
+def _text(verdict: Verdict) -> str:
+    where = ", ".join(filter(None, (verdict.revision, verdict.framing)))
+    lines = [
+        f"{verdict.case}{f' ({where})' if where else ''}: {verdict.behaviour}",
+        f"  source    {verdict.source}",
+        f"  expected  {verdict.expected}",
+        f"  came      {verdict.came}".replace("\n", "\n            "),
+        *(f"  {line}" for line in verdict.exchange),
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,48 @@
+"""A fixture and a flag for pytest. In the `conftest.py` of the repository:
+
+    pytest_plugins = ["toolwire_client.contract.pytest_plugin"]
+
+It is no entry point: pytest would import Toolwire's client whenever it starts, in every project of an environment that
+has Toolwire, and show its flag there.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .snapshots import UPDATE_FLAG, assert_tools_unchanged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from ..wire import InProcess
+
+_FORBIDDEN = re.compile(r"[^\w.-]+")  # in names of files, somewhere
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the flag that takes the tools as they are."""
+    parser.getgroup("toolwire").addoption(
+        UPDATE_FLAG, action="store_true", help="write the snapshots of tool lists anew instead of comparing with them"
+    )
+
+
+@pytest.fixture
+def tool_list_snapshot(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """A function that fails the test if the tools of a server changed: `tool_list_snapshot(["my-server"])`.
+
+    They are kept in `snapshots/TEST.json` beside the test, under its name, or in *path*, from the test's folder. What
+    else it takes is what `assert_tools_unchanged` does.
+    """
+
+    def compare(server: Sequence[str] | InProcess, path: str | Path | None = None, **options: Any) -> None:
+        __tracebackhide__ = True
+        name = path or f"snapshots/{_FORBIDDEN.sub('_', request.node.name)}.json"
+        update = bool(request.config.getoption(UPDATE_FLAG))
+        assert_tools_unchanged(server, request.path.parent / name, update=update, **options)
+
+    return compare

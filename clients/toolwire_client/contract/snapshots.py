@@ -1,0 +1,112 @@
+"""The tools of a server as a file in its repository: what changed since, told before anybody is broken by it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas.faults import shown
+
+from ..connect import connect
+from ..errors import ClientError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from toolwire_schemas.changes import Change
+
+    from ..wire import InProcess
+
+UPDATE_FLAG = "--update-tools"
+
+_SEMVER = {
+    "major": "this breaks somebody: a new major version",
+    "unknown": "whether this breaks somebody is unknown: look at it",
+    "minor": "this breaks nobody: a new minor version",
+    "patch": "this changes words only: a new patch version",
+}
+_EXAMPLES = {"callers": "is not taken any more", "readers": "may be given now"}
+
+
+class ToolsChanged(AssertionError):
+    """The tools of a server are not those of its snapshot. `changes` has what is different, the worst first."""
+
+    def __init__(self, sentence: str, changes: Sequence[Change] = ()) -> None:
+        super().__init__(sentence)
+        self.changes = list(changes)
+
+
+def assert_tools_unchanged(
+    server: Sequence[str] | InProcess,
+    path: str | os.PathLike[str],
+    *,
+    update: bool = False,
+    env: Mapping[str, str] | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+) -> None:
+    """Do nothing if the tools of *server* are those that the file at *path* holds; with *update* write them there.
+
+    *server* is the command that starts it, or one in this process such as `toolwire.Server`. *env* is the whole
+    environment of what is started, by default ours. The file is what `toolwire list --json` prints, so `toolwire diff`
+    reads it.
+
+    Raises:
+        ToolsChanged: if something changed, or there is no such file.
+    """
+    tools = _tools(server, env, cwd)
+    file = Path(path)
+    if update:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(written(tools), encoding="utf-8")
+    elif not file.exists():
+        raise ToolsChanged(f"there is no {file} yet: {UPDATE_FLAG} writes it, with {len(tools)} tools")
+    else:
+        _compare(_read(file), tools, file)
+
+
+def written(tools: Sequence[Any]) -> str:
+    """Return what a file with these *tools* holds."""
+    return json.dumps({"tools": tools}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _tools(
+    server: Sequence[str] | InProcess, env: Mapping[str, str] | None, cwd: str | os.PathLike[str] | None
+) -> list[Any]:
+    try:
+        with connect(server, env=env, inherit_env=env is None, cwd=cwd) as client:
+            return [tool.raw for tool in client.list_tools()]
+    except ClientError as error:
+        raise ToolsChanged(f"the server cannot be asked for its tools: {error}") from error
+
+
+def _read(file: Path) -> list[Any]:
+    try:
+        tools = json.loads(file.read_text(encoding="utf-8"))["tools"]
+    except (ValueError, TypeError, KeyError):
+        tools = None
+    if not isinstance(tools, list):
+        raise ToolsChanged(f'{file} holds no tools, which is {{"tools": [...]}}: {UPDATE_FLAG} writes it anew')
+    return tools
+
+
+def _compare(old: list[Any], new: list[Any], file: Path) -> None:
+    from toolwire_schemas.changes import BadList, between, verdict
+
+    try:
+        changes = between(old, new)
+    except BadList as error:
+        raise ToolsChanged(f"the tools cannot be compared with those in {file}: {error}") from None
+    if changes:
+        lines = [f"the tools are not those in {file}; {_SEMVER[verdict(changes)]}", *map(_line, changes)]
+        raise ToolsChanged("\n".join([*lines, f"If that is meant, {UPDATE_FLAG} writes the file anew."]), changes)
+
+
+def _line(change: Change) -> str:
+    where = " ".join(filter(None, (change.tool, change.place))) or "all tools"
+    example = ""
+    if change.example is not msgspec.UNSET:
+        example = f"; {shown(change.example)} {_EXAMPLES[change.concerns]}"
+    return f"  {change.level}: {where}: {change.text}{example}"

@@ -1,0 +1,49 @@
+"""The tools of a server as a file, without pytest's part in it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import toolwire
+from toolwire_client.contract import ToolsChanged, assert_tools_unchanged
+
+
+def add(a: int, b: int = 0) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+def test_a_server_in_this_process_is_compared_too(tmp_path: Path) -> None:
+    path = tmp_path / "of" / "tools.json"
+    assert_tools_unchanged(toolwire.Server([add]), path, update=True)
+    assert_tools_unchanged(toolwire.Server([add]), path)
+    with pytest.raises(ToolsChanged) as told:
+        assert_tools_unchanged(toolwire.Server([]), path)
+    assert [(change.tool, change.level) for change in told.value.changes] == [("add", "major")]
+
+
+def test_only_a_changed_text_is_told_to_be_a_patch(tmp_path: Path) -> None:
+    path = tmp_path / "tools.json"
+    assert_tools_unchanged(toolwire.Server([add]), path, update=True)
+    saved = json.loads(path.read_text())
+    saved["tools"][0]["description"] = "Add."
+    path.write_text(json.dumps(saved))
+    with pytest.raises(ToolsChanged, match="a new patch version"):
+        assert_tools_unchanged(toolwire.Server([add]), path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"tools": 1}', '{"tools": [1]}', "\x00"])
+def test_a_file_that_holds_no_tools_is_told_as_such(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "tools.json"
+    path.write_text(text)
+    with pytest.raises(ToolsChanged, match=r"holds no tools|cannot be compared"):
+        assert_tools_unchanged(toolwire.Server([add]), path)
+
+
+def test_a_server_that_does_not_answer_is_told_as_such(tmp_path: Path) -> None:
+    with pytest.raises(ToolsChanged, match="cannot be asked for its tools"):
+        assert_tools_unchanged([sys.executable, "-c", "pass"], tmp_path / "tools.json", update=True)
+    assert not (tmp_path / "tools.json").exists()

@@ -75,5 +75,6 @@ class Pace:
                     f"{self._host} is not to be asked for another {start - now:.1f} seconds, and the call has "
                     f"{max(call.seconds_left, 0):.1f} left; try again later"
                 )
-            self._next = start + self._interval_seconds
+            if self._interval_seconds:
+                self._next = start + self._interval_seconds
         return start - now

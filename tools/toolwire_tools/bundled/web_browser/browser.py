@@ -109,7 +109,8 @@ class WebBrowser(BaseAction):
         outcomes = together([partial(self._found, each, call) for each in dict.fromkeys(filter(None, queries))])
         failures = [outcome for outcome in outcomes if isinstance(outcome, ToolError)]
         if len(failures) == len(outcomes):
-            raise ToolError("\n".join(dict.fromkeys(map(str, failures))))
+            texts = list(dict.fromkeys(map(str, failures)))
+            raise failures[0] if len(texts) == 1 else ToolError("\n".join(texts))
         for failure in failures:
             call.say(f"one of the queries failed: {failure}")
         return self._numbered([hit for outcome in outcomes if not isinstance(outcome, ToolError) for hit in outcome])

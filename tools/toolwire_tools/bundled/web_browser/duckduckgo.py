@@ -1,7 +1,7 @@
 """DuckDuckGo's page for browsers without scripts, which has no documentation: it may change, or refuse, at any time.
 
-Source: what SearXNG found out about it (https://docs.searxng.org/dev/engines/online/duckduckgo.html), and pages as other
-public parsers have them in their tests.
+Source: what SearXNG found out about it (https://docs.searxng.org/dev/engines/online/duckduckgo.html), and pages as
+other public parsers have them in their tests.
 """
 
 from __future__ import annotations

@@ -83,7 +83,8 @@ class Endpoint:
         except httpx2.TimeoutException:
             failure = ReplyTimedOut(f"{self.shown} said nothing for {self._silence_seconds:g} seconds")
         except httpx2.ConnectError as error:
-            failure = Unreachable(f"{self.shown} cannot be reached: {self._about(error)}")
+            said = "nothing answers there; is it running?" if _is_refused(error) else self._about(error)
+            failure = Unreachable(f"{self.shown} cannot be reached: {said}")
         except httpx2.DecodingError as error:
             failure = UnreadableReply(f"{self.shown} sent what cannot be read: {self._about(error)}")
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
@@ -195,6 +196,15 @@ class _Kept:
     def __init__(self) -> None:
         self.client: httpx2.AsyncClient | None = None
         self.users = 0
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Whether the cause is that nobody listens, which anyio hides behind "All connection attempts failed"."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(_is_refused, error.exceptions))
+    if error is None:
+        return False
+    return isinstance(error, ConnectionRefusedError) or _is_refused(error.__cause__ or error.__context__)
 
 
 def address(base_url: str, path: str) -> str:

@@ -163,6 +163,11 @@ def test_an_action_answers_with_the_codes_of_the_original() -> None:
     assert none.state == ActionStatusCode.ARGS_ERROR
 
 
+def test_groot_has_a_name_of_its_own_for_it_and_for_its_parameter() -> None:
+    executor = get_tool("CodeExecutor", answer_expr="a + b")
+    assert executor('{"code": "a = b = 2"}').format_result() == "4"
+
+
 @pytest.mark.parametrize(
     ("settings", "named"),
     [

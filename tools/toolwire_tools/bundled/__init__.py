@@ -13,8 +13,8 @@ class Entry(msgspec.Struct, frozen=True):
     """What is to be known of a bundled tool without importing it.
 
     `module` is within this distribution's tools. `extra` is what `pip install 'toolwire[EXTRA]'` adds for it. Of the
-    environment's variables it cannot do without its `keys`, and reads `variables` if they are set; `programs` make it
-    better where they are installed.
+    environment's variables it cannot do without its `keys`, and reads `variables` if they are set; of what it is made
+    with, it cannot do without `settings`; `programs` make it better where they are installed.
     """
 
     module: str
@@ -23,6 +23,7 @@ class Entry(msgspec.Struct, frozen=True):
     keys: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
 
 
 BUNDLED: dict[str, Entry] = {
@@ -42,7 +43,16 @@ BUNDLED: dict[str, Entry] = {
     ),
     "Calculator": Entry("bundled.calculator", "Calculates, exactly where that is possible."),
     "Clock": Entry("bundled.clock", "Tells the time in any time zone, and calculates with times."),
-    "Files": Entry("bundled.files", "Lists, reads, searches, writes and edits files inside of folders that you name."),
+    "CodeExecutor": Entry(
+        "bundled.python_interpreter",
+        "PythonInterpreter, by the name that Groot has for it, and for its parameter.",
+        programs=("bwrap",),
+    ),
+    "Files": Entry(
+        "bundled.files",
+        "Lists, reads, searches, writes and edits files inside of folders that you name.",
+        settings=("roots",),
+    ),
     "GoogleScholar": Entry(
         "bundled.scholar",
         "Finds papers, authors and citations on Google Scholar, by way of SerpApi.",

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 
 _SANDBOXES = ("auto", "required", "off")
 
+_DESCRIPTION = """Run Python code and return its result.
+
+The result is what `solution()` returns if the code defines that function, or else the value of the last expression, as
+in a notebook. What the code prints is returned, too. Every call starts anew, without the variables and files of earlier
+ones. The standard library and the packages installed beside this tool can be imported. Do not count on a network, on
+input, or on files other than your own in the present folder."""
+
 _META = "toolwire/python"
 """The member of a content block's `_meta` that says how the code was run."""
 
@@ -41,7 +48,10 @@ class PythonReturn(ActionReturn):
 
 
 class PythonInterpreter(BaseAction):
-    """Runs Python code, each call in a process of its own that starts with nothing."""
+    """Runs Python code, each call in a process of its own that starts with nothing.
+
+    What the code can reach depends on the machine: [what keeps it from everything else](python.md).
+    """
 
     def __init__(
         self,
@@ -98,18 +108,16 @@ class PythonInterpreter(BaseAction):
             readable=tuple(map(_folder, readable)),
         )
 
-    @tool_api(destructive=True, open_world=True)
+    @tool_api(destructive=True, open_world=True, description=_DESCRIPTION)
     def run(self, command: str, context: Context) -> ActionReturn:
-        """Run Python code and return its result.
-
-        The result is what `solution()` returns if the code defines that function, or else the value of the last
-        expression, as in a notebook. What the code prints is returned, too. Every call starts anew, without the
-        variables and files of earlier ones. The standard library and the packages installed beside this tool can be
-        imported. Do not count on a network, on input, or on files other than your own in the present folder.
+        """Run Python code.
 
         Args:
             command (str): Python code; its last line should be an expression, or print what is of interest
         """
+        return self._run(command, context)
+
+    def _run(self, code: str, context: Context) -> ActionReturn:
         from .outcome import outcome
         from .process import execute
         from .protection import protection
@@ -117,9 +125,22 @@ class PythonInterpreter(BaseAction):
         found = protection(self._sandbox)
         if not found.sandboxed and self._sandbox == "auto":
             context.log(f"the code runs without a sandbox: {found.reason}", level="warning")
-        job = msgspec.structs.replace(self._job, code=command)
+        job = msgspec.structs.replace(self._job, code=code)
         texts = outcome(execute(job, sandboxed=found.sandboxed, check=context.check), job)
         return PythonReturn(result=[{"type": "text", "content": text} for text in texts], protection=found.meta())
+
+
+class CodeExecutor(PythonInterpreter):
+    """PythonInterpreter, by the name that Groot has for it, and for its parameter."""
+
+    @tool_api(destructive=True, open_world=True, description=_DESCRIPTION)
+    def run(self, code: str, context: Context) -> ActionReturn:
+        """Run Python code.
+
+        Args:
+            code (str): Python code; its last line should be an expression, or print what is of interest
+        """
+        return self._run(code, context)
 
 
 def _positive(name: str, number: int) -> int:

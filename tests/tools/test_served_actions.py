@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 import types
 from abc import abstractmethod
@@ -167,6 +168,35 @@ def test_the_members_of_a_returned_dict_are_promised_without_what_a_docstring_ca
 )
 def test_whatever_is_returned_keeps_that_promise(city: str, data: dict[str, Any]) -> None:
     assert call(by_name(Maps())["Maps.describe"], city=city)["structuredContent"] == data
+
+
+def test_a_dict_with_described_members_is_served_without_a_judge_of_schemas() -> None:
+    """As most of Lagent's own actions are; jsonschema would take longer to import than all else."""
+    script = """if True:
+        import sys
+        from toolwire_tools import BaseAction, tool_api, tools_of
+        from toolwire_tools.unattended import UNATTENDED
+
+        class Map(BaseAction):
+            @tool_api(explode_return=True)
+            def distance(self, end: str) -> dict:
+                '''Tell how far it is.
+
+                Returns:
+                    dict: distance
+                        - distance (str): in km
+                '''
+                return {"distance": 3.2, 7: end} if end else None
+
+        (tool,) = tools_of(Map())
+        told = tool.describe()["outputSchema"]
+        assert told == {"type": "object", "properties": {"distance": {"description": "in km"}}}, told
+        answer = tool.call({"end": "Rome"}, UNATTENDED)
+        assert answer["structuredContent"] == {"distance": 3.2, "7": "Rome"}, answer
+        assert tool.call({"end": ""}, UNATTENDED)["structuredContent"] == {"result": None}
+        assert "jsonschema" not in sys.modules
+    """
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
 
 
 @pytest.mark.parametrize("name", ["Maps.describe", "Maps.at"])

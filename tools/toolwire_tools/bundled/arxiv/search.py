@@ -35,7 +35,11 @@ class Articles(TypedDict):
 class ArxivSearch(BaseAction):
     """Search information from Arxiv.org. Useful for when you need to answer questions about Physics, Mathematics, \
 Computer Science, Quantitative Biology, Quantitative Finance, Statistics, Electrical Engineering, and Economics from \
-scientific articles on arxiv.org."""
+scientific articles on arxiv.org.
+
+    A query may use arXiv's language (`au:brewer AND ti:kettle`), or be identifiers such as 2310.06825. arXiv is asked
+    one question in three seconds, and what it refuses is told in its words. A call takes a minute at most.
+    """
 
     def __init__(
         self,

@@ -81,7 +81,12 @@ class PlacesNearby(TypedDict):
 
 
 class BINGMap(BaseAction):
-    """Looks up distances, routes, coordinates and what is nearby, on OpenStreetMap: Bing's service is retired."""
+    """Looks up distances, routes, coordinates and what is nearby, on OpenStreetMap: Bing's service is retired.
+
+    Nominatim, OSRM and Overpass are public services that are not meant for much: each is asked once a second, and for
+    a place only once. Servers of your own are asked as fast as they answer. What they refuse is told in their words. A
+    call takes a minute at most, search_nearby two. The attribution that comes with each result is to be shown with it.
+    """
 
     def __init__(
         self,
@@ -95,7 +100,7 @@ class BINGMap(BaseAction):
         overpass_url: str | None = None,
         language: str = "en",
     ) -> None:
-        """Prepare to look things up. A server of one's own is asked as fast as it answers.
+        """Prepare to look things up.
 
         Args:
             key: of no effect; Bing wanted one

@@ -32,7 +32,10 @@ _LOOK_AGAIN_SECONDS = 1.0
 
 
 class GoogleScholar(BaseAction):
-    """Searches Google Scholar for papers, authors and citations."""
+    """Searches Google Scholar for papers, authors and citations, by way of SerpApi, which wants the key of an account.
+
+    What SerpApi refuses, or has not found, is told in its words. A call takes two minutes at most.
+    """
 
     def __init__(
         self,

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from .options import Words
 
+_SHOWN = 300
+
 _MARKS = {"pass": "pass", "fail": "FAIL", "warn": "warn", "known gap": "gap", "not applicable": "n/a"}
 
 
@@ -50,6 +52,7 @@ def check(words: Words, command: list[str]) -> tuple[str, int]:
             timeout_seconds=options.get("timeout", 10.0),
             gaps=gaps,
             fuzzing=_fuzzing(options),
+            jobs=options.get("jobs"),
             on_verdict=progress,
         )
     except NotStarted as error:
@@ -65,13 +68,18 @@ def text(report: Report, style: Style) -> str:
     """Return *report* as a person reads it: what failed at length, then what there is of everything."""
     from toolwire_client.contract.report import is_bad, worst_first
 
-    blocks = [_told(verdict, style) for verdict in worst_first(report.verdicts) if is_bad(verdict)]
+    found: dict[tuple[str, str, str], list[Verdict]] = {}
+    for verdict in filter(is_bad, worst_first(report.verdicts)):
+        found.setdefault((verdict.case, verdict.outcome, verdict.expected), []).append(verdict)
+    blocks = [_told(alike, style) for alike in found.values()]
     blocks += [_areas(report, style), _reasons(report, style), _summary(report, style)]
     return "\n\n".join(filter(None, blocks))
 
 
-def _told(verdict: Verdict, style: Style) -> str:
-    where = ", ".join(filter(None, (verdict.revision, verdict.framing)))
+def _told(alike: Sequence[Verdict], style: Style) -> str:
+    """What failed, once for all revisions and framings in which it did."""
+    verdict = alike[0]
+    where = "; ".join(", ".join(filter(None, (one.revision, one.framing))) for one in alike)
     head = f"{_MARKS[verdict.outcome]}  {verdict.case}" + (f"  ({where})" if where else "")
     lines = [
         f"  {verdict.behaviour}",
@@ -79,7 +87,11 @@ def _told(verdict: Verdict, style: Style) -> str:
         f"  expected  {verdict.expected}",
         f"  came      {verdict.came}",
     ]
-    seen_again = [style.dim(printable(f"    {line}")) for line in verdict.exchange]
+    # What was sent is shown whole, so that it can be sent again.
+    exchange = [
+        line if line.startswith("-> ") or len(line) <= _SHOWN else f"{line[:_SHOWN]}…" for line in verdict.exchange
+    ]
+    seen_again = [style.dim(printable(f"    {line}")) for line in exchange]
     return "\n".join(
         [(style.red if verdict.outcome == "fail" else style.bold)(head), *map(printable, lines), *seen_again]
     )

@@ -274,8 +274,15 @@ def _call(words: Words) -> int:
     command = _command_of_server(words, [target] if target else [])
     line = ProgressLine(sys.stderr)
     with _connected(command, is_ours=words.command is None, on_ask=person(before=line.clear)) as client:
-        tool = _tool(name, client.list_tools(timeout_seconds=words.options.get("timeout")))
+        tools = client.list_tools(timeout_seconds=words.options.get("timeout"))
+        if _is_argument(name) and len(tools) == 1 and tools[0].name != name:
+            name, rest = tools[0].name, [name, *rest]
+        tool = _tool(name, tools)
         return _report(client, tool.name, values.read(rest, tool.input_schema), words.options, line)
+
+
+def _is_argument(word: str) -> bool:
+    return "=" in word or word.startswith("{")
 
 
 def _what_to_call(words: Words) -> tuple[str | None, str, list[str]]:
@@ -596,8 +603,8 @@ COMMANDS = {
             "call one tool and print what it answers",
             "Values are read as the tool's schema wants them: text stays text, the rest is JSON. KEY=@FILE takes "
             "the text of a file and KEY=@- standard input (KEY=@@x is the text @x), A.B=VALUE reaches into an "
-            "object, a KEY given again adds to a list. On a terminal you are asked what the tool wants to know. The "
-            "exit status is 1 if the tool fails.",
+            "object, a KEY given again adds to a list. NAME may be left out before an argument if there is one tool. "
+            "On a terminal you are asked what the tool wants to know. The exit status is 1 if the tool fails.",
             (
                 _JSON,
                 _SET,
@@ -606,6 +613,7 @@ COMMANDS = {
             ),
             (
                 "toolwire call tools.py add a=2 b=3",
+                "toolwire call Calculator expression='1/3 + 1/6'",
                 """toolwire call tools.py search '{"query": "tea", "limit": 3}'""",
                 "toolwire call read_file path=notes.txt -- npx -y some-mcp-server",
             ),
@@ -718,7 +726,8 @@ COMMANDS = {
                 Option("--fuzz", "call each tool with so many arguments that fit, and that do not", "NUMBER", count),
                 Option("--seed", "with --fuzz: that of an earlier run, for the same arguments", "NUMBER", _seed),
                 Option("--timeout", "how long to wait for each answer; by default 10", "SECONDS", seconds),
-                Option("--start-timeout", "and for the first; by default 30", "SECONDS", seconds),
+                Option("--start-timeout", "and for the first; by default 20", "SECONDS", seconds),
+                Option("--jobs", "run so many servers at once; by default one for each core, up to 4", "NUMBER", count),
                 Option(
                     "--fail-on",
                     "exit with 1 if something of this severity fails: must (the default), should, advice",

@@ -83,7 +83,7 @@ def running_with(mark: str) -> list[str]:
     ("fault", "came"),
     [
         ("hangs", "it answers neither initialize nor server/discover"),
-        ("dies", "it ended with status 1; its stderr: there is no key in the environment"),
+        ("dies", "it ended with status 1; the end of its stderr: there is no key in the environment"),
         ("floods", "lines on its standard output were no messages"),
     ],
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from toolwire_schemas.cases import cases as all_cases
 
+from ..errors import NotStarted
 from . import baseline, exchange
 from .facts import Settings, find_out, open_session
 from .judging import Scene, Unmet, judge
@@ -185,7 +186,10 @@ class _Shared:
             return verdict_of(play, "not applicable", reason=play.reason)
         obstacle = ""
         if self._talk is None:
-            self._talk, obstacle = self._run.open(play)
+            try:
+                self._talk, obstacle = self._run.open(play)
+            except NotStarted as error:  # though it was, before
+                return _judged(play, Unmet("the server starts", str(error)), [], 0.0)
         if obstacle:
             verdict = _not_opened(play, obstacle, self._talk.conversation.events)
         else:

@@ -58,16 +58,21 @@ class Ended(msgspec.Struct, frozen=True):
     status: int | None
     stderr: str = ""
 
+    def __str__(self) -> str:
+        how = "closed its output" if self.status is None else f"ended with status {self.status}"
+        return f"{how}; the end of its stderr: {self.stderr}" if self.stderr else how
+
 
 Event = Said | Did | Heard | Noise | Ended
 
 
 class Conversation:
-    """One process's worth of events, in one framing."""
+    """One process's worth of events, in one framing. `ended` is the last of them, once it is there."""
 
     def __init__(self, framing: Framing = "lines") -> None:
         self.framing: Framing = framing
         self.events: list[Event] = []
+        self.ended: Ended | None = None
         self.flooded = ""
         """Why nothing more is listened to; empty as long as it is."""
         self._frames = Lines(_MAX_MESSAGE_BYTES) if framing == "lines" else Headers(_MAX_MESSAGE_BYTES)
@@ -101,13 +106,8 @@ class Conversation:
         """Nothing more will come."""
         if not self.flooded:
             self._take(self._frames.close())
-        self.events.append(Ended(status, stderr))
-
-    @property
-    def ended(self) -> Ended | None:
-        """How the process ended; `None` if its output is still open."""
-        last = self.events[-1] if self.events else None
-        return last if isinstance(last, Ended) else next((e for e in self.events if isinstance(e, Ended)), None)
+        self.ended = Ended(status, stderr)
+        self.events.append(self.ended)
 
     def _take(self, frames: Sequence[bytes | Fault]) -> None:
         for frame in frames:

@@ -36,7 +36,7 @@ def _lines(event: Event) -> Iterator[str]:
         case Did(what=what):
             yield f"-- {what}"
         case Ended(status=status, stderr=stderr):
-            yield f"-- it ended with status {status}" if status is not None else "-- its output ended"
+            yield f"-- it {Ended(status)}"
             for line in stderr.splitlines()[-5:]:
                 yield f"-- stderr: {line[:_MAX_LETTERS]}"
 

@@ -47,7 +47,7 @@ class Facts(msgspec.Struct, frozen=True):
 class Settings(msgspec.Struct, frozen=True):
     """How a server is asked. *calls* are arguments for tools that may be called whatever they say of themselves."""
 
-    start_seconds: float = 30.0
+    start_seconds: float = 20.0
     calls: Mapping[str, dict[str, Any]] = {}
     any_tool: bool = False
     eras: Sequence[str] = ("legacy", "modern")
@@ -119,7 +119,7 @@ def _trouble(talk: Talk) -> str:
     if flooded:
         return flooded
     if ended:
-        return f"it ended with status {ended.status}" + (f"; its stderr: {ended.stderr}" if ended.stderr else "")
+        return f"it {ended}"
     return ""
 
 
@@ -235,9 +235,13 @@ def _calls(
             found.setdefault("slow", call)
         if isinstance(result, dict) and not result.get("isError"):
             found.setdefault("call", call)
-        heard = messages(talk.conversation.events)
-        if any((message.get("params") or {}).get("progressToken") == token for message in heard if "method" in message):
+        if answer is not None and _told_progress(talk, token):
             found.setdefault("progress", call)
         if talk.conversation.ended or {"slow", "call", "progress"} <= set(found):
             break
     return found
+
+
+def _told_progress(talk: Talk, token: str) -> bool:
+    told = (message.get("params") for message in messages(talk.conversation.events) if "method" in message)
+    return any(isinstance(params, dict) and params.get("progressToken") == token for params in told)

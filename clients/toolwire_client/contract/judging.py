@@ -58,7 +58,7 @@ def _answer(step: dict[str, Any], scene: Scene) -> Unmet | None:
 def _expected(step: dict[str, Any]) -> str:
     ways = []
     if "result" in step:
-        ways.append(f"a result: {_words(step['result'])}")
+        ways.append("a result" if step["result"] is True else f"a result: {_words(step['result'])}")
     if step.get("tool_error"):
         ways.append("a result with isError, and text that says why")
     if "error" in step:
@@ -100,7 +100,7 @@ def _refused(step: dict[str, Any], scene: Scene) -> Unmet | None:
     if any(codes is True or error.get("code") in codes for error in errors):
         return None
     which = "" if codes is True else " " + " or ".join(map(str, codes))
-    return Unmet(f"a JSON-RPC error{which}", _listed(errors) or "no error", may_come=True)
+    return Unmet(f"a JSON-RPC error{which}", _listed(errors) or "none", may_come=True)
 
 
 def _unanswered(step: dict[str, Any], scene: Scene) -> Unmet | None:

@@ -109,9 +109,7 @@ class Player:
         if conversation.flooded:
             return conversation.flooded
         if conversation.ended is not None:
-            stderr = conversation.ended.stderr
-            said = f"; the end of its stderr: {stderr}" if stderr else ""
-            return f"the server ended with status {conversation.ended.status}{said}"
+            return f"the server {conversation.ended}"
         return f"nothing in {self._timeout:g} s"
 
     def _exit(self, within_seconds: float, status: Sequence[int] = ()) -> Unmet | None:

@@ -39,9 +39,12 @@ def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) ->
         offered = tools_of(action)
     except NotOffered:
         raise LoadError(f"{name} is not served: it is what every ActionExecutor answers with by itself") from None
-    named = [tool for tool in offered if wanted in (None, tool.name, tool.name.rpartition(".")[2])]
+    if wanted is None:
+        return offered
+    full_name = wanted if "." in wanted else f"{name}.{wanted}"
+    named = [tool for tool in offered if tool.name in (wanted, full_name)]
     if not named:
-        raise LoadError(f"{name}: {unknown('tool', wanted, [tool.name for tool in offered])}")
+        raise LoadError(f"{name}: {unknown('tool', full_name, [tool.name for tool in offered])}")
     return named
 
 
@@ -77,11 +80,11 @@ def with_absolute_paths(word: str) -> str:
         raise LoadError(f"--set {word}: {error}") from None
     if "Path" not in str(cls.__init__.__annotations__.get(parameter)):
         return word
-    if isinstance(value, str):
-        return f"{name}.{parameter}={os.path.abspath(value)}"
+    absolute = [os.path.abspath(path) for path in ([value] if isinstance(value, str) else value)]
+    if len(absolute) == 1:
+        return f"{name}.{parameter}={absolute[0]}"
     from toolwire_schemas.codec import encode
 
-    absolute = [os.path.abspath(path) if isinstance(path, str) else path for path in value]
     return f"{name}.{parameter}={encode(absolute).decode()}"
 
 

@@ -191,6 +191,12 @@ _FORMATS = {
 }
 
 
+def _path(given: str) -> Any:
+    from pathlib import Path  # dear, and needed by no description
+
+    return Path(given)
+
+
 def from_text(cls: type, direction: Direction) -> Shape | None:
     """Return the shape of a class that is made from one string: paths, addresses, time zones, subclasses of str."""
     name = f"{cls.__module__}.{cls.__qualname__}"
@@ -199,9 +205,7 @@ def from_text(cls: type, direction: Direction) -> Shape | None:
         found = _FORMATS[name]
         return text({"format": found} if found else {}, str, build)
     if name == "os.PathLike":
-        import pathlib
-
-        return text({}, str, None if direction == "output" else pathlib.Path, rank=1)
+        return text({}, str, None if direction == "output" else _path, rank=1)
     if cls.__module__.partition(".")[0] == "pathlib" or issubclass(cls, str):
         return text({}, str, build, rank=1)
     if pathlib_ := sys.modules.get("pathlib"):

@@ -18,12 +18,16 @@ _PROGRAMS = {
 
 
 class Readiness(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a bundled tool is `ready` to run here; `missing` has a remedy for each thing that it cannot do without,
-    `advice` one for what would make it better."""
+    """Whether a bundled tool is `ready` to run here, apart from what it `needs` to be set where it is served.
+
+    `missing` has a remedy for each thing that it cannot do without, `advice` one for what would make it better, and it
+    `reads` these variables if they are set.
+    """
 
     name: str
     summary: str
     needs: list[str]
+    reads: list[str]
     ready: bool
     missing: list[str]
     advice: list[str]
@@ -41,7 +45,12 @@ def _of(name: str, entry: Entry) -> Readiness:
     return Readiness(
         name=name,
         summary=entry.summary,
-        needs=[*([f"toolwire[{entry.extra}]"] if entry.extra else ()), *entry.keys],
+        needs=[
+            *([f"toolwire[{entry.extra}]"] if entry.extra else ()),
+            *entry.keys,
+            *(f"--set {name}.{setting}=..." for setting in entry.settings),
+        ],
+        reads=list(entry.variables),
         ready=not missing,
         missing=missing,
         advice=[f"{program}: {_PROGRAMS[program]}" for program in entry.programs if shutil.which(program) is None],

@@ -68,7 +68,13 @@ class Changed(TypedDict):
 
 
 class Files(BaseAction):
-    """Lists, reads and searches files inside of given folders, and writes and edits them if that is allowed."""
+    """Lists, reads and searches files inside of given folders, and writes and edits them if that is allowed.
+
+    A path is relative to the open folder; if there are several, it begins with the name of one. Links are followed as
+    long as they stay inside. What leads out is refused, and so are pipes, devices and the like. One answer holds up to
+    200,000 characters of text, or 5 MiB of data; a search looks at up to 100,000 files and folders, 64 deep, in up to
+    20 seconds, 5 of them for a regular expression.
+    """
 
     def __init__(
         self,

@@ -10,7 +10,6 @@ import binascii
 import os
 import stat
 from contextlib import suppress
-from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from toolwire_tools.errors import ToolError
@@ -101,7 +100,7 @@ def _put(there: Located, data: bytes, before: os.stat_result | None, *, replace:
     """Put *data* in the place of a file that was as it was *before*."""
     if before is not None and not before.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
         raise ToolError(f"{there.path} is protected against writing")
-    folder, beside = there.folder, f".toolwire-{token_hex(8)}"
+    folder, beside = there.folder, f".toolwire-{os.urandom(8).hex()}"
     fd = folder.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         with open(fd, "wb") as file:

@@ -6,7 +6,6 @@ import binascii
 import math
 import os
 import re
-import secrets
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -173,7 +172,7 @@ class IPythonInterpreter(BaseAction):
         if self._work_dir is None:
             return f"data:{picture.media_type};base64,{picture.data}"
         os.makedirs(self._work_dir, exist_ok=True)
-        path = os.path.join(self._work_dir, f"{secrets.token_hex(16)}.{picture.media_type.rpartition('/')[2]}")
+        path = os.path.join(self._work_dir, f"{os.urandom(16).hex()}.{picture.media_type.rpartition('/')[2]}")
         with open(path, "xb") as file:
             file.write(binascii.a2b_base64(picture.data))
         return path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.bundled.needs import extra
@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
     from .deck import Deck
 
-_ADDED = {"status": "added page"}
+
+class Done(TypedDict):
+    """How it went."""
+
+    status: str
+
+
+_ADDED: Done = {"status": "added page"}
 
 
 class PPT(BaseAction):
@@ -56,7 +63,7 @@ class PPT(BaseAction):
         self._location = ""
 
     @tool_api(explode_return=True, read_only=False, destructive=False, open_world=False)
-    def create_file(self, theme: str, abs_location: str) -> dict[str, Any]:
+    def create_file(self, theme: str, abs_location: str) -> Done:
         """Begin a presentation. Nothing is written yet.
 
         Args:
@@ -82,7 +89,7 @@ class PPT(BaseAction):
         return {"status": "created a ppt file."}
 
     @tool_api(explode_return=True, read_only=False, destructive=False, open_world=False)
-    def add_first_page(self, title: str, subtitle: str) -> dict[str, Any]:
+    def add_first_page(self, title: str, subtitle: str) -> Done:
         """Add the page that opens a presentation.
 
         Args:
@@ -98,7 +105,7 @@ class PPT(BaseAction):
         return _ADDED
 
     @tool_api(explode_return=True, read_only=False, destructive=False, open_world=False)
-    def add_text_page(self, title: str, bullet_items: str) -> dict[str, Any]:
+    def add_text_page(self, title: str, bullet_items: str) -> Done:
         """Add a page with a list.
 
         Args:
@@ -114,7 +121,7 @@ class PPT(BaseAction):
         return _ADDED
 
     @tool_api(explode_return=True, read_only=False, destructive=False, open_world=False)
-    def add_text_image_page(self, title: str, bullet_items: str, image: str) -> dict[str, Any]:
+    def add_text_image_page(self, title: str, bullet_items: str, image: str) -> Done:
         """Add a page with a list and a picture beside it.
 
         Args:
@@ -132,7 +139,7 @@ class PPT(BaseAction):
         return _ADDED
 
     @tool_api(explode_return=True, read_only=False, destructive=True, open_world=False)
-    def submit_file(self) -> dict[str, Any]:
+    def submit_file(self) -> Done:
         """Write the presentation to its file, in place of what may be there. Call it when all pages have been added.
 
         Returns:

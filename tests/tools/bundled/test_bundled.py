@@ -1,0 +1,467 @@
+"""What is true of all bundled tools: known by name, served without their libraries, ready or told why not."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bundled_page import MADE_WITH, text
+from conversations import Process, call, request, running
+from toolwire import bundled, cli
+from toolwire.errors import LoadError
+from toolwire.load import Target, load, parse
+from toolwire_schemas.audit import audit
+from toolwire_tools import (
+    ActionExecutor,
+    ActionValidCode,
+    BaseAction,
+    NotOffered,
+    ToolError,
+    action_registry,
+    get_tool,
+    get_tool_cls,
+    list_tools,
+    tools_of,
+)
+from toolwire_tools.bundled import BUNDLED, class_of, needs, readiness
+from toolwire_tools.served_actions import tools_of_action
+
+ROOT = Path(__file__).parents[3]
+OF_EXECUTORS = {"InvalidAction", "NoAction"}
+SERVED = [name for name in BUNDLED if name not in OF_EXECUTORS]
+
+# Whether it only reads, whether it reaches beyond this machine, and whether it may overwrite or delete. A host asks
+# before calls that do not only read; True where a caller decides what is run.
+ANNOTATIONS: dict[str, tuple[bool, bool, bool]] = {
+    "FinishAction": (True, False, False),
+    "ArxivSearch.get_arxiv_article_information": (True, True, False),
+    "BINGMap.get_distance": (True, True, False),
+    "BINGMap.get_route": (True, True, False),
+    "BINGMap.get_coordinates": (True, True, False),
+    "BINGMap.search_nearby": (True, True, False),
+    "Calculator": (True, False, False),
+    "Clock.now": (True, False, False),
+    "Clock.convert": (True, False, False),
+    "Clock.add": (True, False, False),
+    "Clock.difference": (True, False, False),
+    "Clock.zones": (True, False, False),
+    "CodeExecutor": (False, True, True),
+    "Files.list": (True, False, False),
+    "Files.read": (True, False, False),
+    "Files.search": (True, False, False),
+    "Files.write": (False, False, True),
+    "Files.edit": (False, False, True),
+    "GoogleScholar.search_google_scholar": (True, True, False),
+    "GoogleScholar.get_author_information": (True, True, False),
+    "GoogleScholar.get_citation_format": (True, True, False),
+    "GoogleScholar.get_author_id": (True, True, False),
+    "GoogleSearch": (True, True, False),
+    "IPythonInterpreter": (False, True, True),
+    "PPT.create_file": (False, False, False),
+    "PPT.add_first_page": (False, False, False),
+    "PPT.add_text_page": (False, False, False),
+    "PPT.add_text_image_page": (False, False, False),
+    "PPT.submit_file": (False, False, True),
+    "PythonInterpreter": (False, True, True),
+    "WebBrowser.search": (True, True, False),
+    "WebBrowser.select": (True, True, False),
+    "WebBrowser.open_url": (True, True, False),
+    "WebSearch.search": (True, True, False),
+    "WebSearch.select": (True, True, False),
+    "WebSearch.open_url": (True, True, False),
+}
+
+
+def made(name: str) -> Any:
+    return class_of(name)(**MADE_WITH.get(name, {}))
+
+
+def every_tool() -> list[Any]:
+    return [tool for name in SERVED for tool in tools_of(made(name))]
+
+
+def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "toolwire", *arguments]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60, check=False, **options)
+
+
+@contextmanager
+def serving(*targets: str, **options: Any) -> Iterator[Process]:
+    with running("-m", "toolwire", "serve", "--log-level", "warning", *targets, **options) as process:
+        yield process
+
+
+# --- the table, and the classes behind it ---
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_each_is_the_action_that_the_table_says(name: str) -> None:
+    cls, entry = class_of(name), BUNDLED[name]
+
+    assert issubclass(cls, BaseAction)
+    assert cls.__name__ == name
+    assert inspect.getdoc(cls)
+    assert entry.summary.endswith(".")
+    assert not entry.extra or entry.extra in needs.EXTRAS
+    assert set(entry.settings) <= set(inspect.signature(cls).parameters)
+    assert set(entry.programs) <= set(readiness._PROGRAMS)
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_each_can_be_made_without_settings_and_with_what_every_action_takes(name: str) -> None:
+    from toolwire_tools import TupleParser
+
+    assert made(name).name == name
+    action = class_of(name)(parser=TupleParser, enable=False) if name != "FinishAction" else class_of(name)()
+    assert name == "FinishAction" or not action.enable
+
+
+def test_the_annotations_are_right_so_that_hosts_ask_where_they_should() -> None:
+    def hints(tool: Any) -> tuple[bool, bool, bool]:
+        told = tool.describe().get("annotations", {})
+        # What is not said is what MCP takes it for; a tool that only reads destroys nothing.
+        reads = told.get("readOnlyHint", False)
+        return reads, told.get("openWorldHint", True), not reads and told.get("destructiveHint", True)
+
+    assert {tool.name: hints(tool) for tool in every_tool()} == ANNOTATIONS
+
+
+def test_no_client_or_model_refuses_one_of_them() -> None:
+    findings = audit([tool.describe() for tool in every_tool()])
+
+    assert [finding for finding in findings if finding.severity == "error" and "." not in finding.problem] == []
+
+
+@pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: tool.name)
+def test_every_parameter_is_explained(tool: Any) -> None:
+    described = tool.describe()
+
+    assert described["description"]
+    assert [
+        name for name, schema in described["inputSchema"]["properties"].items() if not schema.get("description")
+    ] == []
+
+
+def test_the_page_of_the_bundled_tools_is_current() -> None:
+    assert (ROOT / "docs" / "tools.md").read_text("utf-8") == text(), "python tests/bundled_page.py > docs/tools.md"
+
+
+def test_each_extra_is_one_of_the_distribution() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    modules = {"python-pptx": "pptx"}
+    brought = {
+        extra: {modules.get(name, name) for name in (line.partition(">")[0].strip() for line in extras[extra])}
+        for extra in needs.EXTRAS
+    }
+
+    for extra, wanted in needs.EXTRAS.items():
+        assert set(wanted) <= brought[extra]
+
+
+# --- as Lagent's actions ---
+
+
+def test_they_are_listed_and_had_by_name() -> None:
+    assert set(BUNDLED) <= set(list_tools())
+    assert dict(list_tools(with_class=True))["Clock"] is class_of("Clock")
+    assert type(get_tool("Files", roots=["."])) is class_of("Files")
+    executor = ActionExecutor([{"type": "Calculator"}, {"type": "lagent.actions.Clock", "zone": "Asia/Tokyo"}])
+    assert executor("Calculator", {"expression": "1/3+1/6"}).format_result().startswith('{"result": "1/2"')
+    assert '"Asia/Tokyo"' in executor("Clock.now", {}).format_result()
+
+
+def test_listing_their_names_imports_none_of_them() -> None:
+    code = """
+import sys
+from toolwire_tools import list_tools
+list_tools()
+print(*[name for name in sys.modules if name.startswith("toolwire_tools.bundled.")])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+
+    assert done.stdout.strip() == ""
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_action_of_the_user_with_the_name_of_a_bundled_one_is_the_one_that_is_had(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for known in ({}, {"Clock": class_of("Clock")}):
+        monkeypatch.setattr(action_registry, "_classes", {**known})
+        own = type(BaseAction)("Clock", (BaseAction,), {"run": lambda self: "mine"})
+        assert get_tool_cls("Clock") is own
+        assert class_of("Clock") is not own
+    action_registry.register(class_of("Clock"))
+    assert get_tool_cls("Clock") is own
+
+
+# --- as the tools of a server ---
+
+
+def test_a_misspelt_name_brings_the_closest() -> None:
+    assert "did you mean 'Calculator'?" in run("list", "Calculater").stderr
+
+
+def test_the_name_means_the_bundled_tool_whatever_lies_in_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "Clock").mkdir()
+    (tmp_path / "Clock" / "tools.py").write_text("def other() -> None: ...")
+    (tmp_path / "Calculator.py").write_text("def other() -> None: ...")
+
+    assert [tool.name for tool in load(["Calculator"])] == ["Calculator"]
+    assert load(["Clock"])[0].name == "Clock.now"
+    assert [tool.name for tool in load(["./Clock"])] == ["other"]
+    assert parse("Clock:now") == Target("Clock", "now")
+
+
+def test_one_of_the_tools_can_be_picked() -> None:
+    assert [tool.name for tool in load(["Clock:now", "Clock:Clock.zones"])] == ["Clock.now", "Clock.zones"]
+    with pytest.raises(LoadError, match=r"did you mean 'Clock.now'\?"):
+        load(["Clock:nov"])
+
+
+def test_what_executors_answer_with_is_not_served() -> None:
+    for name in OF_EXECUTORS:
+        with pytest.raises(LoadError, match="every ActionExecutor"):
+            load([name])
+        with pytest.raises(NotOffered):
+            tools_of_action(class_of(name))
+
+
+def test_the_end_of_a_conversation_is_a_tool_as_well() -> None:
+    answer = class_of("FinishAction")()("done")
+
+    assert (answer.valid, answer.format_result()) == (ActionValidCode.FINISH, "done")
+    with serving("FinishAction") as process:
+        told = process.ask(call("FinishAction", {"response": "done"}))
+    assert told["result"]["content"] == [{"type": "text", "text": "done"}]
+
+
+def test_all_of_them_are_served_and_listed_without_their_libraries(tmp_path: Path) -> None:
+    """Whatever they need beyond Python is imported when one of them runs."""
+    (tmp_path / "spy.py").write_text(SPY)
+    with serving(*SERVED, "spy.py", "--set", f"Files.roots={tmp_path}", cwd=tmp_path) as process:
+        listed = process.ask(request("tools/list"))["result"]["tools"]
+        loaded = set(process.ask(call("loaded"))["result"]["structuredContent"]["result"])
+    bare = set(run_python("import runpy, sys; print(*sys.modules)").split())
+    packages = {name.partition(".")[0] for name in loaded - bare}
+
+    names = {entry["name"] for entry in listed}
+    assert names == set(ANNOTATIONS) - {"Files.write", "Files.edit"} | {"loaded"}
+    allowed = {
+        "orjson",
+        "msgspec",
+        "docstring_parser",
+        "typing_extensions",
+        "toolwire",
+        "toolwire_tools",
+        "toolwire_schemas",
+    }
+    assert {name for name in packages if name not in sys.stdlib_module_names} - allowed - {"spy"} == set()
+    assert (loaded - bare) & _too_much() == set()
+
+
+SPY = "import sys\ndef loaded() -> list[str]:\n    return sorted(sys.modules)\n"
+
+
+def run_python(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True).stdout
+
+
+def _too_much() -> set[str]:
+    """What `tests/server/test_import_budget.py` keeps out of every server."""
+    source = (ROOT / "tests" / "server" / "test_import_budget.py").read_text("utf-8")
+    found: dict[str, Any] = {}
+    start = source.index("TOO_MUCH = ")
+    exec(source[start : source.index("}", start) + 1], found)
+    return set(found["TOO_MUCH"])
+
+
+def test_a_server_of_none_of_them_does_not_know_them(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(SPY)
+    with serving("tools.py", cwd=tmp_path) as process:
+        process.ask(request("tools/list"))
+        loaded = process.ask(call("loaded"))["result"]["structuredContent"]["result"]
+
+    assert [name for name in loaded if "bundled" in name] == []
+
+
+def test_calculator_clock_and_files_answer_through_a_server(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("buy tea\n")
+    settings = ["--set", f"Files.roots={tmp_path}", "--set", "Files.writable=true", "--set", "Clock.zone=Asia/Tokyo"]
+    with serving("Calculator", "Clock", "Files", *settings) as process:
+        half = process.ask(call("Calculator", {"expression": "1/3+1/6"}))["result"]
+        wrong = process.ask(call("Calculator", {"expression": "2pi"}))["result"]
+        tokyo = process.ask(call("Clock.convert", {"time": "2026-07-01T00:00Z"}))["result"]
+        read = process.ask(call("Files.read", {"path": "note.txt"}))["result"]
+        outside = process.ask(call("Files.read", {"path": "../x"}))["result"]
+        found = process.ask(call("Files.search", {"text": "t.a", "regex": True}))["result"]
+        written = process.ask(call("Files.write", {"path": "new.txt", "content": "x"}))["result"]
+    assert half["structuredContent"] == {"result": "1/2", "decimal": "0.5", "exact": True}
+    assert (wrong["isError"], wrong["content"][0]["text"].rpartition(": ")[2]) == (True, "2>>>pi<<<")
+    assert tokyo["structuredContent"]["time"] == "2026-07-01T09:00:00+09:00"
+    assert read["content"] == [{"type": "text", "text": "buy tea\n"}]
+    assert outside["isError"]
+    assert found["structuredContent"]["matches"] == [{"path": "note.txt", "line": 1, "text": "buy tea"}]
+    assert written["structuredContent"]["bytes"] == 1
+
+
+def test_settings_reach_the_processes_of_isolated_tools(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("buy tea\n")
+    with serving("Files", "--set", f"Files.roots={tmp_path}", "--isolate") as process:
+        read = process.ask(call("Files.read", {"path": "note.txt"}))["result"]
+    assert read["content"] == [{"type": "text", "text": "buy tea\n"}]
+
+
+# --- settings of the command line ---
+
+
+def test_list_and_call_take_settings_too(tmp_path: Path) -> None:
+    listed = run("list", "Files", "--json", "--set", "Files.writable=yes")
+    assert listed.returncode == 2
+    assert 'arguments.writable: "yes" is not a boolean' in listed.stderr
+    listed = run("list", "Files", "--json", "--set", f"Files.roots={tmp_path}", "--set", "Files.writable=true")
+    assert len(json.loads(listed.stdout)) == 5
+    called = run("call", "Clock", "Clock.convert", "time=@0", "--set", "Clock.zone=+01:00")
+    assert called.returncode == 2  # @0 would be a file
+
+
+def test_a_call_of_the_only_tool_needs_no_name() -> None:
+    for words in (["expression=1/3+1/6"], ['{"expression": "1/3+1/6"}'], ["Calculator", "expression=1/3+1/6"]):
+        assert json.loads(run("call", "Calculator", *words).stdout)["result"] == "1/2"
+    assert "no tool 'now'. Known: Clock.now" in run("call", "Clock", "now", "zone=UTC").stderr
+    assert "no tool 'zone=UTC'" in run("call", "Clock", "zone=UTC").stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("Files.rots=x", "no parameter 'rots', did you mean 'roots'? Known: roots, writable, max_bytes"),
+        ("Files.max_bytes=many", 'arguments.max_bytes: "many" is not an integer'),
+        ("Files.max_bytes=0", "max_bytes must be at least 1, not 0"),
+        ("Files.roots=/nowhere/at/all", "there is no folder /nowhere/at/all"),
+        ("Files.parser=x", "no parameter 'parser'"),
+        ("File.roots=x", "no bundled tool 'File', did you mean 'Files'?"),
+        ("Clock.zone=UTC", "no bundled tool 'Clock'. Known: Files"),
+    ],
+)
+def test_a_wrong_setting_is_told(setting: str, told: str) -> None:
+    with pytest.raises(LoadError) as caught:
+        load(["Files"], tool_settings=[setting])
+
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("setting", ["Files", "Files.roots", "roots=x", ".roots=x", "Files.=x"])
+def test_a_setting_in_another_form_is_told(setting: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list", "Files", "--set", setting]) == 2
+    assert "--set wants TOOL.PARAMETER=VALUE" in capsys.readouterr().err
+
+
+def test_a_setting_without_a_bundled_tool_is_told(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("def add() -> None: ...")
+    with pytest.raises(LoadError, match="no bundled tool is named"):
+        load([str(tmp_path / "tools.py")], tool_settings=["Files.roots=x"])
+
+
+def test_what_a_host_is_told_holds_in_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("here\n")
+    monkeypatch.chdir(tmp_path)
+    written = run("config", "json", "Files", "--set", "Files.roots=notes", "--set", "Files.max_bytes=99")
+    entry = json.loads(written.stdout)["mcpServers"]["Files"]
+
+    assert entry["args"][-4:] == ["--set", f"Files.roots={tmp_path / 'notes'}", "--set", "Files.max_bytes=99"]
+    with running(*entry["args"], cwd="/") as process:
+        read = process.ask(call("Files.read", {"path": "a.txt"}))["result"]
+    assert read["content"] == [{"type": "text", "text": "here\n"}]
+
+
+def test_lists_of_paths_become_absolute_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert bundled.with_absolute_paths('Files.roots=["a","/b"]') == f'Files.roots=["{tmp_path}/a","/b"]'
+    assert bundled.with_absolute_paths("Clock.zone=UTC") == "Clock.zone=UTC"
+    with pytest.raises(LoadError, match="did you mean 'Files'"):
+        bundled.with_absolute_paths("File.roots=a")
+
+
+# --- what they need ---
+
+
+def test_the_list_of_bundled_tools_says_what_to_do_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SERPER_API_KEY", raising=False)
+    told = {tool["name"]: tool for tool in json.loads(run("list", "--bundled", "--json").stdout)}
+
+    assert list(told) == list(BUNDLED)
+    assert told["Calculator"]["ready"]
+    assert not told["GoogleSearch"]["ready"]
+    assert told["GoogleSearch"]["missing"] == ["set SERPER_API_KEY in the environment"]
+    table = run("list", "--bundled").stdout
+    assert "Calculates, exactly" in table
+    assert "set SERPER_API_KEY" in table
+    monkeypatch.setenv("SERPER_API_KEY", "x")
+    told = {tool["name"]: tool for tool in json.loads(run("list", "--bundled", "--json").stdout)}
+    assert told["GoogleSearch"]["ready"]
+
+
+def test_an_extra_or_a_program_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "find_spec", lambda name: None)
+    monkeypatch.setenv("PATH", "")
+    told = {tool.name: tool for tool in readiness.readiness()}
+
+    assert told["ArxivSearch"].missing == ["install it where Toolwire runs: pip install 'toolwire[web]'"]
+    assert told["PythonInterpreter"].ready
+    assert told["PythonInterpreter"].advice[0].startswith("bwrap: ")
+
+
+@pytest.mark.parametrize(
+    "words", [["Clock"], ["--as", "markdown"], ["--lint"], ["--set", "Clock.zone=UTC"], ["--", "cat"]]
+)
+def test_the_list_of_bundled_tools_takes_no_more(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list", "--bundled", *words]) == 2
+    assert "--bundled" in capsys.readouterr().err
+
+
+def test_a_missing_extra_is_told_with_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+
+    with pytest.raises(ToolError, match=r"needs httpx2.*pip install 'toolwire\[web\]'"), needs.extra("web"):
+        import httpx2  # noqa: F401
+
+
+def test_a_fault_inside_of_an_extra_is_not_taken_for_a_missing_one() -> None:
+    with pytest.raises(ModuleNotFoundError), needs.extra("web"):
+        import no_such_module_at_all  # type: ignore[import-not-found]  # noqa: F401
+
+
+def test_a_missing_key_is_told_by_the_name_of_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERPER_API_KEY", "  ")
+    with pytest.raises(ToolError, match="SERPER_API_KEY"):
+        needs.key("SERPER_API_KEY")
+    assert needs.key("SERPER_API_KEY", "given") == "given"
+    monkeypatch.setenv("SERPER_API_KEY", "from the environment\n")
+    assert needs.key("SERPER_API_KEY") == "from the environment"
+
+
+@pytest.mark.parametrize("name", [name for name, entry in BUNDLED.items() if entry.keys])
+def test_a_tool_without_its_key_is_served_and_says_so_when_it_is_called(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in BUNDLED[name].keys:
+        monkeypatch.delenv(variable, raising=False)
+    [tool, *_] = tools_of(made(name))
+    given = dict.fromkeys(tool.describe()["inputSchema"].get("required", []), "x")
+    api = tool.name.partition(".")[2] or "run"
+
+    assert BUNDLED[name].keys[0] in made(name)(given, api).errmsg

@@ -8,7 +8,7 @@ import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from .errors import Failed, UsageError
+from .errors import Failed, LoadError, UsageError
 from .show import printable
 
 if TYPE_CHECKING:
@@ -30,17 +30,24 @@ def model_of(options: dict[str, Any]) -> Model:
     """Return the model that is named.
 
     Raises:
-        UsageError: if there is none.
+        UsageError: if none is.
+        LoadError: if there is no such model, or it cannot be made.
     """
     from toolwire_client.models import ModelError, known_names, model_from_name
+
+    from .imports import explained
 
     if "model" not in options:
         raise UsageError(f"say which model to ask, with --model NAME. Known: {', '.join(known_names())}")
     settings = {"base_url": options["base_url"]} if "base_url" in options else {}
-    try:
-        return model_from_name(options["model"], **settings)
-    except (ModelError, OSError) as error:
-        raise UsageError(str(error)) from None
+
+    def make() -> Model:
+        try:
+            return model_from_name(options["model"], **settings)
+        except (ModelError, OSError) as error:
+            raise LoadError(str(error)) from None
+
+    return explained(options["model"], make)
 
 
 def face_of(options: dict[str, Any], *, thinks: bool) -> Face:

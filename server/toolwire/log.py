@@ -81,7 +81,9 @@ def traceback(message: str, exception: BaseException, **fields: Any) -> None:
 
 def users_part(trace: TracebackType | None) -> TracebackType | None:
     """Return *trace* from the user's first own line on, without ours before it; `None` if there is none."""
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OURS):
+    client = sys.modules.get("toolwire_client")  # which loads models, and is not imported for this
+    ours = _OURS if client is None else (*_OURS, os.path.dirname(client.__file__ or "") + os.sep)
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(ours):
         trace = trace.tb_next
     return trace
 

@@ -125,6 +125,14 @@ def test_an_object_that_is_no_model_is_told_with_its_name(tmp_path: Path) -> Non
         model_from_name(f"{path}:nothing")
 
 
+def test_a_file_of_ones_own_may_import_what_stands_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.path", list(sys.path))
+    (tmp_path / "beside_the_model.py").write_text(MINE, encoding="utf-8")
+    (tmp_path / "mine.py").write_text("from beside_the_model import *", encoding="utf-8")
+    with pytest.raises(NotAModel, match="nothing"):
+        model_from_name(f"{tmp_path / 'mine.py'}:nothing")
+
+
 def test_what_a_file_of_ones_own_raises_is_raised(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text("import no_such_module_at_all", encoding="utf-8")

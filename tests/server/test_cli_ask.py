@@ -230,6 +230,16 @@ def test_a_mistake_is_one_sentence_with_its_remedy(folder: Path, words: list[str
     assert done.stderr.count("\n") == 1
 
 
+def test_a_model_of_ones_own_that_fails_is_told_with_ones_own_traceback(folder: Path) -> None:
+    (folder / "broken.py").write_text("def make():\n    return 1 / 0\n")
+    done = run("ask", "x", "--tools", "tools.py", "--model", "broken.py:make", cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1] == (
+        "toolwire: broken.py:make cannot be loaded: ZeroDivisionError (traceback above)"
+    )
+    assert re.findall(r'File ".*/(.*)"', done.stderr) == ["broken.py"]
+
+
 def test_ctrl_c_ends_the_call_and_then_the_run_and_leaves_nothing_behind(folder: Path) -> None:
     os.mkfifo(folder / "waiting")
     os.mkfifo(folder / "thinking")

@@ -90,6 +90,9 @@ def _file(path: str) -> Any:
     spec = importlib.util.spec_from_file_location(Path(path).stem, path)
     if spec is None or spec.loader is None or not Path(path).is_file():
         raise NotReady(f"there is no file {path}")
+    folder = str(Path(path).parent.absolute())
+    if folder not in sys.path:  # what the file imports may stand beside it; it comes last, and so hides nothing
+        sys.path.append(folder)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

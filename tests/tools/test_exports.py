@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import toolwire_tools
+from toolwire_tools.bundled import BUNDLED, class_of
 
 SHELF = Path(toolwire_tools.__file__).parent
 
@@ -66,6 +67,12 @@ def test_registering_and_calling_tools_imports_nothing_heavy() -> None:
         check=False,
     )
     assert (done.stdout.strip(), done.stderr) == ("", "")
+
+
+def test_bundled_tools_are_shown_with_the_rest() -> None:
+    """A file of Lagent's or Groot's that imports them needs another module's name, and no more."""
+    assert {*BUNDLED} <= {*toolwire_tools.__all__}
+    assert [name for name in BUNDLED if getattr(toolwire_tools, name) is not class_of(name)] == []
 
 
 def test_everything_shown_is_documented() -> None:

@@ -36,15 +36,20 @@ __all__ = [
     "AgentStatusCode",
     "AgentStep",
     "ArgumentsError",
+    "ArxivSearch",
     "AsyncActionExecutor",
     "AsyncActionMixin",
     "AsyncContext",
     "Audio",
+    "BINGMap",
     "BaseAction",
     "BaseParser",
+    "Calculator",
     "Caller",
     "Cancelled",
     "CannotAsk",
+    "Clock",
+    "CodeExecutor",
     "ConfigError",
     "Content",
     "Context",
@@ -53,10 +58,14 @@ __all__ = [
     "Env",
     "Executor",
     "File",
+    "Files",
     "Finding",
     "FinishAction",
     "FunctionCall",
+    "GoogleScholar",
+    "GoogleSearch",
     "Hook",
+    "IPythonInterpreter",
     "Image",
     "InstructionError",
     "InternLMActionProcessor",
@@ -70,7 +79,9 @@ __all__ = [
     "Offer",
     "Options",
     "OutputError",
+    "PPT",
     "ParseError",
+    "PythonInterpreter",
     "RegistrationError",
     "RemovableHandle",
     "ResourceLink",
@@ -82,6 +93,8 @@ __all__ = [
     "ToolConfig",
     "ToolError",
     "TupleParser",
+    "WebBrowser",
+    "WebSearch",
     "available_skills_and_tools",
     "failure",
     "get_tool",
@@ -101,6 +114,17 @@ if TYPE_CHECKING:
     from .action_return import ActionReturn, ActionStatusCode, ActionValidCode
     from .actions import AsyncActionMixin, BaseAction
     from .builtin_actions import FinishAction, InvalidAction, NoAction
+    from .bundled.arxiv import ArxivSearch
+    from .bundled.calculator import Calculator
+    from .bundled.clock import Clock
+    from .bundled.files import Files
+    from .bundled.google_search import GoogleSearch
+    from .bundled.ipython import IPythonInterpreter
+    from .bundled.maps import BINGMap
+    from .bundled.ppt import PPT
+    from .bundled.python_interpreter import CodeExecutor, PythonInterpreter
+    from .bundled.scholar import GoogleScholar
+    from .bundled.web_browser import WebBrowser, WebSearch
     from .config import ToolConfig
     from .config_files import load_tool_config, load_tool_configs
     from .env import Env
@@ -122,16 +146,25 @@ _LATER: dict[str, str] = {
     "AgentMessage": "messages",
     "AgentStatusCode": "messages",
     "AgentStep": "steps",
+    "ArxivSearch": "bundled.arxiv",
     "AsyncActionExecutor": "executor",
     "AsyncActionMixin": "actions",
+    "BINGMap": "bundled.maps",
     "BaseAction": "actions",
     "BaseParser": "parsers",
+    "Calculator": "bundled.calculator",
+    "Clock": "bundled.clock",
+    "CodeExecutor": "bundled.python_interpreter",
     "ConfigError": "yaml_text",
     "Env": "env",
     "Executor": "step_executor",
+    "Files": "bundled.files",
     "FinishAction": "builtin_actions",
     "FunctionCall": "messages",
+    "GoogleScholar": "bundled.scholar",
+    "GoogleSearch": "bundled.google_search",
     "Hook": "hooks",
+    "IPythonInterpreter": "bundled.ipython",
     "InstructionError": "instructions",
     "InternLMActionProcessor": "hooks",
     "InvalidAction": "builtin_actions",
@@ -139,12 +172,16 @@ _LATER: dict[str, str] = {
     "MessageLogger": "hooks",
     "ModelStatusCode": "messages",
     "NoAction": "builtin_actions",
+    "PPT": "bundled.ppt",
     "ParseError": "parsers",
+    "PythonInterpreter": "bundled.python_interpreter",
     "RemovableHandle": "hooks",
     "StepError": "steps",
     "StepState": "steps",
     "ToolConfig": "config",
     "TupleParser": "parsers",
+    "WebBrowser": "bundled.web_browser",
+    "WebSearch": "bundled.web_browser",
     "available_skills_and_tools": "instructions",
     "get_tool": "action_registry",
     "get_tool_cls": "action_registry",

@@ -26,7 +26,7 @@ from .options import Options
 from .registry import tools_of
 from .tool import Tool
 
-__all__ = [
+__all__ = [  # noqa: RUF022  # as Python sorts
     "ActionExecutor",
     "ActionPreprocessor",
     "ActionReturn",

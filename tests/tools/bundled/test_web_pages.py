@@ -88,12 +88,13 @@ def test_a_certificate_has_to_be_for_the_name_and_not_for_the_address(
     server.behind(ours)
     theirs = ssl.create_default_context(cafile=str(CERTIFICATE))
     monkeypatch.setattr(exchange, "_trusted", lambda: theirs)
-    names.known["other.example"] = [["127.0.0.1"]]
+    names.known["other.example"] = names.known["page.example."] = [["127.0.0.1"]]
 
-    assert fetch(f"https://page.example:{server.port}/tea", Call(), guard=GUARD).body == b"<p>Tea</p>"
+    for name in ("page.example", "page.example."):
+        assert fetch(f"https://{name}:{server.port}/tea", Call(), guard=GUARD).body == b"<p>Tea</p>"
     with pytest.raises(Unreachable, match="certificate"):
         fetch(f"https://other.example:{server.port}/tea", Call(), guard=Guard(True))
-    assert asked == ["page.example", "other.example"]
+    assert asked == ["page.example", "page.example", "other.example"]
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -107,7 +108,12 @@ def test_a_redirect_is_followed(server: StandIn, status: int) -> None:
     [
         *("http://127.0.0.1:{port}/secret", "http://localhost:{port}/secret", "//127.0.0.1:{port}/secret"),
         *("http://169.254.169.254/latest/meta-data/", "file:///etc/passwd", "http://[::1]:{port}/secret"),
-        *("http://user@page.example:{port}/secret", "http://other.example:22/", "gopher://page.example/", "http://[::1"),
+        *(
+            "http://user@page.example:{port}/secret",
+            "http://other.example:22/",
+            "gopher://page.example/",
+            "http://[::1",
+        ),
         "http://2130706433:{port}/secret",
     ],
 )
@@ -157,6 +163,12 @@ def test_no_proxy_stands_between_the_check_and_the_page(
 def test_what_is_no_text_is_not_even_loaded(server: StandIn, content_type: str, problem: str) -> None:
     server.then(text_answer(b"x" * 10_000_000, content_type))
     with pytest.raises(Unusable, match=problem):
+        get(server)
+
+
+def test_what_does_not_say_what_it_is_may_be_no_text(server: StandIn) -> None:
+    server.then(text_answer(b"\x89PNG\r\n\x1a\n\0\0", ""))
+    with pytest.raises(Unusable, match="does not say what it is, and is no text"):
         get(server)
 
 

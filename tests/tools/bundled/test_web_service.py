@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import itertools
+import logging
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tools.bundled.stand_ins.server import (
     Answer,
+    Exchange,
     StandIn,
     dripping,
     endless,
@@ -159,6 +162,25 @@ def test_a_cancelled_call_ends_whatever_the_service_does(server: StandIn, fault:
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize("beginning", [b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\n\r\n"])
+def test_a_connection_is_ended_with_its_call(server: StandIn, beginning: bytes) -> None:
+    gone = threading.Event()
+
+    def drip(exchange: Exchange) -> None:
+        try:
+            exchange.write(beginning)
+            while not server.released.wait(0.001):
+                exchange.write(b"x-more: tea\r\n")
+        except OSError:
+            gone.set()
+
+    server.on("GET", "/x", drip)
+    elapsed = itertools.count().__next__
+    with pytest.raises(Unreachable, match="took too long"):
+        Service("Stand-in", server.url).get("x", call=Call(seconds=9, watch=Watch(elapsed=elapsed)))
+    assert gone.wait(20)  # else it would last as long as the server likes
+
+
 def test_the_caller_hears_what_is_being_done(server: StandIn, hours: Hours) -> None:
     caller = RecordingCaller()
     server.then(throttled(7, "slow down"))
@@ -226,6 +248,13 @@ def test_no_error_shows_a_secret(server: StandIn, hours: Hours, place: str) -> N
     assert "s3cret" not in shown
     assert raised.value.__context__ is None
     assert "s3cret" not in repr(Service("Stand-in", f"http://user:{quote(KEY)}@host", headers={"x": KEY}))
+
+
+def test_no_log_shows_a_secret(server: StandIn, hours: Hours, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    ask(server, hours)
+    assert KEY in server.requests[0].query.values()
+    assert "s3cret" not in caplog.text
 
 
 def test_a_password_in_a_base_url_is_sent_and_not_shown(server: StandIn, hours: Hours) -> None:

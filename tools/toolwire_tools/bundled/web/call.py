@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+THREAD = "toolwire-web"
+"""The name of threads that work for calls."""
+
 _GLANCE_SECONDS = 0.05
 """How often somebody who waits looks whether the call was cancelled."""
 
@@ -61,11 +64,11 @@ class Call:
             self.watch.sleep(min(left, _GLANCE_SECONDS))
         self.check()
 
-    def attend(self, work: Callable[[threading.Event], T], what: str) -> T:
+    def attend(self, work: Callable[[Leaving], T], what: str) -> T:
         """Return what *work* returns, or raise what it raises, unless the call ends before.
 
         It runs in a thread of its own: nothing else gets a blocking look-up of a name, or a slow read, out of the way
-        of a cancellation. When the call ends, *work* is left alone; the event it is given tells it to stop.
+        of a cancellation. When the call ends, *work* is left alone; the `Leaving` that it is given says so.
 
         Raises:
             Cancelled: if the call was cancelled.
@@ -82,23 +85,52 @@ class Call:
                     if self.seconds_left <= 0:
                         raise self.too_late(what) from None
         finally:
-            job.abandoned.set()
+            job.leaving.leave()
 
     def too_late(self, what: str) -> Unreachable:
         """The error for *what* took longer than there was time."""
         return Unreachable(f"{what} took too long: there are {self.seconds:g} seconds for the whole call")
 
 
+class Leaving:
+    """Whether anybody still waits for some work."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._has_left = False
+        self._last_acts: list[Callable[[], object]] = []
+
+    @property
+    def has_left(self) -> bool:
+        """True once nobody waits any more."""
+        return self._has_left
+
+    def then(self, act: Callable[[], object]) -> None:
+        """Call *act* as soon as nobody waits any more, which may be now. It must not block."""
+        with self._lock:
+            if not self._has_left:
+                self._last_acts.append(act)
+                return
+        act()
+
+    def leave(self) -> None:
+        """Wait no more."""
+        with self._lock:
+            self._has_left = True
+        for act in self._last_acts:
+            act()
+
+
 class _Job(threading.Thread, Generic[T]):
-    def __init__(self, work: Callable[[threading.Event], T]) -> None:
-        super().__init__(name="toolwire-web", daemon=True)
+    def __init__(self, work: Callable[[Leaving], T]) -> None:
+        super().__init__(name=THREAD, daemon=True)
         self._work = work
-        self.abandoned = threading.Event()
+        self.leaving = Leaving()
         self.outcome: SimpleQueue[Callable[[], T]] = SimpleQueue()
 
     def run(self) -> None:
         try:
-            value = self._work(self.abandoned)
+            value = self._work(self.leaving)
         except BaseException as error:
             failure = error  # raised where somebody waits for it
             self.outcome.put(lambda: _raise(failure))

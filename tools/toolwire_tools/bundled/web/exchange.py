@@ -7,6 +7,7 @@ the request, and that may hold a key.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +16,17 @@ from toolwire_schemas import codec
 
 from toolwire_tools.bundled.needs import extra
 
+from .call import THREAD
 from .errors import NotConnected, Unreachable, Unusable, WebError
 
 if TYPE_CHECKING:
+    import socket
     import ssl
-    import threading
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import httpx2
 
-    from .call import Call
+    from .call import Call, Leaving
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,10 +108,11 @@ def _send(
     limits: Limits,
     clean: Callable[[str], str],
     check: Callable[[Reply], object] | None,
-    abandoned: threading.Event,
+    leaving: Leaving,
 ) -> Reply:
     with extra("web"):
         import httpx2
+    _keep_quiet()
 
     failure: WebError
     try:
@@ -120,14 +123,14 @@ def _send(
                 request.url,
                 headers={"user-agent": user_agent(), **request.headers},
                 content=request.content,
-                extensions=request.extensions,
+                extensions={**request.extensions, "trace": partial(_hang_up, leaving)},
             ) as response,
         ):
             headers = {name.lower(): value for name, value in response.headers.items()}
             reply = Reply(status=response.status_code, headers=headers, body=b"", where=request.shown)
             if check is not None:
                 check(reply)
-            body = _body(response, limits.max_bytes, request.shown, abandoned)
+            body = _body(response, limits.max_bytes, request.shown)
             return msgspec.structs.replace(reply, body=body)
     except httpx2.ConnectTimeout:
         failure = NotConnected(
@@ -146,6 +149,27 @@ def _send(
     raise failure
 
 
+def _hang_up(leaving: Leaving, event: str, told: Mapping[str, Any]) -> None:
+    """End the connection when nobody waits for its answer any more: what trickles in could keep it for days."""
+    if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+        leaving.then(partial(_shut, told["return_value"].get_extra_info("socket")))
+
+
+def _shut(connection: socket.socket) -> None:
+    import socket
+
+    with suppress(OSError):  # it is over, or has become one with TLS
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+
+@cache
+def _keep_quiet() -> None:
+    """Keep the library from logging our URLs, which may hold keys. What others do with it is none of our business."""
+    import logging
+
+    logging.getLogger("httpx2").addFilter(lambda record: record.threadName != THREAD)
+
+
 def _client(request: Request, limits: Limits) -> httpx2.Client:
     # A new one each time: what a call of a tool costs is the way to the other end, and nothing is left open.
     import httpx2
@@ -159,15 +183,13 @@ def _client(request: Request, limits: Limits) -> httpx2.Client:
     )
 
 
-def _body(response: httpx2.Response, max_bytes: int, shown: str, abandoned: threading.Event) -> bytes:
+def _body(response: httpx2.Response, max_bytes: int, shown: str) -> bytes:
     # The pieces are decompressed, each at most 1 MiB, so that nothing small becomes large at once.
     body = bytearray()
     for piece in response.iter_bytes():
         body += piece
         if len(body) > max_bytes:
             raise Unusable(f"{shown} sent more than {_size(max_bytes)}, which is too much")
-        if abandoned.is_set():
-            break
     return bytes(body)
 
 

@@ -19,9 +19,7 @@ from .guard import Guard, shown
 from .refusals import refusal
 
 if TYPE_CHECKING:
-    import threading
-
-    from .call import Call
+    from .call import Call, Leaving
     from .guard import Target
 
 _MAX_REDIRECTS = 10
@@ -62,10 +60,12 @@ def fetch(url: str, call: Call, *, guard: Guard = Guard(), limits: Limits = Limi
         raise NotOpened(f"{shown(url)} leads on and on: {_MAX_REDIRECTS} redirects are the limit")
     if not reply.is_success:
         raise refusal(reply.status, reply.body, reply.headers, where=reply.where, now=call.watch.now(), clean=str)
+    if "content-type" not in reply.headers and b"\0" in reply.body[:1024]:
+        raise Unusable(f"{reply.where} does not say what it is, and is no text")
     return Page(str(target.url), reply.headers.get("content-type", ""), reply.body)
 
 
-def _target(guard: Guard, url: str, abandoned: threading.Event) -> Target:
+def _target(guard: Guard, url: str, leaving: Leaving) -> Target:
     return guard.target(url)
 
 
@@ -89,7 +89,7 @@ def _request(target: Target, address: str) -> Request:
         url=str(target.url.copy_with(host=place, fragment=None)),
         shown=shown(str(target.url)),
         headers={"host": target.url.netloc.decode("ascii"), "accept": _ACCEPTED},
-        extensions={"sni_hostname": host} if host != place else {},
+        extensions={"sni_hostname": host.rstrip(".")} if host != place else {},
         proxy=None,
     )
 

@@ -17,9 +17,7 @@ from .guard import shown
 from .pace import Pace
 
 if TYPE_CHECKING:
-    import threading
-
-    from .call import Call
+    from .call import Call, Leaving
     from .pages import Page
 
 MAX_SECONDS = 10.0
@@ -72,7 +70,7 @@ def _check_installed() -> None:
             raise ModuleNotFoundError(name="trafilatura")
 
 
-def _extracted(page: Page, seconds: float, abandoned: threading.Event) -> bytes:
+def _extracted(page: Page, seconds: float, leaving: Leaving) -> bytes:
     """What the process wrote until it ended, or was ended."""
     import subprocess
     import tempfile
@@ -90,7 +88,7 @@ def _extracted(page: Page, seconds: float, abandoned: threading.Event) -> bytes:
         try:
             return process.communicate(timeout=_GLANCE_SECONDS)[0]
         except subprocess.TimeoutExpired:
-            if abandoned.is_set() or time.monotonic() > end:
+            if leaving.has_left or time.monotonic() > end:
                 process.kill()
 
 

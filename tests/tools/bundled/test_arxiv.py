@@ -149,7 +149,7 @@ def test_arxiv_is_given_the_time_it_asks_for(arxiv: StandIn, hours: Hours) -> No
 def test_requests_to_arxiv_are_three_seconds_apart(
     arxiv: StandIn, hours: Hours, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "_ARXIV", arxiv.url)
+    monkeypatch.setattr(search, "_HOST", arxiv.host)
     for query in ("kettle", "tea", "steam"):
         ask(arxiv, query)
     assert hours.slept == pytest.approx(6.0)

@@ -336,7 +336,7 @@ def test_public_services_are_asked_once_a_second_and_ones_own_at_once(
         public.on("GET", "/search", json_answer([KETTLEBY]))
         monkeypatch.setattr(maps, "_NOMINATIM", public.url)
         for name in ("Kettleby", "Pot Hill", "Lid"):
-            BINGMap().get_coordinates(name)
+            BINGMap(nominatim_url=f"{public.url}/").get_coordinates(name)
     assert hours.slept == pytest.approx(2.0)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from toolwire_tools.context import Context
 
 _ARXIV = "https://export.arxiv.org/api"
+_HOST = "arxiv.org"
 _INTERVAL_SECONDS = 3.0
 """Between requests, one at a time: https://info.arxiv.org/help/api/tou.html."""
 _SILENCE_SECONDS = 30.0
@@ -64,7 +65,7 @@ scientific articles on arxiv.org.
         self.top_k_results = top_k_results
         self.max_query_len = max_query_len
         self.doc_content_chars_max = doc_content_chars_max
-        pace = _INTERVAL_SECONDS if base_url == _ARXIV else 0.0
+        pace = _INTERVAL_SECONDS if _HOST in base_url else 0.0
         limits = Limits(silence_seconds=_SILENCE_SECONDS)
         self._service = Service("arXiv", base_url, limits=limits, interval_seconds=pace, at_once=1)
 

@@ -233,10 +233,10 @@ class BINGMap(BaseAction):
 
 def _service(name: str, given: str | None, variable: str, public: str, retries: Retries = Retries()) -> Service:  # noqa: B008  # frozen
     """The service, at the address that was *given*, or in the *variable*, or at the *public* one, by its rules."""
-    own = given or os.environ.get(variable)
-    if own:
-        return Service(name, own, limits=_LIMITS, retries=retries)
-    return Service(name, public, limits=_LIMITS, retries=retries, interval_seconds=_INTERVAL_SECONDS, at_once=1)
+    address = given or os.environ.get(variable) or public
+    if public.split("/")[2] not in address:
+        return Service(name, address, limits=_LIMITS, retries=retries)
+    return Service(name, address, limits=_LIMITS, retries=retries, interval_seconds=_INTERVAL_SECONDS, at_once=1)
 
 
 def _filled(parameter: str, text: str) -> str:

@@ -18,7 +18,7 @@ from toolwire_schemas.codec import DecodingError, decode
 from toolwire_schemas.faults import shown
 
 from .errors import Failed, UsageError
-from .show import Style, table, width
+from .show import Style, printable, table, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -251,7 +251,7 @@ _HEADINGS = {"major": "Breaking", "unknown": "Perhaps breaking", "minor": "New",
 
 def _code(text: str) -> str:
     """*text* as code, so that nothing in it means anything to Markdown: the tools may be anybody's."""
-    text = " ".join(text.split())
+    text = printable(" ".join(text.split()))
     fence = "`" * (max(map(len, _runs(text)), default=0) + 1)
     space = " " if "`" in (text[:1], text[-1:]) else ""
     return f"{fence}{space}{text}{space}{fence}"

@@ -251,13 +251,13 @@ def test_what_is_unknown_counts_for_more_than_what_is_new_and_less_than_what_bre
 # --- any tools ---
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(ENTRIES, max_size=3, unique_by=lambda entry: entry["name"]))
 def test_no_list_differs_from_itself(entries: list[Any]) -> None:
     assert between(entries, entries) == []
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(pairs())
 def test_whoever_sends_what_was_described_is_told_of_all_that_breaks_them(pair: tuple[Any, Any]) -> None:
     """A schema that takes all that was described has no breaking difference from it, and one that does not has one."""

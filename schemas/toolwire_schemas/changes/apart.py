@@ -14,7 +14,8 @@ from .nodes import identity, kind
 if TYPE_CHECKING:
     from .nodes import Node
 
-_MAX_DEPTH = 20
+_MAX_DEPTH = 4
+"""References and members count; what tells alternatives apart is seldom deeper, and each level multiplies the work."""
 
 
 def apart(case: Case, schema: Node, depth: int = 0) -> bool:
@@ -24,7 +25,9 @@ def apart(case: Case, schema: Node, depth: int = 0) -> bool:
     words = schema.words
     if "type" in words and case.kind not in of_types(words["type"]):
         return True
-    if any(not _may_be_among(case, values) for values in _lists(words)):
+    if "const" in words and not _may_be(case, [words["const"]], frozenset((identity(words["const"]),))):
+        return True
+    if "enum" in words and not _may_be(case, words["enum"], schema.document.listed(words["enum"])):
         return True
     there = schema.document.target(words["$ref"]) if "$ref" in words else None
     if there is not None and apart(case, there, depth + 1):
@@ -39,13 +42,9 @@ def apart(case: Case, schema: Node, depth: int = 0) -> bool:
     return case.kind == "object" and _by_members(case, schema, depth)
 
 
-def _lists(words: dict[str, Any]) -> list[list[Any]]:
-    return [*([[words["const"]]] if "const" in words else []), *([words["enum"]] if "enum" in words else [])]
-
-
-def _may_be_among(case: Case, values: list[Any]) -> bool:
+def _may_be(case: Case, values: list[Any], identities: frozenset[Any]) -> bool:
     if case.value:
-        return identity(case.value[0]) in map(identity, values)
+        return identity(case.value[0]) in identities
     return any(kind(value) == case.kind for value in values)
 
 
@@ -58,8 +57,9 @@ def _by_range(case: Case, words: dict[str, Any]) -> bool:
 
 def _by_members(case: Case, schema: Node, depth: int) -> bool:
     properties = schema.words.get("properties", {})
-    for name in case.required() & properties.keys():
-        wanted = schema.at(properties[name])
+    there = [(name, schema.at(properties[name]).resolved()) for name in sorted(case.required() & properties.keys())]
+    # What says which alternative is meant comes first: the rest may lead far.
+    for name, wanted in sorted(there, key=lambda found: found[1].words.keys().isdisjoint(("const", "enum"))):
         if all(apart(member, wanted, depth + 1) for member in cases(case.member(name))):
             return True
     return any(not cases(case.member(name)) for name in schema.words.get("required", ()))

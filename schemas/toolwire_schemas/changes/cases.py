@@ -43,6 +43,9 @@ class Case:
         """What the schemas say under this *word*."""
         return (node.words[word] for node in self.nodes if word in node.words)
 
+    def _constant(self, part: Any) -> Node:
+        return self.nodes[0].document.made({"const": part})  # there is one: it listed the value
+
     # --- numbers ---
 
     def low(self) -> tuple[Fraction, bool] | None:
@@ -92,7 +95,7 @@ class Case:
     def element(self, index: int) -> tuple[Node, ...]:
         """What the element at *index* has to fit, if there is one."""
         if self.value:
-            return (_constant(self.value[0][index]),) if index < len(self.value[0]) else (_NOTHING,)
+            return (self._constant(self.value[0][index]),) if index < len(self.value[0]) else (_NOTHING,)
         return tuple(found for node in self.nodes if (found := element(node, index)) is not None)
 
     def prefix(self) -> int:
@@ -119,7 +122,7 @@ class Case:
     def member(self, name: str) -> tuple[Node, ...]:
         """What the member of this *name* has to fit, if there is one."""
         if self.value:
-            return (_constant(self.value[0][name]),) if name in self.value[0] else (_NOTHING,)
+            return (self._constant(self.value[0][name]),) if name in self.value[0] else (_NOTHING,)
         return tuple(found for node in self.nodes for found in members(node, name))
 
     def others(self, pattern: str | None = None) -> list[tuple[tuple[Node, ...], frozenset[str]]]:
@@ -135,13 +138,6 @@ class Case:
             (tuple(node for nodes, _ in chosen for node in nodes), frozenset().union(*(found for _, found in chosen)))
             for chosen in product(*choices)
         ]
-
-
-_CONSTANTS = Document({})
-
-
-def _constant(value: Any) -> Node:
-    return Document({"const": value}).top if isinstance(value, dict | list) else _CONSTANTS.made({"const": value})
 
 
 def element(node: Node, index: int) -> Node | None:
@@ -244,6 +240,9 @@ def _of_kinds(nodes: tuple[Node, ...]) -> list[Case]:
         words = node.words
         if "type" in words:
             kinds &= of_types(words["type"])
+        if "not" in words:
+            refused = node.at(words["not"])
+            kinds -= of_types(refused.words["type"]) if refused.is_clear and list(refused.words) == ["type"] else set()
         if "const" in words:
             listed.append([words["const"]])
         if "enum" in words:

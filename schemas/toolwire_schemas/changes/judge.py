@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .nodes import TooComplex
+
 if TYPE_CHECKING:
     from .nodes import Document, Node
 
-_MAX_ASKED = 20_000
+_MAX_ASKED = 10_000
 """A judgement takes some 20 microseconds, of a large object some 200."""
 
 
 class Judge:
-    """Asks jsonschema, so often and no more; then it knows nothing any longer."""
+    """Asks jsonschema, so often and no more: then it is `TooComplex`."""
 
     def __init__(self) -> None:
         self._asked = 0
@@ -29,7 +31,7 @@ class Judge:
     def _both(self, node: Node, value: Any) -> tuple[bool, bool] | None:
         self._asked += 1
         if self._asked > _MAX_ASKED:
-            return None
+            raise TooComplex
         try:
             strict = self._validator(node.document)
             found = strict.evolve(schema=node.schema).is_valid(value)

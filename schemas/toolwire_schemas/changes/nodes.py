@@ -9,6 +9,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from ..subschemas import LISTS, NAMED, ONE, target, walk
 
 if TYPE_CHECKING:
@@ -28,13 +30,16 @@ class TooComplex(Exception):
 
 
 class Document:
-    """What a schema's references lead into. Schemas that are made on the way live here as well."""
+    """What a schema's references lead into. Schemas that are made on the way live here as well.
+
+    Schemas are known by where they are in memory, so all of them have to live as long as their document.
+    """
 
     def __init__(self, root: Any) -> None:
         self.root = root
         named = root.get("$schema") if isinstance(root, dict) else None
         dialect = next((known for known in _DIALECTS if known in str(named)), None)
-        self.is_known = named is None or dialect is not None
+        self.unknown_dialect = named if dialect is None else None
         inner = [schema for _, schema in walk(root, "")] if isinstance(root, dict) else []
         # Tuples were written so before 2020-12, and many still write them so without saying which draft it is.
         self.is_old = dialect in _OLD_DIALECTS or (
@@ -44,6 +49,7 @@ class Document:
         self._refers = not any("$id" in schema for schema in inner[1:])
         self._made: dict[Any, Node] = {}
         self._words: dict[int, dict[str, Any]] = {}
+        self._listed: dict[int, frozenset[Any]] = {}
 
     @property
     def top(self) -> Node:
@@ -62,6 +68,12 @@ class Document:
             return Node(target(self.root, reference), self)
         except (LookupError, ValueError):
             return None
+
+    def listed(self, values: list[Any]) -> frozenset[Any]:
+        """The identities of the *values* of an `enum` in it."""
+        if id(values) not in self._listed:
+            self._listed[id(values)] = frozenset(map(identity, values))
+        return self._listed[id(values)]
 
     def words_of(self, node: Node) -> dict[str, Any]:
         """The clear words of one of its schemas."""
@@ -93,7 +105,7 @@ class Node:
         )
 
     def at(self, schema: Any) -> Node:
-        """A schema inside this one."""
+        """A schema inside this one; a new one is `made` by the document."""
         return Node(schema, self.document)
 
     def resolved(self) -> Node:
@@ -117,6 +129,16 @@ def identity(value: Any) -> Any:
         case dict():
             return ("object", frozenset((name, identity(member)) for name, member in value.items()))
     raise TypeError(f"{type(value).__name__} is not of JSON")
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Return whether two JSON values are equal; False if they are nested too deeply for that to be known."""
+    try:
+        return msgspec.json.encode(one, order="sorted") == msgspec.json.encode(other, order="sorted") or bool(
+            identity(one) == identity(other)
+        )
+    except RecursionError:
+        return False
 
 
 def kind(value: Any) -> str:
@@ -215,7 +237,7 @@ def _clear(node: Node) -> dict[str, Any]:
     schema, document = node.schema, node.document
     if isinstance(schema, bool):
         return {} if schema else {"enum": []}
-    if not isinstance(schema, dict) or not document.is_known:
+    if not isinstance(schema, dict) or document.unknown_dialect is not None:
         return {}
     words = {word: value for word, value in schema.items() if word in SAYING and SAYING[word](value)}
     for word in _unclear(words, schema, document):
@@ -250,6 +272,10 @@ def _unclear(words: dict[str, Any], schema: dict[str, Any], document: Document) 
 # --- schemas that say the same ---
 
 
+def _read_alike(one: Document, other: Document) -> bool:
+    return one.is_old == other.is_old and one.unknown_dialect == other.unknown_dialect
+
+
 class Sameness:
     """Whether two schemas say the same word for word, wherever their parts stand: in place or behind references."""
 
@@ -278,7 +304,7 @@ class Sameness:
         if not (isinstance(one.schema, dict) and isinstance(other.schema, dict)):
             return False
         words = one.schema.keys() & SAYING.keys()
-        if words != other.schema.keys() & SAYING.keys() or one.document.is_old != other.document.is_old:
+        if words != other.schema.keys() & SAYING.keys() or not _read_alike(one.document, other.document):
             return False
         return all(self._word(word, one, other, visited) for word in words)
 

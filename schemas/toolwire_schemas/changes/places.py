@@ -14,7 +14,7 @@ import msgspec
 from ..faults import place as written
 from ..faults import shown
 from .described import described
-from .nodes import SAYING, Document, Key, Node, Sameness, identity
+from .nodes import SAYING, Document, Key, Node, Sameness, equal, identity
 from .verdict import UNKNOWN, YES, Verdict, compared
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ class Side(msgspec.Struct, frozen=True):
     def needs(self, name: str) -> Verdict:
         """Whether all that it describes has a member of this *name*."""
         words = self.plain.words
-        return compared(self.closed, self.plain.at({**words, "required": [*words.get("required", ()), name]}))
+        needing = self.plain.document.made({**words, "required": [*words.get("required", ()), name]})
+        return compared(self.closed, needing)
 
     def takes_among_others(self, member: Side) -> Verdict:
         """Whether a member of a name that it does not know may be any *member*."""
@@ -94,7 +95,7 @@ def differences(old: Any, new: Any, place: str) -> list[Difference]:
         before, after = (Side(Document(schema).top, Document(described(schema)).top) for schema in (old, new))
         found = _Walk().between(before, after, place)
     except RecursionError:
-        if old == new:
+        if equal(old, new):
             return []
         return [Difference(place, "undecided", "it is nested too deeply to be compared", UNKNOWN, UNKNOWN)]
     return [difference for difference in found if difference.kind != "told-above"]
@@ -257,7 +258,7 @@ def _mixed(old: Node, new: Node) -> Node | None:
     own = {word: value for word, value in new.words.items() if word not in parts}
     if "$ref" in str(own):  # which would lead elsewhere from there
         return None
-    return old.at({**own, **{word: value for word, value in old.words.items() if word in parts}})
+    return old.document.made({**own, **{word: value for word, value in old.words.items() if word in parts}})
 
 
 # --- in words ---
@@ -274,7 +275,7 @@ def _remarks(old: Side, new: Side, place: str) -> Iterator[Difference]:
 
 
 def _differs(old: dict[str, Any], new: dict[str, Any], word: str) -> bool:
-    return (word in old) != (word in new) or (word in old and identity(old[word]) != identity(new[word]))
+    return (word in old) != (word in new) or (word in old and not equal(old[word], new[word]))
 
 
 def _in_words(old: Node, new: Node) -> str:

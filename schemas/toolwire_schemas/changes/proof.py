@@ -42,6 +42,7 @@ class Proof:
         """
         if any(self._same(node, right) for node in left):
             return True
+        left, right = tuple(node.resolved() for node in left), right.resolved()
         claim = (frozenset(node.key for node in left), right.key)
         if claim in self._claimed:
             self._used.add(claim)
@@ -51,10 +52,9 @@ class Proof:
         return self._search(claim, left, right)
 
     def _search(self, claim: Claim, left: tuple[Node, ...], right: Node) -> bool:
-        self._step()
         outside, self._used = self._used, set()
         self._claimed.append(claim)
-        found = all(self._fits(case, right, frozenset()) for case in cases(left))
+        found = all(self._fits(case, right, frozenset()) for case in self._cases(left))
         self._claimed.pop()
         self._used.discard(claim)
         if not found:
@@ -64,8 +64,13 @@ class Proof:
         self._used |= outside
         return found
 
-    def _step(self) -> None:
-        self._steps += 1
+    def _cases(self, left: tuple[Node, ...]) -> list[Case]:
+        found = cases(left)
+        self._step(len(found) + 1)
+        return found
+
+    def _step(self, steps: int = 1) -> None:
+        self._steps += steps
         if self._steps > _MAX_STEPS or len(self._claimed) > _MAX_DEPTH:
             raise TooComplex
 

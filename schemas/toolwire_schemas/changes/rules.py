@@ -40,11 +40,11 @@ def _type(prover: Prover, case: Case, value: Any, right: Node) -> bool:
 
 
 def _enum(prover: Prover, case: Case, value: list[Any], right: Node) -> bool:
-    return bool(case.value) and identity(case.value[0]) in map(identity, value)
+    return bool(case.value) and identity(case.value[0]) in right.document.listed(value)
 
 
 def _const(prover: Prover, case: Case, value: Any, right: Node) -> bool:
-    return _enum(prover, case, [value], right)
+    return bool(case.value) and identity(case.value[0]) == identity(value)
 
 
 def _text_alone(word: str) -> Rule:

@@ -10,7 +10,8 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from .cases import NUMBERS, Case, cases, element, members, prefix
-from .nodes import IN_PLACE, Node, TooComplex, identity, kind
+from .nodes import IN_PLACE, Key, Node, TooComplex, identity, kind
+from .proof import Proof
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _MAX_DEPTH = 6
 _MAX_RETURNED = 16
+_MAX_PLAIN = 3
 _MAX_TRIED = 400
 _MAX_CASES = 24
 _MAX_LENGTH = 2_000
@@ -46,19 +48,33 @@ class Samples:
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
+        self._proof = Proof()
         self._known: dict[Any, list[Any]] = {}
+
+    def refused(self, old: Node, new: Node) -> list[Any]:
+        """Return a value that fits *old* and does not fit *new*, in a list; an empty list if none is found."""
+        old, new = old.resolved(), new.resolved()
+        simple = self._known[_place((old,), (new,))] = []
+        for value in islice(self._tried((old,), (new,), 0), _MAX_TRIED):
+            if self._judge.takes(old, value):
+                if self._judge.refuses(new, value):
+                    return [value]
+                _remember(value, simple)
+        return []
 
     def of(self, nodes: tuple[Node, ...], hints: tuple[Node, ...], depth: int = 0) -> list[Any]:
         """Return values that fit all *nodes*, first of all such as do not fit some of the *hints*."""
-        place = (frozenset(node.key for node in nodes), frozenset(hint.key for hint in hints))
+        nodes, hints = (tuple(node.resolved() for node in given) for given in (nodes, hints))
+        place = _place(nodes, hints)
         if depth > _MAX_DEPTH:
             return []
         if place not in self._known:
-            self._known[place] = []  # for what contains itself
-            self._known[place] = self._found(nodes, hints, depth)
+            simple = self._known[place] = []
+            self._known[place] = self._found(nodes, hints, depth, simple)
         return self._known[place]
 
-    def _found(self, nodes: tuple[Node, ...], hints: tuple[Node, ...], depth: int) -> list[Any]:
+    def _found(self, nodes: tuple[Node, ...], hints: tuple[Node, ...], depth: int, simple: list[Any]) -> list[Any]:
+        can_tell = not all(self._fits(nodes, hint) for hint in hints)
         telling: list[Any] = []
         plain: list[Any] = []
         seen = set()
@@ -66,20 +82,30 @@ class Samples:
             if (one := identity(value)) in seen or not all(self._judge.takes(node, value) for node in nodes):
                 continue
             seen.add(one)
-            found = telling if any(self._judge.refuses(hint, value) for hint in hints) else plain
+            _remember(value, simple)
+            found = telling if can_tell and any(self._judge.refuses(hint, value) for hint in hints) else plain
             found.append(value)
-            if len(telling) >= _MAX_RETURNED:
+            if len(telling) >= _MAX_RETURNED or (len(plain) >= _MAX_PLAIN and not can_tell):
                 break
-        simple = plain[:1]  # the first is what the others are built on
-        return [*simple, *telling, *plain[1 : 1 + _MAX_RETURNED // 4]][: _MAX_RETURNED + 1]
+        # The first is what others are built on.
+        return [*plain[:1], *telling, *plain[1:_MAX_PLAIN]]
+
+    def _fits(self, nodes: tuple[Node, ...], hint: Node) -> bool:
+        """Whether it is of no use to look for a value that does not fit *hint*."""
+        try:
+            return self._proof.holds(nodes, hint)
+        except TooComplex:
+            self._proof = Proof()
+            return False
 
     def _tried(self, nodes: tuple[Node, ...], hints: tuple[Node, ...], depth: int) -> Iterator[Any]:
         around = [*within(nodes), *within(hints)]
-        yield from _mentioned(within(nodes))
+        theirs = {identity(value) for value in _mentioned(within(hints))}
+        yield from (value for value in _mentioned(within(nodes)) if identity(value) not in theirs)
         made: list[Iterator[Any]] = []
         for case in islice(_cases(nodes), _MAX_CASES):
             if case.value:
-                yield case.value[0]
+                yield from case.value
             elif case.kind in NUMBERS:
                 yield from _numbers(around)
             elif case.kind == "string":
@@ -155,6 +181,16 @@ class Samples:
             yield {other: value for other, value in wide.items() if other != name}
 
 
+def _remember(value: Any, simple: list[Any]) -> None:
+    """Add to the first values of a place: those that may stand within others of it, if it contains itself."""
+    if len(simple) < _MAX_PLAIN:
+        simple.append(value)
+
+
+def _place(nodes: tuple[Node, ...], hints: tuple[Node, ...]) -> tuple[frozenset[Key], frozenset[Key]]:
+    return frozenset(node.key for node in nodes), frozenset(hint.key for hint in hints)
+
+
 def within(nodes: Iterable[Node]) -> list[Node]:
     """Return *nodes* and what they say about the same value behind references and in alternatives."""
     found: dict[Any, Node] = {}
@@ -218,7 +254,8 @@ def _numbers(nodes: list[Node]) -> Iterator[Any]:
         bounds += [words["multipleOf"] * times for times in (1, 2, 3, 7) if "multipleOf" in words]
         bounds += [value for value in _mentioned([node]) if kind(value) in NUMBERS]
     for bound in dict.fromkeys(bounds):
-        yield from (bound, bound + 1, bound - 1, bound + 0.5, bound - 0.5)
+        yield from (bound, bound + 1, bound - 1)
+        yield from (bound + 0.5, bound - 0.5) if abs(bound) < 2**50 else ()
 
 
 def _texts(nodes: list[Node]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from .nodes import identity
+from .nodes import equal
 from .places import Difference, differences
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ LEVELS: tuple[Level, ...] = ("none", "patch", "minor", "unknown", "major")
 
 _ALIKE = 0.6
 """How alike two names are, at least, if one tool is taken for the other under a new name: as difflib has it."""
+
+_MAX_PAIRS = 20_000
+"""Where more tools than that might be the same, these are other lists, and to compare the names takes seconds."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -105,9 +108,11 @@ def _renamed(before: dict[str, Entry], after: dict[str, Entry]) -> Iterator[tupl
     """Pairs of old and new names, the most alike first, each name once."""
     gone = [name for name in before if name not in after]
     come = [name for name in after if name not in before]
+    if len(gone) * len(come) > _MAX_PAIRS:
+        return
     alike = ((SequenceMatcher(None, one.lower(), other.lower()).ratio(), one, other) for one in gone for other in come)
-    for ratio, one, other in sorted(alike, reverse=True):
-        if ratio >= _ALIKE and one in gone and other in come and _takes_and_gives_the_same(before[one], after[other]):
+    for _, one, other in sorted((found for found in alike if found[0] >= _ALIKE), reverse=True):
+        if one in gone and other in come and _takes_and_gives_the_same(before[one], after[other]):
             gone.remove(one)
             come.remove(other)
             yield one, other
@@ -121,14 +126,14 @@ def _takes_and_gives_the_same(old: Entry, new: Entry) -> bool:
 
 
 def _of_tool(old: Entry, new: Entry) -> Iterator[Change]:
-    if identity(old) == identity(new):
+    if equal(old, new):
         return
     yield from _of_arguments(old, new)
     yield from _of_results(old, new)
     yield from _of_hints(old, new)
     yield from _of_tasks(old, new)
     for member, concerns in _REMARKS.items():
-        if identity(old.get(member)) != identity(new.get(member)):
+        if not equal(old.get(member), new.get(member)):
             yield Change(str(old["name"]), member, "text-changed", "patch", concerns, f"{member} changed")
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from .judge import Judge
-from .nodes import Document, Node, TooComplex, identity
+from .nodes import Document, Node, TooComplex, equal
 from .proof import Proof
 from .samples import Samples
 
@@ -27,11 +27,15 @@ YES, UNKNOWN = Verdict("yes"), Verdict("unknown")
 def takes_all(new: Any, old: Any) -> Verdict:
     """Return whether the schema *new* takes every value that the schema *old* takes.
 
-    "yes" is proved, and "no" is shown by a value; both hold for every validator, whether or not it checks formats.
+    "yes" is proved, and "no" is shown by a value. Both hold by the drafts that the schemas name, or else 2020-12, and
+    whether or not a validator checks formats.
     """
-    if identity_or_none(old) == identity_or_none(new) is not None:
+    if equal(old, new):
         return YES
-    return compared(Document(old).top, Document(new).top)
+    try:
+        return compared(Document(old).top, Document(new).top)
+    except RecursionError:
+        return UNKNOWN
 
 
 def compared(old: Node, new: Node) -> Verdict:
@@ -39,18 +43,8 @@ def compared(old: Node, new: Node) -> Verdict:
     try:
         if Proof().holds((old,), new):
             return YES
-        judge = Judge()
-        for value in Samples(judge).of((old,), (new,)):
-            if judge.refuses(new, value):
-                return Verdict("no", value)
+        for witness in Samples(Judge()).refused(old, new):
+            return Verdict("no", witness)
     except (TooComplex, RecursionError):
         pass
     return UNKNOWN
-
-
-def identity_or_none(value: Any) -> Any:
-    """What is equal for equal values, `None` if they are nested too deeply to be compared."""
-    try:
-        return identity(value)
-    except RecursionError:
-        return None

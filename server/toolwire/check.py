@@ -6,6 +6,7 @@ import json
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -60,23 +61,30 @@ def check(words: Words, command: list[str]) -> tuple[str, int]:
     finally:
         progress.clear()
     _write_files(options, report, gaps)
-    told = _json(report.as_json()) if options.get("json") else text(report, Style(sys.stdout))
+    told = (
+        _json(report.as_json())
+        if options.get("json")
+        else text(report, Style(sys.stdout), verbose="verbose" in options)
+    )
     return told, 1 if report.failed(options.get("fail_on", "must")) else 0
 
 
-def text(report: Report, style: Style) -> str:
-    """Return *report* as a person reads it: what failed at length, then what there is of everything."""
+def text(report: Report, style: Style, *, verbose: bool = False) -> str:
+    """Return *report* as a person reads it: what failed at length, then what there is of everything.
+
+    The exchanges behind warnings are shown if *verbose*.
+    """
     from toolwire_client.contract.report import is_bad, worst_first
 
     found: dict[tuple[str, str, str], list[Verdict]] = {}
     for verdict in filter(is_bad, worst_first(report.verdicts)):
         found.setdefault((verdict.case, verdict.outcome, verdict.expected), []).append(verdict)
-    blocks = [_told(alike, style) for alike in found.values()]
-    blocks += [_areas(report, style), _reasons(report, style), _summary(report, style)]
+    blocks = [_told(alike, style, verbose=verbose) for alike in found.values()]
+    blocks += [_areas(report, style), _reasons(report), _summary(report, style)]
     return "\n\n".join(filter(None, blocks))
 
 
-def _told(alike: Sequence[Verdict], style: Style) -> str:
+def _told(alike: Sequence[Verdict], style: Style, *, verbose: bool) -> str:
     """What failed, once for all revisions and framings in which it did."""
     verdict = alike[0]
     where = "; ".join(", ".join(filter(None, (one.revision, one.framing))) for one in alike)
@@ -85,16 +93,17 @@ def _told(alike: Sequence[Verdict], style: Style) -> str:
         f"  {verdict.behaviour}",
         f"  {verdict.severity}, {verdict.source}",
         f"  expected  {verdict.expected}",
-        f"  came      {verdict.came}",
+        f"  came      {indent(verdict.came, ' ' * 12).lstrip()}",
     ]
+    exchange = verdict.exchange if verbose or verdict.outcome == "fail" else ()
+    mark = style.red if verdict.outcome == "fail" else style.bold
+    return "\n".join([mark(head), *map(printable, lines), *(style.dim(_line(line)) for line in exchange)])
+
+
+def _line(line: str) -> str:
     # What was sent is shown whole, so that it can be sent again.
-    exchange = [
-        line if line.startswith("-> ") or len(line) <= _SHOWN else f"{line[:_SHOWN]}…" for line in verdict.exchange
-    ]
-    seen_again = [style.dim(printable(f"    {line}")) for line in exchange]
-    return "\n".join(
-        [(style.red if verdict.outcome == "fail" else style.bold)(head), *map(printable, lines), *seen_again]
-    )
+    cut = line if line.startswith("-> ") or len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+    return printable(f"    {cut}")
 
 
 def _areas(report: Report, style: Style) -> str:
@@ -106,16 +115,15 @@ def _areas(report: Report, style: Style) -> str:
     return table(("area", *_MARKS), rows, width(), style)
 
 
-def _reasons(report: Report, style: Style) -> str:
+def _reasons(report: Report) -> str:
     """Why cases do not apply, and which gaps are known."""
-    reasons: dict[tuple[str, str], list[str]] = {}
+    reasons: dict[tuple[str, str], dict[str, None]] = {}
     for verdict in report.verdicts:
         if verdict.reason:
-            named = reasons.setdefault((_MARKS[verdict.outcome], verdict.reason), [])
-            if verdict.case not in named:
-                named.append(verdict.case)
-    rows = [(mark, reason, ", ".join(cases)) for (mark, reason), cases in reasons.items()]
-    return table(("", "reason", "cases"), rows, width(), style) if rows else ""
+            reasons.setdefault((_MARKS[verdict.outcome], verdict.reason), {})[verdict.case] = None
+    lines = [f"{mark:<4}  {printable(reason)}: {', '.join(cases)}" for (mark, reason), cases in reasons.items()]
+    below = " " * 6
+    return "\n".join(fill(line, width(), subsequent_indent=below, break_on_hyphens=False) for line in lines)
 
 
 def _summary(report: Report, style: Style) -> str:

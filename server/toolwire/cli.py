@@ -330,13 +330,19 @@ def _report(client: Client, name: str, arguments: dict[str, Any], options: dict[
 def _ask(words: Words) -> int:
     from .ask import ask
 
-    return ask(words, partial(_own, settings=words.options.get("set", ())))
+    return ask(words, _own_as_set(words))
 
 
 def _chat(words: Words) -> int:
     from .ask import chat
 
-    return chat(words, partial(_own, settings=words.options.get("set", ())))
+    return chat(words, _own_as_set(words))
+
+
+def _own_as_set(words: Words) -> Callable[[list[str]], list[str]]:
+    if "set" in words.options and "tools" not in words.options:
+        raise UsageError("--set goes with --tools: name the bundled tool there")
+    return partial(_own, settings=words.options.get("set", ()))
 
 
 def _config(words: Words) -> int:
@@ -684,6 +690,7 @@ COMMANDS = {
             (
                 Option("--json", "with list: print the names, ids, titles and descriptions as JSON"),
                 Option("--strict", "with reply: in the form of OpenAI's strict mode, an object at the root"),
+                _SET,
             ),
             (
                 "toolwire schema show tools-call-result",
@@ -703,6 +710,7 @@ COMMANDS = {
                 Option("--only", "play only cases whose id matches; may be given again", "PATTERN", many=True),
                 Option("--skip", "leave out cases whose id matches; may be given again", "PATTERN", many=True),
                 Option("--list", "list the cases instead"),
+                _SET,
                 Option(
                     "--era",
                     "speak legacy (initialize) or modern (2026-07-28) MCP alone",
@@ -723,6 +731,7 @@ COMMANDS = {
                     True,
                 ),
                 Option("--destructive", "call tools that do not say they are read-only as well"),
+                Option("--verbose", "show the exchanges behind warnings too, not only behind failures"),
                 Option("--fuzz", "call each tool with so many arguments that fit, and that do not", "NUMBER", count),
                 Option("--seed", "with --fuzz: that of an earlier run, for the same arguments", "NUMBER", _seed),
                 Option("--timeout", "how long to wait for each answer; by default 10", "SECONDS", seconds),

@@ -27,8 +27,13 @@ def test_a_check_prints_what_failed_and_how_much_of_everything_there_is(capsys: 
     assert (status, err) == (0, "")
     assert "warn  ids/fraction  (2025-11-25, lines)" in out
     assert "expected  a JSON-RPC error -32600" in out
-    assert '-> {"jsonrpc":"2.0","id":1.5,' in out
+    assert '-> {"jsonrpc":"2.0","id":1.5,' not in out
     assert "stubborn 1 speaks MCP 2025-11-25; lines; 1 tool. 8 pass, 3 warn" in out
+
+
+def test_the_exchanges_behind_warnings_are_shown_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = said(capsys, *ONE, "--verbose", "--", *STUBBORN)
+    assert '    -> {"jsonrpc":"2.0","id":1.5,' in out
 
 
 def test_the_exit_status_is_by_severity(capsys: pytest.CaptureFixture[str]) -> None:

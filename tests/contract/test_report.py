@@ -171,7 +171,7 @@ def test_a_case_is_played_in_the_revisions_that_it_and_the_server_know(
     ("about", "reason"),
     [
         ({"era": "modern"}, "the server does not speak 2026-07-28"),
-        ({"framings": ("headers",)}, "it was not spoken to in headers"),
+        ({"framings": ("headers",)}, "the server does not speak in headers, or was not asked to"),
         ({"needs": ("tools", "call")}, "no tool may be called"),
         ({"revisions": ("2026-07-28",)}, "the server does not speak the era of 2026-07-28"),
     ],

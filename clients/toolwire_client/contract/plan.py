@@ -55,7 +55,7 @@ def _plays(case: Case, facts: Facts) -> Iterator[Play]:
         return
     framings = [framing for framing in facts.framings if framing in case.framings]
     if not reason and not framings:
-        reason = f"it was not spoken to in {' or '.join(case.framings)}"
+        reason = f"the server does not speak in {' or '.join(case.framings)}, or was not asked to"
     if reason:
         yield Play(case, reason=reason)
         return

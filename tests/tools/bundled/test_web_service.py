@@ -169,7 +169,7 @@ def test_a_connection_is_ended_with_its_call(server: StandIn, beginning: bytes) 
     def drip(exchange: Exchange) -> None:
         try:
             exchange.write(beginning)
-            while not server.released.wait(0.001):
+            while not server.released.wait(0.01):
                 exchange.write(b"x-more: tea\r\n")
         except OSError:
             gone.set()

@@ -27,10 +27,8 @@ _SECONDS = 30.0
 class GoogleSearch(BaseAction):
     """Searches Google by way of Serper, with a key from https://serper.dev in SERPER_API_KEY.
 
-    The answer is the text of a list, as Lagent's: what Google itself answers, if it does; else what it knows of the
-    subject, and a snippet of each page. What may pass is asked again, up to three times; a call has 30 seconds.
-    Unlike in Lagent, a key that is given is preferred to the environment's, one that is missing is told at the first
-    call, and a failure has the words of Serper beside the status.
+    The answer is the text of a list: what Google itself answers, if it does; else what it knows of the subject, and a
+    snippet of each page. What may pass is asked again, up to three times; a call has 30 seconds.
     """
 
     def __init__(

@@ -50,9 +50,7 @@ class WebBrowser(BaseAction):
     call 60 seconds. PDFs, and pages that are made by scripts, cannot be read. Pages are fetched directly, not by way
     of HTTP_PROXY, and each for somebody who asked for it: robots.txt is not consulted.
 
-    What was found and read is kept for ten minutes. Unlike in Lagent, results keep their ids when there is another
-    search, a selected page that cannot be had is told with an `error`, and `open_url` fails if its page cannot be had.
-    `select` tells pages without their links and `open_url` with them. The engine of Bing is gone, as its service is.
+    What was found and read is kept for ten minutes; ids of results stay as they are when there is another search.
     """
 
     def __init__(
@@ -196,7 +194,4 @@ class WebBrowser(BaseAction):
 
 
 class WebSearch(WebBrowser):
-    """Searches the web and reads its pages: WebBrowser, by the name that prompts for Groot use.
-
-    Unlike in Groot, an id that was never told is no result, but an `error` beside the pages of the others.
-    """
+    """Searches the web and reads its pages: WebBrowser, by the name that prompts for Groot use."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from toolwire_tools import NotOffered, Options, RegistrationError, Tool, ToolError, tools_of
@@ -27,16 +28,8 @@ def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) ->
     Raises:
         LoadError: if it does not take them, or has no such tool.
     """
-    cls = class_of(name)
-    action = cls.__new__(cls)
-    maker = _maker(action, name)
     try:
-        arguments = _read(settings, maker) if settings else {}
-        maker.run(arguments, UNATTENDED)
-    except (UsageError, ToolError, RegistrationError, TypeError, ValueError, OSError) as error:
-        raise LoadError(f"{name} cannot be made as it is set: {error}") from None
-    try:
-        offered = tools_of(action)
+        offered = tools_of(_made(name, *settings))
     except NotOffered:
         raise LoadError(f"{name} is not served: it is what every ActionExecutor answers with by itself") from None
     if wanted is None:
@@ -46,6 +39,20 @@ def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) ->
     if not named:
         raise LoadError(f"{name}: {unknown('tool', full_name, [tool.name for tool in offered])}")
     return named
+
+
+@cache
+def _made(name: str, *settings: str) -> Any:
+    """The action *name*: the same one for all of its tools, and whenever they are loaded again."""
+    cls = class_of(name)
+    action = cls.__new__(cls)
+    maker = _maker(action, name)
+    try:
+        arguments = _read(settings, maker) if settings else {}
+        maker.run(arguments, UNATTENDED)
+    except (UsageError, ToolError, RegistrationError, TypeError, ValueError, OSError) as error:
+        raise LoadError(f"{name} cannot be made as it is set: {error}") from None
+    return action
 
 
 def settings_by_tool(words: Iterable[str], names: Iterable[str]) -> dict[str, list[str]]:

@@ -88,7 +88,7 @@ def _absolute(target: str) -> str:
 def _is_module_here(target: str) -> bool:
     taken = load.parse(target)
     head = taken.place.partition(".")[0]
-    return not taken.is_path and (os.path.isdir(head) or os.path.isfile(f"{head}.py"))
+    return not taken.is_path and not taken.is_bundled and (os.path.isdir(head) or os.path.isfile(f"{head}.py"))
 
 
 def _options(given: Mapping[str, Any], known: Sequence[Option]) -> list[str]:

@@ -134,10 +134,11 @@ def test_the_annotations_are_right_so_that_hosts_ask_where_they_should() -> None
     assert {tool.name: hints(tool) for tool in every_tool()} == ANNOTATIONS
 
 
-def test_no_client_or_model_refuses_one_of_them() -> None:
+def test_no_client_or_model_refuses_one_of_them_but_for_the_dot_in_a_name() -> None:
     findings = audit([tool.describe() for tool in every_tool()])
 
-    assert [finding for finding in findings if finding.severity == "error" and "." not in finding.problem] == []
+    told = [finding for finding in findings if finding.severity != "note" and "'.'" not in finding.problem]
+    assert told == []
 
 
 @pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: tool.name)
@@ -228,6 +229,15 @@ def test_one_of_the_tools_can_be_picked() -> None:
     assert [tool.name for tool in load(["Clock:now", "Clock:Clock.zones"])] == ["Clock.now", "Clock.zones"]
     with pytest.raises(LoadError, match=r"did you mean 'Clock.now'\?"):
         load(["Clock:nov"])
+
+
+def test_those_that_share_an_object_share_it_however_they_are_named_and_loaded() -> None:
+    [create] = load(["PPT:create_file"])
+    [submit, again] = load(["PPT:submit_file", "PPT:create_file"])
+
+    assert create.function == again.function
+    assert create.function.__self__ is submit.function.__self__
+    assert len(load(["PPT:create_file", "PPT"])) == 5
 
 
 def test_what_executors_answer_with_is_not_served() -> None:
@@ -377,10 +387,12 @@ def test_a_setting_without_a_bundled_tool_is_told(tmp_path: Path) -> None:
 def test_what_a_host_is_told_holds_in_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("here\n")
+    (tmp_path / "Files").mkdir()
     monkeypatch.chdir(tmp_path)
     written = run("config", "json", "Files", "--set", "Files.roots=notes", "--set", "Files.max_bytes=99")
     entry = json.loads(written.stdout)["mcpServers"]["Files"]
 
+    assert "env" not in entry
     assert entry["args"][-4:] == ["--set", f"Files.roots={tmp_path / 'notes'}", "--set", "Files.max_bytes=99"]
     with running(*entry["args"], cwd="/") as process:
         read = process.ask(call("Files.read", {"path": "a.txt"}))["result"]

@@ -47,18 +47,17 @@ class Calculator(BaseAction):
     def run(self, expression: str) -> Calculated:
         """Calculate the value of an expression.
 
-        Integers, fractions and decimals are exact: 1/3 + 1/6 is 1/2, and 0.1 + 0.2 is 0.3. What has no exact value,
-        such as sqrt(2) or sin(1), is rounded to 15 digits, and `exact` is false. `decimal` has up to 30 digits.
+        Integers, fractions and decimals are exact: 1/3 + 1/6 is 1/2, 0.1 + 0.2 is 0.3. What has no exact value, such as
+        sqrt(2), is rounded to 15 digits, and `exact` is false.
 
-        Operators: + - * / (exact), // (rounded down), % between two numbers (remainder), ^ or ** (power),
-        ! (factorial), == != < <= > >=. A % behind a number is percent: 15% of 80 is 12, and 100 + 10% is 100.1. There
-        is no implicit multiplication: 2*pi, not 2pi.
+        Operators: + - * / // (rounded down) % (remainder) ^ or ** (power) ! == != < <= > >=. A % behind a number is
+        percent: 15% of 80 is 12, 100 + 10% is 100.1. Multiplications are written: 2*pi.
 
         Functions: abs acos acosh asin asinh atan atan2(y, x) atanh cbrt ceil comb(n, k) cos cosd cosh degrees exp
         factorial floor gcd hypot lcm ln log(x, base) log10 log2 max mean median min mod perm(n, k) powmod(x, n, m)
         product pstdev pvariance radians root(x, n) round(x, digits) sign sin sind sinh sqrt stdev sum tan tand tanh
-        trunc variance. log(x) is the natural logarithm. Angles are in radians, those of sind, cosd and tand in degrees.
-        round takes halves away from zero: round(2.5) is 3. Those of many numbers take them one by one or as a [list].
+        trunc variance. log(x) is natural; sind, cosd and tand take degrees, the others radians; round takes halves away
+        from zero. Those of many numbers also take a [list].
 
         Constants: pi e tau phi.
 

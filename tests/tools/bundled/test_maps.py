@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -262,13 +263,28 @@ def test_what_cannot_be_meant_is_told_before_anybody_is_asked(
 def test_the_question_is_what_overpass_documents() -> None:
     asked = overpass.question("tea shops", HERE, 500)
     where = "(around:500,54.500000,10.250000);"
-    assert asked.startswith(f'[out:json][timeout:25];(nwr["name"~"tea shops",i]{where}nwr["name:en"~"tea shops",i]')
-    assert asked.endswith(f'~"^(tea_shops|tea_shop)$"]{where});out center 500;')
+    assert asked.startswith('[out:json][timeout:25];(nwr["name"~"(^|[^a-z])tea shops([^a-z]|$)",i][~"^(place|')
+    assert asked.count(f'building)$"~"."]{where}') == 3
+    assert asked.endswith(f'|building)$"~"^(tea_shops|tea_shop|tea|teas)$"]{where});out center 500;')
+
+
+@pytest.mark.parametrize(
+    ("term", "name", "is_found"),
+    [
+        *(("park", "Park am Kessel", True), ("park", "Kesselpark", False), ("park", "Parkhotel", False)),
+        *(("mcdonald", "McDonald's", True), ("Lid & Co.", "Lid & Co.", True), ("Lid & Co.", "Lid & Com", False)),
+        *(("星巴克", "星巴克咖啡", True), ("café", "Café Lid", True)),
+    ],
+)
+def test_a_name_is_found_by_its_words(term: str, name: str, is_found: bool) -> None:
+    asked = overpass.question(term, HERE, 9)
+    pattern = asked.partition('"name"~"')[2].partition('",i]')[0].replace("\\\\", "\\")
+    assert bool(re.search(pattern, name, re.IGNORECASE)) is is_found
 
 
 def test_a_term_is_searched_for_to_the_letter() -> None:
     asked = overpass.question('a+b (c) "d" \\', HERE, 9)
-    assert r"""["name"~"a\\+b \\(c\\) \"d\" \\\\",i]""" in asked
+    assert r"""["name"~"(^|[^a-z])a\\+b \\(c\\) \"d\" \\\\([^a-z]|$)",i]""" in asked
 
 
 @pytest.mark.parametrize("term", ['x"](around:1,1,1);node', "a\\", "(.*)+$", "]};out;", 'x\\"', "a|b^c{2}[d]?"])
@@ -301,7 +317,14 @@ def without_strings(question: str) -> str:
     ("term", "kind"),
     [
         *(("cafes", "cafe"), ("Coffee  Shops", "cafe"), ("pharmacies", "pharmacy"), ("church", "church")),
-        *(("Gas Station", "fuel"), ("train stations", "station"), ("bus", "bus"), ("餐厅", "restaurant")),
+        *(
+            ("Gas Station", "fuel"),
+            ("train stations", "station"),
+            ("bus", "bus"),
+            ("toy store", "toys"),
+            ("Café", "cafe"),
+            ("餐厅", "restaurant"),
+        ),
     ],
 )
 def test_kinds_are_known_by_what_people_say(term: str, kind: str) -> None:

@@ -11,13 +11,16 @@ KEYS = (
 )
 """The keys whose values are kinds."""
 
+NAMED = ("place", "man_made", *(key for key in KEYS if key != "highway"))
+"""The keys of what is looked for by its name. Streets are not: Park Street is no answer to `park`."""
+
 _CALLED = {
     "airport": "aerodrome",
     "barber": "hairdresser",
     "bookstore": "books",
     "bookshop": "books",
     "car park": "parking",
-    "clothes shop": "clothes",
+    "café": "cafe",
     "clothing store": "clothes",
     "coffee": "cafe",
     "coffee shop": "cafe",
@@ -68,9 +71,10 @@ _CALLED = {
 
 
 def kinds(term: str) -> list[str]:
-    """The values that places of the kind *term* may have: `Coffee shops` are `coffee_shops`, `coffee_shop`, `cafe`."""
+    """The values that places of the kind *term* may have: `Tea shops` are `tea_shops`, `tea_shop`, `tea` and `teas`."""
     said = " ".join(term.lower().split())
     forms = [said, *_singulars(said)]
+    forms += [form for each in forms for form in _of_shop(each)]
     known = [_CALLED[form] for form in forms if form in _CALLED]
     return list(dict.fromkeys([form.replace(" ", "_") for form in forms] + known))
 
@@ -78,3 +82,9 @@ def kinds(term: str) -> list[str]:
 def _singulars(said: str) -> list[str]:
     endings = (("ies", "y"), ("es", ""), ("s", ""))
     return [said.removesuffix(many) + one for many, one in endings if said.endswith(many) and len(said) > len(many) + 2]
+
+
+def _of_shop(said: str) -> list[str]:
+    """What it sells, which is how OpenStreetMap calls most shops."""
+    wares, _, last = said.rpartition(" ")
+    return [wares, f"{wares}s"] if wares and last in ("shop", "store") else []

@@ -14,7 +14,7 @@ import msgspec
 from toolwire_tools.bundled.web.typed import typed
 from toolwire_tools.errors import ToolError
 
-from .kinds import KEYS, kinds
+from .kinds import KEYS, NAMED, kinds
 from .nominatim import Latitude, Longitude, Point
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _SECONDS = 25
 _AT_ONCE = 500
 """How many places an answer may hold."""
 _KINDS = f"^({'|'.join(KEYS)})$"
+_NAMED = f"^({'|'.join(NAMED)})$"
 _SPECIAL = frozenset("\\.[]{}()*+?^$|")
 _WIDE = 1000
 """From how many metres on a small circle is tried first: in a town it is enough, and easier on the service."""
@@ -68,9 +69,9 @@ def circles(radius: int) -> list[int]:
 def question(term: str, around: Point, radius: int) -> str:
     """The query for places that are called, or are, a *term*, no more than *radius* metres from a point."""
     where = f"(around:{radius},{around.latitude:.6f},{around.longitude:.6f})"
-    name = _quoted(_escaped(" ".join(term.split())))
+    name = _quoted(_named(" ".join(term.split())))
     kind = _quoted(f"^({'|'.join(map(_escaped, kinds(term)))})$")
-    filters = [f"[{key}~{name},i]" for key in ('"name"', '"name:en"', '"brand"')]
+    filters = [f"[{key}~{name},i][~{_quoted(_NAMED)}~{_quoted('.')}]" for key in ('"name"', '"name:en"', '"brand"')]
     filters.append(f"[~{_quoted(_KINDS)}~{kind}]")
     union = "".join(f"nwr{one}{where};" for one in filters)
     return f"[out:json][timeout:{_SECONDS}];({union});out center {_AT_ONCE};"
@@ -113,6 +114,11 @@ def metres_between(one: Point, other: Point) -> float:
     east = math.radians(other.longitude - one.longitude)
     half = math.sin((other_north - north) / 2) ** 2 + math.cos(north) * math.cos(other_north) * math.sin(east / 2) ** 2
     return 2 * 6_371_008.8 * math.asin(min(1, math.sqrt(half)))
+
+
+def _named(term: str) -> str:
+    """The names with *term* in them: as words of their own, where there are words, so that a park is no Parkhotel."""
+    return f"(^|[^a-z]){_escaped(term)}([^a-z]|$)" if term.isascii() else _escaped(term)
 
 
 def _escaped(text: str) -> str:

@@ -185,6 +185,12 @@ def test_an_engine_that_does_not_exist_is_told_with_the_closest_one() -> None:
         WebBrowser("__import__('os').abort")
 
 
+@pytest.mark.parametrize("settings", [{"topk": 0}, {"max_chars": -1}, {"allow_private": ["http://a.example"]}])
+def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"must be at least 1|neither a host"):
+        WebBrowser(**settings)
+
+
 @given(st.text(max_size=200) | st.just(DUCKDUCKGO_CHALLENGE))
 def test_no_page_of_results_is_too_odd_to_be_read(page: str) -> None:
     try:

@@ -150,6 +150,14 @@ def test_what_is_private_is_opened_where_it_is_allowed(
             open_with("http://intranet.example/", address, allowed=allowed)
 
 
+@pytest.mark.parametrize(
+    "entry", ["", "a.example,b.example", "http://a.example/", "a.example:80", "10.0.0.0/99", "a b"]
+)
+def test_permission_for_what_is_neither_host_nor_network_is_refused(entry: str) -> None:
+    with pytest.raises(ValueError, match="neither a host, nor an address, nor a network"):
+        Guard((entry,))
+
+
 def test_permission_for_private_addresses_is_none_for_other_schemes() -> None:
     with pytest.raises(NotOpened):
         open_with("file:///etc/passwd", "127.0.0.1", allowed=True)

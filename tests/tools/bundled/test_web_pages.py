@@ -198,6 +198,13 @@ def test_many_layers_of_compression_are_refused(server: StandIn) -> None:
         get(server)
 
 
+@pytest.mark.parametrize("coding", ["compress", "x-unheard-of", "gzip, aes128gcm"])
+def test_what_is_compressed_as_nobody_asked_is_refused(server: StandIn, coding: str) -> None:
+    server.then(text_answer(b"\x8b\x01\x80tea", **{"content-encoding": coding}))
+    with pytest.raises(Unusable, match="which nobody asked for"):
+        get(server)
+
+
 def test_a_server_that_says_nothing_is_given_up_on(server: StandIn) -> None:
     server.then(silent)
     with pytest.raises(Unreachable, match=r"said nothing for 0\.05 seconds"):

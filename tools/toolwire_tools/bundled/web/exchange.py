@@ -128,6 +128,7 @@ def _send(
         ):
             headers = {name.lower(): value for name, value in response.headers.items()}
             reply = Reply(status=response.status_code, headers=headers, body=b"", where=request.shown)
+            _check_coding(reply, client.headers["accept-encoding"])
             if check is not None:
                 check(reply)
             body = _body(response, limits.max_bytes, request.shown)
@@ -147,6 +148,14 @@ def _send(
     except httpx2.TransportError as error:
         failure = Unreachable(f"the connection to {request.shown} broke: {_about(error, clean)}", is_passing=True)
     raise failure
+
+
+def _check_coding(reply: Reply, accepted: str) -> None:
+    """Do nothing if the body can be decompressed: the library passes on what it does not know as it is."""
+    known = {name.strip() for name in accepted.split(",")} | {"", "identity"}
+    for name in reply.headers.get("content-encoding", "").lower().split(","):
+        if name.strip() not in known:
+            raise Unusable(f"{reply.where} sent it compressed as {name.strip()[:40]!r}, which nobody asked for")
 
 
 def _hang_up(leaving: Leaving, event: str, told: Mapping[str, Any]) -> None:

@@ -55,6 +55,12 @@ class Guard(msgspec.Struct, frozen=True):
 
     allowed: bool | tuple[str, ...] = False
 
+    def __post_init__(self) -> None:
+        """Raise ValueError if something else is allowed than hosts, addresses and networks."""
+        for each in self.allowed if isinstance(self.allowed, tuple) else ():
+            if _network(each) is None and (not each or set(each) & set("/:,@ ")):
+                raise ValueError(f"{each!r} is neither a host, nor an address, nor a network like 10.0.0.0/8")
+
     def target(self, url: str, resolve: Callable[[str], Sequence[str]] | None = None) -> Target:
         """Check *url*, and look its host up.
 
@@ -128,10 +134,15 @@ def shown(url: str) -> str:
 
 
 def _covers(entry: str, host: str, address: Address) -> bool:
+    network = _network(entry)
+    return host.rstrip(".").lower() == entry.rstrip(".").lower() if network is None else address in network
+
+
+def _network(entry: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
     try:
-        return address in ipaddress.ip_network(entry, strict=False)
+        return ipaddress.ip_network(entry, strict=False)
     except ValueError:
-        return host.rstrip(".").lower() == entry.rstrip(".").lower()
+        return None
 
 
 def _resolved(host: str) -> list[str]:

@@ -6,6 +6,7 @@ found = service.post("search", json={"q": "tea"}, secrets={"X-API-KEY": key(...)
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -59,7 +60,7 @@ class Service:
         self._params = dict(params or {})
         self._limits = limits
         self._retries = retries
-        self._pace = {"interval_seconds": interval_seconds, "at_once": at_once}
+        self._pace = partial(Pace.of, interval_seconds=interval_seconds, at_once=at_once)
 
     def __repr__(self) -> str:
         return f"<Service {self.name}>"
@@ -121,7 +122,7 @@ class Service:
             headers={"accept": "application/json, */*;q=0.5", **self._headers, **asked.headers, **secret_headers},
             content=asked.content,
         )
-        return self._until_answered(request, Pace.of(host, **self._pace), call, hidden)  # type: ignore[arg-type]
+        return self._until_answered(request, self._pace(host), call, hidden)
 
     def _until_answered(self, request: Request, pace: Pace, call: Call, hidden: _Hidden) -> Reply:
         attempt = 1

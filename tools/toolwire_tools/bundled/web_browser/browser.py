@@ -87,9 +87,12 @@ class WebBrowser(BaseAction):
             max_chars: letters of a page that `open_url` returns, at most
 
         Raises:
-            ValueError: if there is no such engine.
+            ValueError: if there is no such engine, or a setting makes no sense.
         """
         super().__init__(description, parser, enable)
+        for setting, value in (("topk", topk), ("max_chars", max_chars)):
+            if value < 1:
+                raise ValueError(f"WebBrowser: {setting} must be at least 1, not {value}")
         settings = Settings(api_key=api_key, base_url=base_url, region=region, language=language, timeout=timeout)
         self._engine = engine(searcher_type, settings)
         self._black_list = tuple(BLACK_LIST if black_list is None else black_list)

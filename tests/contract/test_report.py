@@ -135,7 +135,6 @@ def test_what_is_no_baseline_is_told_with_what_would_be_right(text: str, told: s
 FACTS = Facts(
     revisions={"legacy": "2025-11-25"},
     framings=["lines"],
-    capabilities={},
     tools=[],
     values={"tools": []},
     lacks={"call": "no tool may be called"},

@@ -13,7 +13,8 @@ from toolwire_schemas.cases import cases as all_cases
 
 from ..errors import NotStarted
 from . import baseline, exchange
-from .facts import Settings, find_out, open_session
+from .asking import open_session
+from .facts import Settings, find_out
 from .judging import Scene, Unmet, judge
 from .plan import Play, plan
 from .playing import Player

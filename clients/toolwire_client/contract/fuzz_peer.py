@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotStarted
-from .facts import open_session
+from .asking import open_session
 from .fuzz_judging import Asked
 from .sessions import completed, probe
 

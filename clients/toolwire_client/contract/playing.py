@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas import codec
 
-from . import facts
+from .asking import walk
 from .judging import Scene, Unmet, judge
 from .sessions import completed, probe
 
@@ -89,7 +89,7 @@ class Player:
         return None
 
     def _list(self, label: str) -> Unmet | None:
-        entries, problem = facts.walk(self._talk, self._revision, self._timeout, f"list-{label}")
+        entries, problem = walk(self._talk, self._revision, self._timeout, f"list-{label}")
         self._lists[label] = entries
         return Unmet("a list of tools, page by page up to the last", problem) if problem else None
 

@@ -1,0 +1,57 @@
+"""What is asked in many conversations: how one begins, and the list of tools with all its pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.codes import LEGACY_VERSIONS
+
+from .sessions import INITIALIZED, completed, initialize, is_modern
+
+if TYPE_CHECKING:
+    from .talk import Talk
+
+_MAX_PAGES = 1000
+
+
+def open_session(talk: Talk, revision: str, patience: float) -> str:
+    """Do what comes before everything else in this *revision*. Return what stands against it, empty if nothing."""
+    if is_modern(revision):
+        return ""
+    answer = talk.request(initialize("open", revision), patience)
+    if answer is None:
+        return f"initialize was not answered: {trouble(talk) or f'nothing came in {patience:g} s'}"
+    result = answer.get("result")
+    if not isinstance(result, dict):
+        return f"initialize was answered with {answer.get('error')}"
+    talk.send(INITIALIZED)
+    spoken = result.get("protocolVersion")  # if that is no revision, cases are about it
+    return f"offered {revision}, the server speaks {spoken}" if spoken in LEGACY_VERSIONS and spoken != revision else ""
+
+
+def trouble(talk: Talk) -> str:
+    """Return why a server does not answer any more; empty if only nothing came."""
+    return talk.conversation.flooded or (f"it {talk.conversation.ended}" if talk.conversation.ended else "")
+
+
+def walk(talk: Talk, revision: str, patience: float, label: str) -> tuple[list[Any], str]:
+    """Return the entries on all pages of `tools/list`, and why there are no more if that is no good reason."""
+    entries: list[Any] = []
+    seen: list[str] = []
+    while True:
+        params = {"cursor": seen[-1]} if seen else {}
+        identity = f"{label}-{len(talk.conversation.events)}"  # which no other request of this conversation has
+        request = {"id": identity, "method": "tools/list", "params": params}
+        answer = talk.request(completed(request, revision), patience)
+        result = (answer or {}).get("result")
+        if not isinstance(result, dict) or not isinstance(result.get("tools"), list):
+            return entries, "tools/list was not answered with a list of tools"
+        entries += result["tools"]
+        cursor = result.get("nextCursor")
+        if not isinstance(cursor, str):
+            return entries, ""
+        if cursor in seen:
+            return entries, f"the cursor {cursor!r} leads in a circle"
+        if len(seen) >= _MAX_PAGES:
+            return entries, f"there are more than {_MAX_PAGES} pages"
+        seen.append(cursor)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..subschemas import LISTS, NAMED, ONE, target, walk
+from ..subschemas import target, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -168,16 +168,16 @@ def _is_count(value: Any) -> bool:
     return _is_number(value) and value >= 0 and value == int(value)
 
 
-def _is_schema(value: Any) -> bool:
+def is_schema(value: Any) -> bool:
     return isinstance(value, dict | bool)
 
 
 def _are_schemas(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_schema, value))
+    return isinstance(value, list) and all(map(is_schema, value))
 
 
 def _are_named_schemas(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_is_schema, value.values()))
+    return isinstance(value, dict) and all(map(is_schema, value.values()))
 
 
 def _are_names(value: Any) -> bool:
@@ -197,7 +197,7 @@ def _is_boolean(value: Any) -> bool:
     return isinstance(value, bool)
 
 
-def _never(value: Any) -> bool:
+def never(value: Any) -> bool:
     return False
 
 
@@ -213,21 +213,21 @@ SAYING: dict[str, Callable[[Any], bool]] = {
     "multipleOf": lambda value: _is_number(value) and value > 0,
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _is_count),
     **dict.fromkeys(("pattern", "format", "contentEncoding", "contentMediaType"), _is_text),
-    "items": lambda value: _is_schema(value) or _are_schemas(value),
+    "items": lambda value: is_schema(value) or _are_schemas(value),
     "prefixItems": _are_schemas,
-    **dict.fromkeys(("additionalItems", "contains", "additionalProperties", "propertyNames"), _is_schema),
+    **dict.fromkeys(("additionalItems", "contains", "additionalProperties", "propertyNames"), is_schema),
     "uniqueItems": _is_boolean,
     **dict.fromkeys(("minContains", "maxContains"), _is_count),
     **dict.fromkeys(("properties", "patternProperties"), _are_named_schemas),
     "required": _are_names,
     "dependentRequired": lambda value: isinstance(value, dict) and all(map(_are_names, value.values())),
     **dict.fromkeys(IN_PLACE, _are_schemas),
-    **dict.fromkeys(("not", "if", "then", "else"), _is_schema),
+    **dict.fromkeys(("not", "if", "then", "else"), is_schema),
     "$ref": _is_text,
-    **dict.fromkeys(("dependentSchemas", "dependencies", "unevaluatedItems", "unevaluatedProperties"), _never),
-    **dict.fromkeys(("$dynamicRef", "$recursiveRef"), _never),
+    **dict.fromkeys(("dependentSchemas", "dependencies", "unevaluatedItems", "unevaluatedProperties"), never),
+    **dict.fromkeys(("$dynamicRef", "$recursiveRef"), never),
 }
-"""Words that may forbid a value, each with what its own value has to be; `_never`: nobody here reads them.
+"""Words that may forbid a value, each with what its own value has to be; `never`: nobody here reads them.
 
 All other words are annotations.
 """
@@ -267,65 +267,3 @@ def _unclear(words: dict[str, Any], schema: dict[str, Any], document: Document) 
         yield "dependentRequired"
         if "$ref" in schema:
             yield from (word for word in SAYING if word != "$ref")
-
-
-# --- schemas that say the same ---
-
-
-def _read_alike(one: Document, other: Document) -> bool:
-    return one.is_old == other.is_old and one.unknown_dialect == other.unknown_dialect
-
-
-class Sameness:
-    """Whether two schemas say the same word for word, wherever their parts stand: in place or behind references."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[Key, Key], bool] = {}
-
-    def __call__(self, one: Node, other: Node) -> bool:
-        """True if no value can tell them apart. False only means that they are written differently."""
-        pair = (one.key, other.key)
-        if pair not in self._known:
-            visited: set[tuple[Key, Key]] = set()
-            same = self._agree(one, other, visited)
-            self._known[pair] = same
-            if same:
-                self._known |= dict.fromkeys(visited, True)
-        return self._known[pair]
-
-    def _agree(self, one: Node, other: Node, visited: set[tuple[Key, Key]]) -> bool:
-        one, other = one.resolved(), other.resolved()
-        pair = (one.key, other.key)
-        if pair in visited or self._known.get(pair):
-            return True
-        visited.add(pair)
-        if isinstance(one.schema, bool) or isinstance(other.schema, bool):
-            return one.schema is other.schema
-        if not (isinstance(one.schema, dict) and isinstance(other.schema, dict)):
-            return False
-        words = one.schema.keys() & SAYING.keys()
-        if words != other.schema.keys() & SAYING.keys() or not _read_alike(one.document, other.document):
-            return False
-        return all(self._word(word, one, other, visited) for word in words)
-
-    def _word(self, word: str, one: Node, other: Node, visited: set[tuple[Key, Key]]) -> bool:
-        mine, theirs = one.schema[word], other.schema[word]
-        if SAYING[word] is _never:
-            return False
-        if word == "$ref":
-            mine, theirs = one.document.target(mine), other.document.target(theirs)
-            return mine is not None and theirs is not None and self._agree(mine, theirs, visited)
-        if not (SAYING[word](mine) and SAYING[word](theirs)):
-            return False
-        if word in ("required", "enum") or (word == "type" and isinstance(mine, list) and isinstance(theirs, list)):
-            return frozenset(map(identity, mine)) == frozenset(map(identity, theirs))
-        if (word in ONE or word == "additionalItems") and _is_schema(mine) and _is_schema(theirs):
-            return self._agree(one.at(mine), other.at(theirs), visited)
-        if word in LISTS or (word == "items" and isinstance(mine, list) and isinstance(theirs, list)):
-            pairs = zip(mine, theirs, strict=False)
-            return len(mine) == len(theirs) and all(self._agree(one.at(m), other.at(t), visited) for m, t in pairs)
-        if word in NAMED:
-            return mine.keys() == theirs.keys() and all(
-                self._agree(one.at(mine[name]), other.at(theirs[name]), visited) for name in mine
-            )
-        return bool(identity(mine) == identity(theirs))

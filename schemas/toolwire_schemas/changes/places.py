@@ -14,7 +14,8 @@ import msgspec
 from ..faults import place as written
 from ..faults import shown
 from .described import described
-from .nodes import SAYING, Document, Key, Node, Sameness, equal, identity
+from .nodes import SAYING, Document, Key, Node, equal, identity
+from .sameness import Sameness
 from .verdict import UNKNOWN, YES, Verdict, compared
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from .apart import apart
 from .cases import Case, cases
-from .nodes import Key, Node, Sameness, TooComplex
+from .nodes import Key, Node, TooComplex
 from .rules import RULES, impossible
+from .sameness import Sameness
 
 Claim = tuple[frozenset[Key], Key]
 

@@ -13,6 +13,7 @@ import msgspec
 
 from ..asking import Witness, witness
 from ..errors import ClientError, ServerGone, TimedOut
+from ..fitting import told
 from ..models.errors import ModelError
 from ..models.model import kept_open
 from ..react.results import shown
@@ -163,7 +164,7 @@ class Performing:
                     fitted, faults = course.conversation.tools.fitted(action.tool, params)
                     if not faults:
                         return Approved(params=fitted)
-                    said = "; ".join(f"{place}: {sentence}" for place, sentence in faults)
+                    said = told(faults)
                     request = msgspec.structs.replace(request, reason=f"the changed parameters do not fit: {said}")
                 case False:
                     return Refused(reason="")

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..fitting import told
 from .history import in_role, in_turn
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, whole
 from .protocol import Invalid, Message, Protocol
@@ -32,8 +33,6 @@ from .tools import Tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from toolwire_schemas.faults import Fault
 
     from .prompts import Language
     from .tools import Entry, Params, Schema
@@ -135,7 +134,7 @@ class Conversation:
         assert isinstance(self.pending, Action)
         fitted, faults = self.tools.fitted(self.pending.tool, params)
         if faults:
-            raise ValueError(_listed(faults))
+            raise ValueError(told(faults))
         action = msgspec.structs.replace(self.pending, params=fitted)
         edited = self._say(remark("edited", params=json.dumps(fitted, ensure_ascii=False)))
         self._change(pending=action, note=self._language.together(edited, self._state.note))
@@ -240,7 +239,7 @@ class Conversation:
             return self._refuse(action, _unknown(action.tool, self.tools))
         params, faults = self.tools.fitted(action.tool, action.params)
         if faults:
-            return self._refuse(action, remark("bad_params", tool=action.tool, faults=_listed(faults)))
+            return self._refuse(action, remark("bad_params", tool=action.tool, faults=told(faults)))
         action = msgspec.structs.replace(action, params=params)
         self._change(turn="action_result", pending=action)
         return action
@@ -276,10 +275,6 @@ class Conversation:
 
     def _say(self, *remarks: Remark) -> str:
         return self._language.tell(*remarks)
-
-
-def _listed(faults: list[Fault]) -> str:
-    return "; ".join(f"{place}: {sentence}" for place, sentence in faults)
 
 
 _MOST_NAMES = 50

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from toolwire_client.agent import load
+from toolwire_client.agent.events import FormAnswered
 
 SECONDS = 60
 
@@ -390,12 +391,15 @@ def test_a_person_answers_the_model_and_no_text_of_its_steers_the_terminal(folde
 
 
 def test_a_person_fills_in_the_forms_of_tools(folder: Path) -> None:
-    with Terminal("ask", "go", "--tools", "tools.py", "--model", "models.py:books", cwd=folder) as terminal:
+    words = ["--tools", "tools.py", "--model", "models.py:books", "--transcript", "run.jsonl"]
+    with Terminal("ask", "go", *words, cwd=folder) as terminal:
         terminal.types("few\r", at="How many nights?")
         terminal.types("3\r", at='"few" is not an integer')
         terminal.types("View\r", at="quiet | view")
         assert terminal.ends() == 0
     assert "3 nights, view" in terminal.shown
+    answered = [event.content for event in load(folder / "run.jsonl") if isinstance(event, FormAnswered)]
+    assert answered == [{"answer": 3}, {"answer": "view"}]
 
 
 def test_progress_is_a_bar_that_ctrl_c_ends(folder: Path) -> None:

@@ -129,7 +129,10 @@ class CallStarted(Event, frozen=True, kw_only=True):
 
 
 class ToolAsked(Event, frozen=True, kw_only=True):
-    """The tool that is called wants to know something from the user, as the form says. `tool` may not be told."""
+    """The tool that is called wants to know something from the user, as the form says. `tool` may not be told.
+
+    It is written down when it happens, and yielded when the call is over.
+    """
 
     tool: str | None
     message: str

@@ -84,6 +84,12 @@ def accepts_everything(_: dict[str, Any], wrong: str) -> Any:
     return {"content": [], "structuredContent": {"letters": 1}} if wrong else None
 
 
+def accepts_and_crashes(given: dict[str, Any], wrong: str) -> Any:
+    if not isinstance(given.get("text", ""), str | int):
+        os._exit(3)
+    return accepts_everything(given, wrong)
+
+
 def converts(given: dict[str, Any], wrong: str) -> Any:
     """As servers do whose types are lax: "5" is as good as 5."""
     times = given.get("times")
@@ -141,7 +147,7 @@ FAULTS = {
     fault.__name__.replace("_", " "): fault
     for fault in (
         *(crashes, hangs, prints, has_another_type, has_no_structure, accepts_everything, converts, gives_no_reason),
-        fails_now_and_then,
+        *(accepts_and_crashes, fails_now_and_then),
     )
 }
 

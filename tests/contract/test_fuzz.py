@@ -90,6 +90,12 @@ def test_a_value_converted_though_it_is_wrong_counts_as_accepted() -> None:
     assert arguments(verdict)["times"].isdigit()
 
 
+def test_a_crash_does_not_hide_behind_what_is_accepted() -> None:
+    verdict = with_fault("accepts and crashes")["fuzz/invalid/count"]
+    assert verdict.came == "it ended with status 3"
+    assert arguments(verdict) == {"text": None}
+
+
 def test_a_fault_that_does_not_come_again_is_told_as_such() -> None:
     verdict = with_fault("fails now and then")["fuzz/valid/count"]
     assert verdict.outcome == "fail"

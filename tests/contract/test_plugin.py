@@ -90,7 +90,7 @@ def test_generated_arguments_are_two_tests_more(pytester: pytest.Pytester) -> No
             "PASSED test_server.py::test_contract[[]fuzz/invalid]",
             "fuzz/valid/count (2025-11-25, lines): *",
             "  came      a result without structuredContent*",
-            "  -- found by call 1 with seed 1",
+            "  -- found with --seed 1",
         ]
     )
 

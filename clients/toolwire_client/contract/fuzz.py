@@ -3,7 +3,8 @@
 Strategy. One process answers call after call, and a cheap request after each shows whether it still answers; it is
 started anew when it does not. Hypothesis chooses the arguments and makes those that failed smaller. It is never told
 that one thing had two outcomes: what a call came to is remembered, so servers that answer now this, now that, do not
-disturb it. What is left in the end is said to a fresh process once more, and that is what is reported.
+disturb it. What is left in the end is said to a fresh process once more, and that is what is reported. A server that
+takes what it should refuse is tried on as if that were nothing, since worse might hide behind it.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def fuzz(
 
 
 def _need_hypothesis() -> None:
-    is_ours = "hypothesis" not in sys.modules
+    is_ours = not {"hypothesis", "pytest"} & set(sys.modules)  # else somebody has examples of his own
     try:
         from hypothesis.configuration import set_hypothesis_home_dir
     except ImportError:
@@ -133,7 +134,7 @@ def _verdict(tool: Any, kind: Kind, peer: Peer, fuzzing: Fuzzing, reason: str) -
         search = _Search(judge, kind, peer)
         search.run(_arguments(judge, kind), fuzzing)
     except NoValues as error:
-        return msgspec.structs.replace(blank, reason=f"no {kind} arguments can be made: {error}")
+        return msgspec.structs.replace(blank, reason=f"there are no {kind} arguments to try: {error}")
     except Unstartable as error:
         return msgspec.structs.replace(blank, outcome="fail", expected="a server that starts again", came=str(error))
     if search.worst is None:
@@ -147,7 +148,7 @@ def _reported(blank: Verdict, again: Judgement | None, search: _Search, fuzzing:
     found = again or search.worst
     assert found is not None
     assert found.unmet is not None
-    shown = [*exchange.lines(found.events), f"-- found by call {search.first} with seed {fuzzing.seed}"]
+    shown = [*exchange.lines(found.events), f"-- found with --seed {fuzzing.seed}"]
     note = "" if again else "; not so when the same was sent to a fresh process alone"
     return msgspec.structs.replace(
         blank, outcome="fail", expected=found.unmet.expected, came=found.unmet.came + note, exchange=shown
@@ -167,7 +168,7 @@ class _Failed(Exception):
 
 
 class _Search:
-    """Looks for arguments that fail, and for the smallest that do."""
+    """Looks for arguments that fail, and for the smallest that do: first for such as do harm, then for any."""
 
     def __init__(self, judge: Judge, kind: Kind, peer: Peer) -> None:
         self._judge = judge
@@ -175,11 +176,14 @@ class _Search:
         self._peer = peer
         self._known: dict[bytes, Judgement] = {}
         self._until = float("inf")
-        self.calls = 0
-        self.first = 0
-        """The number of the call that failed first."""
+        self._only_harm = True
         self.worst: Judgement | None = None
-        """The smallest failure so far; `None` if there is none."""
+        """The smallest failure, when all has been tried; `None` if there is none."""
+
+    @property
+    def calls(self) -> int:
+        """How many different arguments were tried."""
+        return len(self._known)
 
     def run(self, arguments: SearchStrategy[dict[str, Any]], fuzzing: Fuzzing) -> None:
         """Try as many *arguments* as are wanted, or until some fail, and then smaller ones.
@@ -187,6 +191,12 @@ class _Search:
         Raises:
             Unstartable: if the server does not come back.
         """
+        self._run(arguments, fuzzing)
+        if self.worst is None and any(found.unmet for found in self._known.values()):
+            self._only_harm = False
+            self._run(arguments, fuzzing)  # the same arguments, so what came of them is known
+
+    def _run(self, arguments: SearchStrategy[dict[str, Any]], fuzzing: Fuzzing) -> None:
         import hypothesis
         from hypothesis import HealthCheck, Phase, Verbosity, errors
 
@@ -220,24 +230,20 @@ class _Search:
         except codec.EncodingError:  # nested more deeply than we send
             assume(False)
         if key not in self._known and time.monotonic() < self._until:
-            self._known[key] = self._called(arguments)
-        if key in self._known and self._is_as_before(self._known[key]):
+            said = self._peer.call(self._judge.name, arguments)
+            self._known[key] = self._judge.judgement(said, arguments, self._kind)
+        found = self._known.get(key)
+        if found is not None and self._counts(found):
+            if self.worst is None:
+                self._until = time.monotonic() + _SHRINK_SECONDS
+            self.worst = found  # the smallest is what Hypothesis tries last
             raise _Failed
 
-    def _called(self, arguments: dict[str, Any]) -> Judgement:
-        self.calls += 1
-        said = self._peer.call(self._judge.name, arguments)
-        found = self._judge.judgement(said, arguments, self._kind)
-        if self.worst is None and found.unmet is not None:
-            self.first, self._until = self.calls, time.monotonic() + _SHRINK_SECONDS
-            self.worst = found
-        if self.worst is not None and self._is_as_before(found) and found.size <= self.worst.size:
-            self.worst = found
-        return found
-
-    def _is_as_before(self, found: Judgement) -> bool:
-        """Whether that failed as what failed first: a smaller call that fails otherwise is another story."""
-        return self.worst is not None and found.failure != "" and found.failure == self.worst.failure
+    def _counts(self, found: Judgement) -> bool:
+        """Whether that is a failure, and as what failed first: a smaller call that fails otherwise is another story."""
+        if found.unmet is None or (self._only_harm and not found.is_harm):
+            return False
+        return self.worst is None or found.failure == self.worst.failure
 
     def again(self) -> Judgement | None:
         """Send the smallest failure to a fresh process; return what came if that fails too."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas import codec
 from toolwire_schemas.codes import INVALID_PARAMS
 from toolwire_schemas.faults import worded
 
@@ -28,21 +27,17 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What a call came to; *unmet* is `None` if all was well."""
+    """What a call came to; *unmet* is `None` if all was well. *is_harm* if there was no proper answer."""
 
     arguments: dict[str, Any]
     events: Sequence[Event]
     unmet: Unmet | None
+    is_harm: bool
 
     @property
     def failure(self) -> str:
         """What failed, in general; empty if nothing did."""
         return "" if self.unmet is None else self.unmet.came.partition(":")[0]
-
-    @property
-    def size(self) -> int:
-        """How much there is to read in the arguments."""
-        return len(codec.encode(self.arguments))
 
 
 class Judge:
@@ -70,11 +65,12 @@ class Judge:
         if kind == "invalid":
             faults = worded(self._input.errors(arguments), "arguments")
             expected = f"a refusal, since {'; '.join(f'{place} {fault}' for place, fault in faults[:3])}"
-        came = _breach(asked)
+        breach = came = _breach(asked)
         if came is None:
             answer = answers(asked.events, asked.call)[0]
             came = self._misfit(answer) if kind == "valid" else _acceptance(answer)
-        return Judgement(arguments, asked.events, None if came is None else Unmet(expected, came))
+        unmet = None if came is None else Unmet(expected, came)
+        return Judgement(arguments, asked.events, unmet, is_harm=breach is not None)
 
     def _misfit(self, answer: dict[str, Any]) -> str | None:
         """What in an *answer* to valid arguments is not as described."""

@@ -67,7 +67,7 @@ def invalid_values(schema: Schema, *, within: Schema = True) -> st.SearchStrateg
     wanted = (denial_with(denial, within) for denial in islice(found, _MAX_DENIALS))
     denials = [denial for denial in wanted if maker.least_depth(denial.schemas) is not None]
     if not denials:
-        raise Unsatisfiable("everything fits the schema, or what does not is not known how to make")
+        raise Unsatisfiable("everything fits the schema, as far as can be told")
     return _broken(maker, denials)
 
 

@@ -117,7 +117,7 @@ def _expanded(
         kinds = way.kinds & kinds_of(schema)
         if not kinds:
             return
-        way = Way(kinds, (*way.words, schema), way.excluded)
+        way = Way(kinds, way.words if set(schema) == {"not"} else (*way.words, schema), way.excluded)
         pending += schema.get("allOf", ())
         if "not" in schema:
             denied = _denied(schema["not"])

@@ -23,6 +23,7 @@ _UNSUPPORTED = {
     "unevaluatedProperties": "what it applies to depends on all other words",
     "unevaluatedItems": "what it applies to depends on all other words",
 }
+_LARGEST = {"minLength": 10**6, "minItems": 10**4, "minContains": 10**4, "minProperties": 10**3}
 _ALLOWING_ALL: tuple[Schema, ...] = (True, {})
 
 
@@ -39,8 +40,11 @@ class Document:
         self.root = schema
         self.is_draft7 = _is_draft7(schema)
         self._validator = (Draft7Validator if self.is_draft7 else Draft202012Validator)(schema)
-        for where, why in self._faults():
-            raise Unsupported(where, why)
+        try:
+            for where, why in self._faults():
+                raise Unsupported(where, why)
+        except RecursionError:
+            raise Unsupported("", "it is nested too deeply") from None
 
     def target(self, reference: str) -> Schema:
         """Return the schema that *reference* leads to."""
@@ -65,11 +69,33 @@ class Document:
             for word, why in _UNSUPPORTED.items():
                 if word in schema and schema[word] not in _ALLOWING_ALL:
                     yield f"{where}.{word}", why
+            for word, largest in _LARGEST.items():
+                if schema.get(word, 0) > largest:
+                    yield f"{where}.{word}", f"nothing of more than {largest} is made"
             for pattern in (schema.get("pattern"), *schema.get("patternProperties", ())):
                 if isinstance(pattern, str) and (found := problem(pattern)):
                     yield f"{where}: the pattern {pattern}", found
             if "$ref" in schema:
                 yield from self._dangling(where, schema["$ref"])
+        if isinstance(self.root, dict):
+            done: set[int] = set()
+            for where, schema in walk(self.root, "schema"):
+                if self._loops(schema, frozenset(), done):
+                    yield where, "it refers back to itself without anything in between"
+
+    def _loops(self, schema: Schema, under: frozenset[int], done: set[int]) -> bool:
+        """Whether what judges a value as *schema* does comes back to one of those it is *under*."""
+        if not isinstance(schema, dict) or id(schema) in done:
+            return False
+        if id(schema) in under:
+            return True
+        inner = [schema[word] for word in ("not", "if", "then", "else") if word in schema]
+        inner += [branch for word in ("allOf", "anyOf", "oneOf") for branch in schema.get(word, ())]
+        inner += schema.get("dependentSchemas", {}).values()
+        inner += [self.target(schema["$ref"])] if "$ref" in schema else []
+        found = any(self._loops(other, under | {id(schema)}, done) for other in inner)
+        done.add(id(schema))
+        return found
 
     def _dangling(self, where: str, reference: str) -> Iterator[tuple[str, str]]:
         try:

@@ -6,6 +6,7 @@ import datetime as dt
 
 from hypothesis import strategies as st
 
+# All hosts are of the domain that is reserved for examples: a tool that asks one of them reaches nobody.
 _LABEL = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=8)
 _HOST = st.lists(_LABEL, min_size=1, max_size=3).map(lambda labels: ".".join([*labels, "example"]))
 _PATH = st.lists(st.text("abcXYZ019-._~", max_size=5), max_size=3).map("/".join)

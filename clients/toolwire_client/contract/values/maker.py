@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from . import nasty, numbers, strings
 from .arrays import ArrayWords, Contains, equal_if_same
-from .conjunction import KINDS, Way, kind_of, ways
+from .conjunction import ANNOTATIONS, KINDS, Way, kind_of, ways
 from .document import Document, Schema, conjunction_key
 from .objects import ObjectWords
 
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DrawFn
 
-MAX_DEPTH = 12
+MAX_DEPTH = 16
 """How deep the least value that fits may be nested, before nothing is said to fit."""
 
 _TRIES = 8  # to find something that also passes what can only be checked
+_ONE_VALUE = {"const", *ANNOTATIONS}
 _MORE_ITEMS = 3
 _MORE_MEMBERS = 2
 
@@ -49,6 +50,7 @@ class Maker:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._options: dict[tuple[str, int], list[Option]] = {}
+        self._plain: dict[int, st.SearchStrategy[Any]] = {}
 
     def least_depth(self, schemas: Schemas) -> int | None:
         """Return how deep the least value that fits is nested; `None` if nothing fits up to `MAX_DEPTH`."""
@@ -70,7 +72,7 @@ class Maker:
         option = draw(st.sampled_from(self.options(schemas, depth)))
         for _ in range(_TRIES):
             value = self._made(draw, option, depth)
-            if not any(self._document.is_valid(schema, value) for schema in option.way.excluded):
+            if not any(self._fits(schema, value) for schema in option.way.excluded):
                 return value
         return reject()
 
@@ -91,8 +93,14 @@ class Maker:
         return (
             kind_of(value) in way.kinds
             and all(self._document.is_valid(schema, value) for schema in way.words)
-            and not any(self._document.is_valid(schema, value) for schema in way.excluded)
+            and not any(self._fits(schema, value) for schema in way.excluded)
         )
+
+    def _fits(self, schema: Schema, value: Any) -> bool:
+        """Whether *value* fits *schema*: what validators say, but quickly where there are hundreds of constants."""
+        if isinstance(schema, dict) and "const" in schema and set(schema) <= _ONE_VALUE:
+            return bool(equal_if_same(schema["const"]) == equal_if_same(value))
+        return self._document.is_valid(schema, value)
 
     def _is_possible(self, kind: str, way: Way, depth: int) -> bool:
         match kind:
@@ -111,21 +119,29 @@ class Maker:
     def _made(self, draw: DrawFn, option: Option, depth: int) -> Any:
         way = option.way
         match option.kind:
-            case "listed":
-                return draw(st.sampled_from(option.listed or ()))
-            case "null":
-                return None
-            case "boolean":
-                return draw(st.booleans())
-            case "integer" | "fraction":
-                found = numbers.numbers(option.kind, numbers.bounds(way))
-                multiples = [{"multipleOf": step} for step in way.all("multipleOf")]
-                return draw(found.filter(lambda n: all(self._document.is_valid(schema, n) for schema in multiples)))
-            case "string":
-                return draw(strings.strings(way))
             case "array":
                 return self._array(draw, ArrayWords(way), depth)
-        return self._object(draw, ObjectWords(way), depth)
+            case "object":
+                return self._object(draw, ObjectWords(way), depth)
+        if id(option) not in self._plain:  # options are kept, and strategies are dear
+            self._plain[id(option)] = self._strategy(option)
+        return draw(self._plain[id(option)])
+
+    def _strategy(self, option: Option) -> st.SearchStrategy[Any]:
+        """What has nothing in it."""
+        way = option.way
+        match option.kind:
+            case "listed":
+                return st.sampled_from(option.listed or ())
+            case "null":
+                return st.none()
+            case "boolean":
+                return st.booleans()
+            case "string":
+                return strings.strings(way)
+        multiples = [{"multipleOf": step} for step in way.all("multipleOf")]
+        found = numbers.numbers(option.kind, numbers.bounds(way))
+        return found.filter(lambda number: all(self._document.is_valid(schema, number) for schema in multiples))
 
     # Arrays
 

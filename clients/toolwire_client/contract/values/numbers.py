@@ -153,9 +153,9 @@ def _float(bound: Fraction, *, up: bool) -> float:
     try:
         number = float(bound)
     except OverflowError:
-        number = math.copysign(math.inf, bound)
+        number = math.inf if bound > 0 else -math.inf
     if math.isinf(number):
-        return number if (number > 0) == up else math.copysign(_LARGEST, bound)
+        return number if (number > 0) == up else (_LARGEST if bound > 0 else -_LARGEST)
     if (up and number < bound) or (not up and number > bound):
         return math.nextafter(number, math.inf if up else -math.inf)
     return number

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from callers import RecordingCaller
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tools.bundled.stand_ins.engines import (
     BRAVE_INVALID_TOKEN,
@@ -185,10 +185,10 @@ def test_an_engine_that_does_not_exist_is_told_with_the_closest_one() -> None:
         WebBrowser("__import__('os').abort")
 
 
-@pytest.mark.parametrize("settings", [{"topk": 0}, {"max_chars": -1}, {"allow_private": ["http://a.example"]}])
-def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any]) -> None:
+@pytest.mark.parametrize("wrong", [{"topk": 0}, {"max_chars": -1}, {"allow_private": ["http://a.example"]}])
+def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"must be at least 1|neither a host"):
-        WebBrowser(**settings)
+        WebBrowser(**wrong)
 
 
 @given(st.text(max_size=200) | st.just(DUCKDUCKGO_CHALLENGE))
@@ -205,6 +205,7 @@ def test_no_page_of_results_is_too_odd_to_be_read(page: str) -> None:
         lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["url", "title", "summ"]), inner),
     )
 )
+@settings(max_examples=40)
 def test_no_results_are_too_odd_to_be_read(value: Any) -> None:
     for hit in hits(value, url="url", title="title", summary="summ"):
         assert isinstance(hit.url, str)

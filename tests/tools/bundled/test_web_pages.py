@@ -215,7 +215,7 @@ def test_a_server_that_says_nothing_is_given_up_on(server: StandIn) -> None:
 def test_a_page_has_an_end_whatever_its_server_does(server: StandIn, fault: Answer) -> None:
     server.then(fault)
     with pytest.raises(Unreachable, match="took too long"):
-        get(server, call=Call(seconds=20, watch=Watch(elapsed=itertools.count().__next__)))
+        get(server, call=Call(seconds=8, watch=Watch(elapsed=itertools.count().__next__)))
 
 
 @pytest.mark.parametrize("fault", [silent, dripping])

@@ -120,6 +120,20 @@ def test_a_result_comes_with_its_decimal_form() -> None:
     assert calculator.run("10^40")["decimal"] == "1" + "0" * 40
 
 
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("(1 + 0.05/365)^(365*30)", "4.48122868852452"),
+        ("(1 + 0.05/365)^(365*10)", "1.6486648137654718302139994212"),
+        ("2^20000", "3.98027684033796659235430720619E+6020"),
+        ("1" * 9000, "1.11111111111111111111111111111E+8999"),
+        ("1/3^1000", "7.56389132310409980475744989741E-478"),
+    ],
+)
+def test_what_is_too_long_to_be_shown_exactly_is_rounded(expression: str, value: str) -> None:
+    assert calculator.run(expression) == {"result": value, "decimal": value, "exact": False}
+
+
 def test_the_logarithm_of_a_number_beyond_all_floats_is_known() -> None:
     assert result("log10(2^10000)") == format(10000 * math.log10(2), ".15g")
 
@@ -191,7 +205,6 @@ def test_a_mistake_is_told_with_its_place(expression: str, problem: str, shown: 
         "2^" * 5000 + "2",
         "sqrt(" * 2000,
         "1" * 10_001,
-        "1" * 9_000,
         "5" + "!" * 100,
         "(1/3)^30000 + (1/7)^20000" + " + (1/11)^20000" * 600,
         "exp(exp(exp(10)))",
@@ -211,7 +224,7 @@ def test_any_text_is_calculated_or_refused_with_a_sentence(expression: str) -> N
     answer = calculator({"expression": expression})
 
     assert answer.state in (ActionStatusCode.SUCCESS, ActionStatusCode.API_ERROR)
-    assert answer.state is ActionStatusCode.SUCCESS or "at character" in answer.errmsg or "digits" in answer.errmsg
+    assert answer.state is ActionStatusCode.SUCCESS or "at character" in answer.errmsg
 
 
 def _written(numbers: Any) -> st.SearchStrategy[tuple[str, Fraction]]:

@@ -292,6 +292,8 @@ def test_names_match_as_pathlib_would_have_it(parts: list[str], wanted: list[str
 
 def test_a_file_is_written_with_the_folders_on_its_way(files: Files, root: Path) -> None:
     assert files.write("new/deep/file.txt", "größe\n") == {"path": "new/deep/file.txt", "bytes": 8, "lines": []}
+    assert "name the file" in fault(files.write, "new/", "x")
+    assert "name the file" in fault(files.write, "new/deep/.", "x")
     assert (root / "new/deep/file.txt").read_bytes() == "größe\n".encode()
     assert os.listdir(root / "new/deep") == ["file.txt"]
 
@@ -398,6 +400,24 @@ def test_of_many_who_write_a_new_file_at_once_one_succeeds(files: Files, root: P
     [winner] = done
     assert (root / "contested.txt").read_text() == winner * 1000
     assert not [name for name in os.listdir(root) if name.startswith(".toolwire")]
+
+
+def test_edits_at_once_are_all_made(files: Files, root: Path) -> None:
+    letters = "abcdefgh"
+    (root / "shared.txt").write_text("".join(f"<{letter}>\n" * 2000 for letter in letters))
+    start = threading.Barrier(len(letters))
+
+    def edit(letter: str) -> None:
+        start.wait()
+        files.edit("shared.txt", f"<{letter}>", f"[{letter}]", count=2000)
+
+    threads = [threading.Thread(target=edit, args=(letter,)) for letter in letters]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert (root / "shared.txt").read_text() == "".join(f"[{letter}]\n" * 2000 for letter in letters)
 
 
 def test_readers_never_see_a_part_of_what_is_written(files: Files, root: Path) -> None:

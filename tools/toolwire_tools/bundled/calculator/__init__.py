@@ -31,8 +31,9 @@ class Calculated(TypedDict):
 class Calculator(BaseAction):
     """Calculates, exactly where that is possible.
 
-    Numbers have up to 30,000 digits on the way and 4,000 in the result, an expression up to 10,000 characters and
-    brackets 100 deep; what is beyond that is refused before it is begun. An error shows its place in the expression.
+    Numbers have up to 30,000 digits, an expression up to 10,000 characters and brackets 100 deep; what is beyond that
+    is refused before it is begun. An integer is shown exactly up to 4,000 digits, a fraction up to 300. An error shows
+    its place in the expression.
     """
 
     def __init__(

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 
+TOO_LARGE = f"the value would be too large: numbers go to about {int(MAX_BITS * 0.3):,} digits here"
+
+
 class TooLarge(Exception):
     """A number beyond the limits."""
 
@@ -37,8 +40,13 @@ def checked(value: Any) -> Any:
 
 def estimated(bits: float) -> None:
     """Do nothing if a number of so many *bits* is within the limits. Raises `TooLarge` if not."""
-    if bits > MAX_BITS:
-        raise TooLarge(f"the value would be too large: numbers go to about {int(MAX_BITS * 0.3):,} digits here")
+    if is_too_large(bits):
+        raise TooLarge(TOO_LARGE)
+
+
+def is_too_large(bits: float) -> bool:
+    """Whether a number of so many *bits* is beyond the limits."""
+    return bits > MAX_BITS
 
 
 def approximate(value: Fraction | float) -> float:

@@ -7,12 +7,24 @@ A function is given exact numbers (Fraction) and approximate ones (float), and r
 from __future__ import annotations
 
 import math
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from .exact import approximate, checked, estimated, integer, integer_root, is_exact, total
+from .exact import (
+    TOO_LARGE,
+    TooLarge,
+    approximate,
+    checked,
+    estimated,
+    integer,
+    integer_root,
+    is_exact,
+    is_too_large,
+    total,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,12 +63,23 @@ def power(base: Number, exponent: Number) -> Number:
         raise ZeroDivisionError("0 has no negative power")
     if abs(base) not in (0, 1):
         larger = max(abs(base.numerator), base.denominator)
-        estimated(math.log2(larger) * min(abs(whole), 2**62))
+        if is_too_large(math.log2(larger) * min(abs(whole), 2**62)):
+            return _approximate_or_refused(base, exponent)
     elif base == -1:
         return Fraction(-1 if whole % 2 else 1)
     elif whole:
         return base
     return base**whole
+
+
+def _approximate_or_refused(base: Fraction, exponent: Fraction) -> float:
+    """What compound interest comes to, say: (1 + 0.05/365)^10950 has far too many digits as a fraction."""
+    with localcontext(Context(prec=50, traps=[])):  # floats would lose digits, as many as the exponent has
+        power = Decimal(exponent.numerator)
+        found = float((Decimal(base.numerator) / Decimal(base.denominator)) ** power)
+    if not found or not math.isfinite(found):
+        raise TooLarge(TOO_LARGE)
+    return found
 
 
 def _approximate_power(base: float, exponent: float) -> float:

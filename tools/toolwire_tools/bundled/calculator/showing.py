@@ -5,9 +5,7 @@ from __future__ import annotations
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING
 
-from toolwire_tools.errors import ToolError
-
-from .limits import MAX_DIGITS
+from .limits import MAX_DIGITS, MAX_FRACTION_DIGITS
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -22,28 +20,22 @@ _FLOAT_DIGITS = 15
 
 
 def shown(value: Fraction | float | bool) -> Calculated:
-    """*value* in text.
-
-    Raises:
-        ToolError: if it has more digits than can be shown.
-    """
+    """*value* in text; what would be too long as an integer or a fraction, rounded."""
     if isinstance(value, bool):
         word = "true" if value else "false"
         return {"result": word, "decimal": word, "exact": True}
     if isinstance(value, float):
         text = format(value, f".{_FLOAT_DIGITS}g")
         return {"result": text, "decimal": text, "exact": False}
-    bits = max(value.numerator.bit_length(), value.denominator.bit_length())
-    if bits > MAX_DIGITS / 0.30103:
-        digits = int(bits * 0.30103) + 1
-        remedy = "round it, take its logarithm, or a remainder"
-        raise ToolError(f"the result has about {digits:,} digits, and at most {MAX_DIGITS:,} are shown: {remedy}")
-    return {"result": str(value), "decimal": _decimal(value), "exact": True}
+    digits = max(value.numerator.bit_length(), value.denominator.bit_length()) * 0.30103
+    if digits > (MAX_DIGITS if value.denominator == 1 else MAX_FRACTION_DIGITS):
+        rounded = _rounded(value)
+        return {"result": rounded, "decimal": rounded, "exact": False}
+    decimal = str(value) if value.denominator == 1 else _rounded(value)
+    return {"result": str(value), "decimal": decimal, "exact": True}
 
 
-def _decimal(value: Fraction) -> str:
-    if value.denominator == 1:
-        return str(value)
+def _rounded(value: Fraction) -> str:
     quotient = Context(prec=_DIGITS).divide(Decimal(value.numerator), Decimal(value.denominator))
     plain = -10 < quotient.adjusted() < _DIGITS
     text = format(quotient, "f") if plain else str(quotient)

@@ -7,6 +7,7 @@ neither `..` nor a link leads out, not even one that is put there meanwhile. The
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
@@ -99,6 +100,7 @@ class Files(BaseAction):
             raise ValueError(f"max_bytes must be at least 1, not {max_bytes}")
         self._places = Places([roots] if isinstance(roots, str | os.PathLike) else roots)
         self._max_bytes = max_bytes
+        self._lock = threading.Lock()  # of edits at once, the later would undo the earlier
         if not writable:
             self._withdraw(_WRITING)
 
@@ -185,7 +187,9 @@ class Files(BaseAction):
         """
         from .writing import decoded, written
 
-        return written(self._places, path, decoded(content, encoding), if_exists, self._max_bytes)
+        data = decoded(content, encoding)
+        with self._lock:
+            return written(self._places, path, data, if_exists, self._max_bytes)
 
     @tool_api(read_only=False, destructive=True, idempotent=False, open_world=False)
     def edit(self, path: str, old: str, new: str, count: int = 1) -> Changed:
@@ -199,4 +203,5 @@ class Files(BaseAction):
         """
         from .writing import edited
 
-        return edited(self._places, path, old, new, count, self._max_bytes)
+        with self._lock:
+            return edited(self._places, path, old, new, count, self._max_bytes)

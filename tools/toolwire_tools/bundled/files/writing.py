@@ -42,7 +42,7 @@ def decoded(content: str, encoding: str) -> bytes:
 def written(places: Places, path: str, data: bytes, if_exists: str, max_bytes: int) -> Changed:
     """Write *data* to the file at *path*; *if_exists*: fail, replace it or append to it."""
     with places.located(path, make_folders=True) as there, told(path):
-        if not there.name or path.endswith("/"):
+        if not there.name or path.rpartition("/")[2] in ("", "."):
             raise ToolError(f"{there.path} is a folder; name the file")
         before = _status(there)
         if before is not None and if_exists == "fail":
@@ -128,7 +128,7 @@ def _take_its_place(folder: Folder, beside: str, name: str, *, replace: bool) ->
         folder.remove(beside)
     except FileExistsError:
         raise
-    except OSError:  # a file system without hard links
+    except (OSError, NotImplementedError):  # a file system without hard links
         folder.rename(beside, name)
 
 

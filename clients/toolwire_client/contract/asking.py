@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .talk import Talk
 
 _MAX_PAGES = 1000
+_OFFERED = "offered "
 
 
 def open_session(talk: Talk, revision: str, patience: float) -> str:
@@ -26,7 +27,14 @@ def open_session(talk: Talk, revision: str, patience: float) -> str:
         return f"initialize was answered with {answer.get('error')}"
     talk.send(INITIALIZED)
     spoken = result.get("protocolVersion")  # if that is no revision, cases are about it
-    return f"offered {revision}, the server speaks {spoken}" if spoken in LEGACY_VERSIONS and spoken != revision else ""
+    return (
+        f"{_OFFERED}{revision}, the server speaks {spoken}" if spoken in LEGACY_VERSIONS and spoken != revision else ""
+    )
+
+
+def is_other_revision(obstacle: str) -> bool:
+    """Whether what stands against a conversation is only that the server chose another revision, as it may."""
+    return obstacle.startswith(_OFFERED)
 
 
 def trouble(talk: Talk) -> str:

@@ -8,19 +8,19 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-import msgspec
 from toolwire_schemas.cases import cases as all_cases
 
 from ..errors import NotStarted
-from . import baseline, exchange
+from . import baseline
 from .asking import open_session
 from .facts import Settings, find_out
 from .judging import Scene, Unmet, judge
-from .plan import Play, plan
+from .plan import plan
 from .playing import Player
-from .report import Report, Verdict
+from .report import Report
 from .sessions import meta, probe
 from .talk import Talk
+from .verdicts import judged, not_opened, untalkable, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
     from .conversation import Conversation, Event
     from .fuzz import Fuzzing
-    from .report import Outcome
+    from .plan import Play
+    from .report import Verdict
 
     OnVerdict = Callable[[Verdict, int], None]
 
 _ALIVE_SECONDS = 2.0
 _MAX_JOBS = 4
-_FIRST = "lifecycle/answers"
 
 _LAST_EVENTS = 8
 """How much of a whole run is shown with what it broke."""
@@ -73,7 +73,7 @@ def check(
     facts = run.facts
     jobs = jobs or min(_MAX_JOBS, os.cpu_count() or 1)
     verdicts = run.verdicts(all_cases() if cases is None else cases, jobs, fuzzing)
-    judged, outdated = baseline.apply(verdicts, gaps)
+    verdicts, outdated = baseline.apply(verdicts, gaps)
     spoken = [facts.revisions[era] for era in ("modern", "legacy") if era in facts.revisions]
     took = time.monotonic() - began
     return Report(
@@ -83,7 +83,7 @@ def check(
         framings=list(facts.framings),
         tools=len(facts.tools),
         seconds=took,
-        verdicts=judged,
+        verdicts=verdicts,
         outdated=outdated,
         seed=None if fuzzing is None else fuzzing.seed,
     )
@@ -111,7 +111,7 @@ class _Run:
         """Play *cases* and return the verdicts, in their order, and those of *fuzzing*."""
         plays = plan(cases, self.facts)
         if self.facts.trouble:
-            return _untalkable(plays, self.facts.trouble)
+            return untalkable(plays, self.facts.trouble)
         self._total = len(plays) + (0 if fuzzing is None else 2 * len(self.facts.tools))
         tasks, last = _tasks(plays)
         found: dict[int, Verdict] = {}
@@ -153,7 +153,8 @@ class _Run:
 
     def played(self, talk: Talk, play: Play) -> Verdict:
         """Play the case there and return the verdict."""
-        began, start = time.monotonic(), len(talk.conversation.events)
+        began = time.monotonic()
+        start = len(talk.conversation.events) if play.case.process == "shared" else 0  # else it began for this case
         values = {
             **self.facts.values,
             "revision": play.revision,
@@ -161,7 +162,7 @@ class _Run:
             "probe": probe("", play.revision)["method"],
         }
         unmet = Player(talk, play.revision, values, self._timeout).play(play.case.steps)
-        return _judged(play, unmet, talk.conversation.events[start:], time.monotonic() - began)
+        return judged(play, unmet, talk.conversation.events[start:], time.monotonic() - began)
 
     def _over_all(self, play: Play) -> Verdict:
         """Hold what *play* expects against everything that was said in its revision, or in any."""
@@ -171,8 +172,8 @@ class _Run:
             for step in play.case.steps:
                 scene = Scene(conversation.events, {"tools": self.facts.tools})
                 if (unmet := judge(step, scene)) is not None:
-                    return _judged(play, unmet, _shortest(step, scene)[-_LAST_EVENTS:], 0.0)
-        return _judged(play, None, [], 0.0)
+                    return judged(play, unmet, _shortest(step, scene)[-_LAST_EVENTS:], 0.0)
+        return judged(play, None, [], 0.0)
 
 
 class _Shared:
@@ -190,9 +191,9 @@ class _Shared:
             try:
                 self._talk, obstacle = self._run.open(play)
             except NotStarted as error:  # though it was, before
-                return _judged(play, Unmet("the server starts", str(error)), [], 0.0)
+                return judged(play, Unmet("the server starts", str(error)), [], 0.0)
         if obstacle:
-            verdict = _not_opened(play, obstacle, self._talk.conversation.events)
+            verdict = not_opened(play, obstacle, self._talk.conversation.events)
         else:
             verdict = self._run.played(self._talk, play)
         if obstacle or play.case.process != "shared" or not (verdict.outcome == "pass" or self._answers(play)):
@@ -224,50 +225,6 @@ def _tasks(plays: Sequence[Play]) -> tuple[list[list[int]], list[int]]:
         else:
             own.append([place])
     return [*shared.values(), *own], last
-
-
-def _not_opened(play: Play, obstacle: str, events: Sequence[Event]) -> Verdict:
-    if obstacle.startswith("offered"):
-        return verdict_of(play, "not applicable", reason=obstacle)
-    return _judged(play, Unmet(f"a conversation in {play.revision} begins", obstacle), events, 0.0)
-
-
-def _judged(play: Play, unmet: Unmet | None, events: Sequence[Event], seconds: float) -> Verdict:
-    if unmet is None:
-        return verdict_of(play, "pass", seconds=seconds)
-    severity = unmet.severity or play.case.severity
-    verdict = verdict_of(
-        play,
-        "fail" if severity == "must" else "warn",
-        expected=unmet.expected,
-        came=unmet.came,
-        exchange=exchange.lines(events),
-        seconds=seconds,
-    )
-    return msgspec.structs.replace(verdict, severity=severity)
-
-
-def _untalkable(plays: Sequence[Play], trouble: str) -> list[Verdict]:
-    """The verdicts on a server that does not answer at all: one case fails, whichever were chosen."""
-    first = next(case for case in all_cases() if case.id == _FIRST)
-    failure = _judged(Play(first), Unmet("an answer to initialize or to server/discover", trouble), [], 0.0)
-    others = [play for play in plays if play.case.id != _FIRST]
-    return [failure, *(verdict_of(play, "not applicable", reason=play.reason) for play in others)]
-
-
-def verdict_of(play: Play, outcome: Outcome, **about: Any) -> Verdict:
-    """Return a verdict on *play*."""
-    case = play.case
-    return Verdict(
-        case=case.id,
-        behaviour=case.behaviour,
-        source=case.source,
-        severity=case.severity,
-        outcome=outcome,
-        revision=play.revision,
-        framing=play.framing or "",
-        **about,
-    )
 
 
 def _shortest(step: dict[str, Any], scene: Scene) -> Sequence[Event]:

@@ -104,7 +104,8 @@ class Conversation:
 
     def end(self, status: int | None, stderr: str = "") -> None:
         """Nothing more will come."""
-        if not self.flooded:
+        # What a signal cut off is nobody's noise.
+        if not self.flooded and (status is None or status >= 0):
             self._take(self._frames.close())
         self.ended = Ended(status, stderr)
         self.events.append(self.ended)

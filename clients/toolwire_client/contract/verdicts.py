@@ -1,0 +1,69 @@
+"""What is said of a case that was played, or could not be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from toolwire_schemas.cases import cases
+
+from . import exchange
+from .asking import is_other_revision
+from .judging import Unmet
+from .plan import Play
+from .report import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from .conversation import Event
+    from .report import Outcome
+
+_FIRST = "lifecycle/answers"
+
+
+def not_opened(play: Play, obstacle: str, events: Sequence[Event]) -> Verdict:
+    """Return the verdict on *play* if its conversation could not begin because of an *obstacle*."""
+    if is_other_revision(obstacle):
+        return verdict_of(play, "not applicable", reason=obstacle)
+    return judged(play, Unmet(f"a conversation in {play.revision} begins", obstacle), events, 0.0)
+
+
+def judged(play: Play, unmet: Unmet | None, events: Sequence[Event], seconds: float) -> Verdict:
+    """Return the verdict on *play* if this was *unmet*, or nothing was."""
+    if unmet is None:
+        return verdict_of(play, "pass", seconds=seconds)
+    severity = unmet.severity or play.case.severity
+    verdict = verdict_of(
+        play,
+        "fail" if severity == "must" else "warn",
+        expected=unmet.expected,
+        came=unmet.came,
+        exchange=exchange.lines(events),
+        seconds=seconds,
+    )
+    return msgspec.structs.replace(verdict, severity=severity)
+
+
+def untalkable(plays: Sequence[Play], trouble: str) -> list[Verdict]:
+    """Return the verdicts on a server that does not answer at all: one case fails, whichever were chosen."""
+    first = next(case for case in cases() if case.id == _FIRST)
+    failure = judged(Play(first), Unmet("an answer to initialize or to server/discover", trouble), [], 0.0)
+    others = [play for play in plays if play.case.id != _FIRST]
+    return [failure, *(verdict_of(play, "not applicable", reason=play.reason) for play in others)]
+
+
+def verdict_of(play: Play, outcome: Outcome, **about: Any) -> Verdict:
+    """Return a verdict on *play*."""
+    case = play.case
+    return Verdict(
+        case=case.id,
+        behaviour=case.behaviour,
+        source=case.source,
+        severity=case.severity,
+        outcome=outcome,
+        revision=play.revision,
+        framing=play.framing or "",
+        **about,
+    )

@@ -1,0 +1,133 @@
+"""What was said, what of it is a message, and what is said of it: without a server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toolwire_client.contract.conversation import Conversation, Heard, Noise, answers, messages
+from toolwire_client.contract.exchange import lines
+from toolwire_client.contract.playing import data_of, filled
+from toolwire_client.contract.sessions import completed
+from toolwire_schemas import codec
+from toolwire_schemas.framing import wrap_line, wrap_with_header
+
+OK = {"jsonrpc": "2.0", "id": 1, "result": {}}
+
+
+def told(framing: Any, *chunks: bytes) -> Conversation:
+    conversation = Conversation(framing)
+    for chunk in chunks:
+        conversation.hear(chunk)
+    conversation.end(0)
+    return conversation
+
+
+@given(
+    st.lists(
+        st.binary(max_size=20) | st.sampled_from([b'{"jsonrpc"', b':"2.0"}\n', b"Content-Length: 2\r\n\r\n", b"{}"])
+    )
+)
+@pytest.mark.parametrize("framing", ["lines", "headers"])
+def test_whatever_comes_in_whatever_pieces_is_the_same_conversation(framing: str, chunks: list[bytes]) -> None:
+    whole = told(framing, b"".join(chunks)).events
+    assert told(framing, *chunks).events == whole
+    assert told(framing, *(bytes([byte]) for byte in b"".join(chunks))).events == whole
+
+
+@pytest.mark.parametrize(("framing", "wrap"), [("lines", wrap_line), ("headers", wrap_with_header)])
+def test_messages_are_told_from_noise(framing: str, wrap: Any) -> None:
+    sent = [
+        codec.encode(OK),
+        codec.encode([OK, OK]),
+        b"42",
+        b"[]",
+        b'["a"]',
+        b'{"a":1}',
+        b"{",
+        b'{"jsonrpc":"2.0","id":NaN}',
+    ]
+    events = told(framing, wrap(*sent)).events[:-1]
+    assert [type(event) for event in events] == [Heard, Heard, *[Noise] * 6]
+    assert list(messages(events)) == [OK, OK, OK]
+
+
+def test_a_last_line_without_its_end_is_noise_unless_a_signal_cut_it_off() -> None:
+    for status, kinds in ((0, [Noise]), (None, [Noise]), (-9, [])):
+        conversation = Conversation()
+        conversation.hear(b'{"jsonrpc":"2.0","id"')
+        conversation.end(status)
+        assert [type(event) for event in conversation.events[:-1]] == kinds
+
+
+@pytest.mark.parametrize("other", ["1", 1.0, True, 2, None, 2**64 + 1])
+def test_an_answer_is_found_by_an_id_of_the_same_value_and_type(other: Any) -> None:
+    events = [Heard(b"", {**OK, "id": identity}) for identity in (1, other)]
+    assert answers(events, 1) == [OK]
+    assert answers(events, other) == [{**OK, "id": other}]
+
+
+def test_an_exchange_is_lines_that_can_be_read_and_sent_again() -> None:
+    conversation = Conversation()
+    conversation.say(b'{"id": "\xc3\xa4"}\n')
+    conversation.do("its standard input ends")
+    conversation.hear(b"\x1b[31mred\xff\n" + codec.encode(OK) + b"\n")
+    conversation.end(3, "Traceback\nKeyError")
+    assert lines(conversation.events) == [
+        '-> {"id": "ä"}',
+        "-- its standard input ends",
+        "<- \\u001b[31mred\\xff   (noise on stdout: no JSON: JSON is malformed: invalid character (byte 0))",
+        '<- {"jsonrpc":"2.0","id":1,"result":{}}',
+        "-- it ended with status 3",
+        "-- stderr: Traceback",
+        "-- stderr: KeyError",
+    ]
+
+
+def test_a_long_exchange_keeps_its_two_ends_and_long_messages_their_size() -> None:
+    conversation = Conversation()
+    conversation.say(b"x" * 16_000_000)
+    for _ in range(100):
+        conversation.hear(codec.encode(OK) + b"\n")
+    shown = lines(conversation.events)
+    assert shown[0].endswith("(16,000,000 bytes)")
+    assert shown[20] == "-- 61 lines are left out here"
+    assert len(shown) == 41
+    assert sum(map(len, shown)) < 10_000
+
+
+# --- what a case sends ---
+
+VALUES = {"probe": "ping", "meta": {"a": 1}, "call": {"name": "add", "arguments": {"b": [2]}}, "n": 7}
+
+
+def test_values_are_put_into_messages_as_values_and_into_texts_as_json() -> None:
+    message = {"id": "${n}", "method": "${probe}", "params": {"x": ["${call.arguments}", "a ${n}"], "m": "${meta}"}}
+    assert filled(message, VALUES) == {
+        "id": 7,
+        "method": "ping",
+        "params": {"x": [{"b": [2]}, "a ${n}"], "m": {"a": 1}},
+    }
+    assert (
+        data_of('{"id":${n},"method":${probe},"params":${meta}}', VALUES)
+        == b'{"id":7,"method":"ping","params":{"a":1}}'
+    )
+
+
+def test_texts_may_be_bytes_and_repetitions_in_any_order() -> None:
+    text = ["a", {"base64": "/w=="}, {"repeat": "b${n}", "times": 2}, ["c"]]
+    assert data_of(text, VALUES) == b"a\xffb7b7c"
+
+
+def test_a_message_gets_what_its_revision_demands_and_keeps_what_it_has() -> None:
+    request = {"id": 1, "method": "m", "params": {"a": 1, "_meta": {"progressToken": 0}}}
+    assert completed(request, "2025-11-25") == {"jsonrpc": "2.0", **request}
+    modern = completed(request, "2026-07-28")
+    assert modern["params"]["a"] == 1
+    assert modern["params"]["_meta"]["progressToken"] == 0
+    assert modern["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
+    assert completed({"method": "notifications/x"}, "2026-07-28") == {"jsonrpc": "2.0", "method": "notifications/x"}
+    other = {"id": 1, "method": "m", "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2031-01-01"}}}
+    assert completed(other, "2026-07-28")["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2031-01-01"

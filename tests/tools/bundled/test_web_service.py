@@ -250,6 +250,14 @@ def test_no_error_shows_a_secret(server: StandIn, hours: Hours, place: str) -> N
     assert "s3cret" not in repr(Service("Stand-in", f"http://user:{quote(KEY)}@host", headers={"x": KEY}))
 
 
+@pytest.mark.parametrize("key", ["two\nlines of key", "key with …", "\x00"])
+def test_a_key_that_can_be_none_is_told_without_it(server: StandIn, hours: Hours, key: str) -> None:
+    service = Service("Stand-in", server.url)
+    with pytest.raises(ToolError, match="the key for Stand-in has letters that no key can have") as raised:
+        service.get("x", call=Call(watch=hours.watch), secret_headers={"x-api-key": key})
+    assert key not in str(raised.value)
+
+
 def test_no_log_shows_a_secret(server: StandIn, hours: Hours, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     ask(server, hours)

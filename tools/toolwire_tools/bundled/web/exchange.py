@@ -17,6 +17,7 @@ from toolwire_schemas import codec
 from toolwire_tools.bundled.needs import extra
 
 from .call import THREAD
+from .charsets import decoded
 from .errors import NotConnected, Unreachable, Unusable, WebError
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from .call import Call, Leaving
 
 
+_MAX_TOLD = 300
+"""Letters of what the library says, which may hold what came."""
+
+
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """What one answer may take: seconds to connect, seconds of silence, and bytes, counted when decompressed."""
 
@@ -38,7 +43,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked. *shown* is how errors call it. *proxy* None means none; `""` is what the environment says."""
+    """What is asked. *shown* is how errors call it. If it is not *direct*, it takes the proxy of the environment."""
 
     method: str
     url: str
@@ -46,7 +51,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     headers: dict[str, str] = {}
     content: bytes | None = None
     extensions: dict[str, Any] = {}
-    proxy: str | None = ""
+    direct: bool = False
+
+    def __repr__(self) -> str:  # the rest may be secret
+        return f"<Request to {self.shown}>"
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,12 +83,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
             raise Unusable(f"{self.where} answered with {kind} that is no JSON: {error}") from None
 
     def text(self) -> str:
-        """The body as text, which is UTF-8 unless the service says otherwise."""
-        charset = self.headers.get("content-type", "").lower().partition("charset=")[2].partition(";")[0].strip(" \"'")
-        try:
-            return self.body.decode(charset or "utf-8", "replace")
-        except LookupError:
-            return self.body.decode("utf-8", "replace")
+        """The body as text."""
+        return decoded(self.body, self.headers.get("content-type", ""))
 
 
 def send(
@@ -187,8 +191,7 @@ def _client(request: Request, limits: Limits) -> httpx2.Client:
         timeout=httpx2.Timeout(limits.silence_seconds, connect=limits.connect_seconds),
         verify=_trusted(),
         follow_redirects=False,
-        proxy=request.proxy or None,
-        trust_env=request.proxy == "",
+        trust_env=not request.direct,
     )
 
 
@@ -207,7 +210,7 @@ def _size(count: int) -> str:
 
 
 def _about(error: Exception, clean: Callable[[str], str]) -> str:
-    return clean(str(error)) or type(error).__name__
+    return clean(str(error))[:_MAX_TOLD] or type(error).__name__
 
 
 @cache

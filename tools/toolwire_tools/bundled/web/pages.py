@@ -90,7 +90,7 @@ def _request(target: Target, address: str) -> Request:
         shown=shown(str(target.url)),
         headers={"host": target.url.netloc.decode("ascii"), "accept": _ACCEPTED},
         extensions={"sni_hostname": host.rstrip(".")} if host != place else {},
-        proxy=None,
+        direct=True,
     )
 
 

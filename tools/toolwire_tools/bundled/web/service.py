@@ -14,6 +14,7 @@ from toolwire_schemas import codec
 
 from toolwire_tools.errors import ToolError
 
+from .errors import WebError
 from .exchange import Limits, Reply, Request, send
 from .pace import Pace
 from .refusals import refusal
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .call import Call
-    from .errors import WebError
 
 _MAX_REDIRECTS = 3
 _MAX_HOLD_SECONDS = 60.0
@@ -110,6 +110,8 @@ class Service:
     def _ask(self, asked: _Asked, call: Call, secret_params: dict[str, str], secret_headers: dict[str, str]) -> Reply:
         from urllib.parse import urlsplit
 
+        if not all(value.isascii() and value.isprintable() for value in secret_headers.values()):
+            raise ToolError(f"the key for {self.name} has letters that no key can have; is it whole, and alone?")
         address = _address(self.name, self._base_url, asked.path)
         parts = urlsplit(address)
         hidden = _Hidden([*secret_params.values(), *secret_headers.values(), parts.password or ""])
@@ -131,17 +133,13 @@ class Service:
                 with pace.turn(call):
                     call.say(f"asking {request.shown}")
                     return self._answered(request, call, hidden)
-            except ToolError as error:
+            except WebError as error:
                 failure = error
             attempt += 1
             self._wait(attempt, failure, pace, call)
 
-    def _wait(self, attempt: int, failure: ToolError, pace: Pace, call: Call) -> None:
+    def _wait(self, attempt: int, failure: WebError, pace: Pace, call: Call) -> None:
         """Wait until it is time to ask again. Raises *failure* if it is never."""
-        from .errors import WebError
-
-        if not isinstance(failure, WebError):
-            raise failure
         asked = failure.asked_wait_seconds
         if asked is not None:
             pace.hold(call, min(asked, _MAX_HOLD_SECONDS))
@@ -207,7 +205,7 @@ def _query(params: Mapping[str, object]) -> str:
     from urllib.parse import urlencode
 
     named = [(name, each) for name, value in params.items() for each in (value if isinstance(value, list) else [value])]
-    return urlencode([(name, _written(value)) for name, value in named if value is not None])
+    return urlencode([(name, _written(value)) for name, value in named if value is not None], errors="replace")
 
 
 def _written(value: object) -> str:

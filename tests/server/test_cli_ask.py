@@ -402,6 +402,16 @@ def test_a_person_fills_in_the_forms_of_tools(folder: Path) -> None:
     assert answered == [{"answer": 3}, {"answer": "view"}]
 
 
+def test_ctrl_c_at_the_question_of_a_tool_cancels_its_call(folder: Path) -> None:
+    words = ["--tools", "tools.py", "--model", "models.py:books", "--transcript", "run.jsonl"]
+    with Terminal("ask", "go", *words, cwd=folder) as terminal:
+        terminal.types("\x03", at="Answer (integer) > ")
+        assert terminal.ends() == 0
+    assert "the call is cancelled; Ctrl-C again ends the run" in terminal.shown
+    kinds = [type(event).__name__ for event in load(folder / "run.jsonl")]
+    assert kinds[-6:-2] == ["CallStarted", "ToolAsked", "CallFinished", "ModelAsked"]
+
+
 def test_progress_is_a_bar_that_ctrl_c_ends(folder: Path) -> None:
     with Terminal("ask", "go", "--tools", "tools.py", "--model", "models.py:waits", cwd=folder) as terminal:
         terminal.types("\x03", at="25%")

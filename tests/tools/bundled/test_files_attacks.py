@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -13,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
+from hypothesis import settings as with_settings
 from hypothesis import strategies as st
 from toolwire_tools import Context, Text, ToolError, tools_of
 from toolwire_tools.bundled.files import Files, folders, patterns
@@ -294,7 +297,7 @@ def test_what_cannot_be_a_path_is_refused(files: Files, root: Path, path: str) -
 
 
 @given(path=st.text("./\\a\0\ud800~$*:-é\n", max_size=30))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@with_settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_path_is_inside_or_refused(files: Files, root: Path, path: str) -> None:
     before = snapshot(root.parent / "outside")
     for call in (files.read, files.list, lambda path: files.write(path, "x", if_exists="replace")):
@@ -366,6 +369,23 @@ def test_a_pattern_that_would_take_for_ever_is_ended(
     (root / "trap.txt").write_text("a" * 5000 + "!\n")
 
     assert "more than 0.3 seconds" in refused(files.search, CONTEXT, text=pattern, regex=True)
+
+
+def test_a_pattern_does_not_outlive_a_server_that_was_killed() -> None:
+    """Nobody is left who would end the process: the system does."""
+    settings = {"pattern": "(a+)+$", "ignores_case": False, "shown": 500, "seconds": 1}
+    question = {"text": "a" * 5000 + "!", "limit": 1}
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", patterns._PROGRAM],
+        input="".join(json.dumps(line) + "\n" for line in (settings, question)),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert done.stdout == "null\n"
+    assert done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
 
 
 @pytest.mark.parametrize(

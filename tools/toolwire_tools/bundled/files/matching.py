@@ -1,7 +1,7 @@
 """The process behind patterns.py: finds lines by a regular expression. A program, so it imports nothing of ours.
 
-The first line of input is `{"pattern", "ignores_case", "shown"}`, answered by what is wrong with it, or null; each
-further one is `{"text", "limit"}`, answered by `[[line, text], ...]`.
+The first line of input is `{"pattern", "ignores_case", "shown", "seconds"}`, answered by what is wrong with it, or null;
+each further one is `{"text", "limit"}`, answered by `[[line, text], ...]`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _MAX_MEMORY = 1024 * 1024 * 1024
 
 def main() -> None:
     """Answer until the input ends."""
-    _limit_memory()
     asked = map(json.loads, sys.stdin.buffer)
     settings = next(asked)
+    _limit(settings["seconds"])
     try:
         pattern = re.compile(settings["pattern"], re.IGNORECASE if settings["ignores_case"] else 0)
     except (re.error, OverflowError, RecursionError) as error:
@@ -48,11 +48,13 @@ def _answer(value: object) -> None:
     sys.stdout.flush()
 
 
-def _limit_memory() -> None:
+def _limit(seconds: int) -> None:
+    """Have the system see to it, in case that nobody is there any more who would end this process."""
     try:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY, _MAX_MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     except (ImportError, ValueError, OSError):  # Windows, or a limit that is lower already
         pass
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -33,7 +34,9 @@ class Pattern:
     """
 
     def __init__(self, pattern: str, *, ignores_case: bool) -> None:
-        self._said = {"pattern": pattern, "ignores_case": ignores_case, "shown": MAX_LINE}
+        seconds = int(MAX_PATTERN_SECONDS) + 2
+        self._said = {"pattern": pattern, "ignores_case": ignores_case, "shown": MAX_LINE, "seconds": seconds}
+        self._left = MAX_PATTERN_SECONDS
         self._late = False
 
     def __enter__(self) -> Pattern:
@@ -43,9 +46,6 @@ class Pattern:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        self._timer = threading.Timer(MAX_PATTERN_SECONDS, self._end)
-        self._timer.daemon = True
-        self._timer.start()
         try:
             problem = self._answer(self._said)
             if problem:
@@ -69,12 +69,18 @@ class Pattern:
     def _answer(self, question: dict[str, Any]) -> Any:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        started, timer = monotonic(), threading.Timer(self._left, self._end)
+        timer.daemon = True
+        timer.start()
         try:
             self._process.stdin.write(msgspec.json.encode(question) + b"\n")
             self._process.stdin.flush()
             answer = self._process.stdout.readline()
         except BrokenPipeError:
             answer = b""
+        finally:
+            timer.cancel()
+            self._left -= monotonic() - started
         if not answer:
             much = f"more than {MAX_PATTERN_SECONDS:g} seconds" if self._late else "too much memory"
             raise ToolError(f"the regular expression takes {much}: make it simpler, or search less")
@@ -85,7 +91,6 @@ class Pattern:
         self._process.kill()
 
     def _close(self) -> None:
-        self._timer.cancel()
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):

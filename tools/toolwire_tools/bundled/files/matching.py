@@ -1,7 +1,7 @@
 """The process behind patterns.py: finds lines by a regular expression. A program, so it imports nothing of ours.
 
-The first line of input is `{"pattern", "ignores_case", "shown", "seconds"}`, answered by what is wrong with it, or null;
-each further one is `{"text", "limit"}`, answered by `[[line, text], ...]`.
+The first line of input is `{"pattern", "ignores_case", "shown", "seconds"}`, answered by what is wrong with it, or
+null; each further one is `{"text", "limit"}`, answered by `[[line, text], ...]`.
 """
 
 from __future__ import annotations

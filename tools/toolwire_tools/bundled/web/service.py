@@ -1,7 +1,8 @@
 """A service on the web: asked for JSON or text, asked again where that helps, and told in its own words when it fails.
 
 service = Service("Serper", "https://google.serper.dev")
-found = service.post("search", json={"q": "tea"}, secrets={"X-API-KEY": key(...)}, call=Call(context)).json()
+secret = {"x-api-key": key("SERPER_API_KEY")}
+found = service.post("search", json={"q": "tea"}, secret_headers=secret, call=Call(context)).json()
 """
 
 from __future__ import annotations

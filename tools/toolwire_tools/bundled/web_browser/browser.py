@@ -1,12 +1,11 @@
 """WebBrowser: search the web, select results to read, open pages.
 
-Strategy. Results get numbers that are never given out twice, while Lagent began at 0 with each search. One server works
-for many calls at once: what `select` means must not depend on who searched last.
+Strategy. Results get ids that are never given out twice, while Lagent began at 0 with each search. One server works for
+many calls at once: what `select` means must not depend on who searched last.
 """
 
 from __future__ import annotations
 
-import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from toolwire_tools.parsers import BaseParser, JsonParser
 from .cache import Cache
 from .engines import Hit, Settings, engine
 from .hits import chosen
+from .results import Results, Told
 from .together import together
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _SECONDS = 60.0
 _MAX_QUERIES = 10
 _MAX_SELECTED = 10
 _SELECTED_CHARS = 8192
-_MAX_RESULTS = 1000
+_MAX_PAGES = 32  # that are remembered, each up to a million letters
 _MAX_PAGE_BYTES = 4 * 1024 * 1024
 
 NO_RESULTS = "No search results to select from."
@@ -101,13 +101,16 @@ class WebBrowser(BaseAction):
         self._limits = Limits(connect_seconds=timeout, silence_seconds=timeout, max_bytes=_MAX_PAGE_BYTES)
         self._max_chars = max_chars
         self._searches: Cache[list[Hit]] = Cache()
-        self._pages: Cache[Text] = Cache()
-        self.search_results: dict[int, dict[str, str]] = {}
-        self._next_id = 0
-        self._lock = threading.Lock()
+        self._pages: Cache[Text] = Cache(most=_MAX_PAGES)
+        self._results = Results()
+
+    @property
+    def search_results(self) -> dict[int, Told]:
+        """What was found so far, by its ids."""
+        return self._results.kept
 
     @tool_api(read_only=True, open_world=True)
-    def search(self, query: str | list[str], context: Context | None = None) -> dict[int, dict[str, str]]:
+    def search(self, query: str | list[str], context: Context | None = None) -> dict[int, Told]:
         """Search the web. Each result has an id, with which `select` reads its page, a URL, a title and a summary.
 
         Args:
@@ -124,16 +127,16 @@ class WebBrowser(BaseAction):
             raise failures[0] if len(texts) == 1 else ToolError("\n".join(texts))
         for failure in failures:
             call.say(f"one of the queries failed: {failure}")
-        return self._numbered([hit for outcome in outcomes if not isinstance(outcome, ToolError) for hit in outcome])
+        return self._results.add(hit for outcome in outcomes if not isinstance(outcome, ToolError) for hit in outcome)
 
     @tool_api(read_only=True, open_world=True)
-    def select(self, select_ids: list[int], context: Context | None = None) -> dict[int, dict[str, str]]:
+    def select(self, select_ids: list[int], context: Context | None = None) -> dict[int, Told]:
         """Get the detailed content on the selected pages: the first 8192 letters of each, without links.
 
         Args:
             select_ids (List[int]): list of ids that `search` told. Max number of ids to be selected is no more than 4.
         """
-        if not self.search_results:
+        if not self._results.kept:
             raise ToolError(NO_RESULTS)
         if not 1 <= len(select_ids) <= _MAX_SELECTED:
             raise ArgumentsError([("arguments.select_ids", f"from 1 to {_MAX_SELECTED} ids, 4 are better")])
@@ -142,7 +145,12 @@ class WebBrowser(BaseAction):
         outcomes = dict(zip(ids, together([partial(self._selected, each, call) for each in ids]), strict=True))
         if all(isinstance(outcome, ToolError) for outcome in outcomes.values()):
             raise ToolError("\n".join(f"{each}: {outcome}" for each, outcome in outcomes.items()))
-        return {each: self._shown(each, outcome) for each, outcome in outcomes.items()}
+        return {
+            each: self._results.told(
+                each, **({"error": str(found)} if isinstance(found, ToolError) else {"content": found})
+            )
+            for each, found in outcomes.items()
+        }
 
     @tool_api(read_only=True, open_world=True)
     def open_url(self, url: str, context: Context | None = None) -> dict[str, str]:
@@ -163,37 +171,18 @@ class WebBrowser(BaseAction):
 
         return self._searches.get(query, ask, call.watch.elapsed)
 
-    def _numbered(self, hits: list[Hit]) -> dict[int, dict[str, str]]:
-        """The results by their new ids; what several queries found once, with what each of them told."""
-        by_url: dict[str, dict[str, str]] = {}
-        for hit in hits:
-            if hit.url in by_url:
-                by_url[hit.url]["summ"] += f"\n{hit.summary}"
-            else:
-                by_url[hit.url] = {"url": hit.url, "summ": hit.summary, "title": hit.title}
-        with self._lock:
-            numbered = dict(enumerate(by_url.values(), self._next_id))
-            self._next_id += len(numbered)
-            kept = {**self.search_results, **{each: {**result} for each, result in numbered.items()}}
-            self.search_results = dict(list(kept.items())[-_MAX_RESULTS:])
-        return numbered
-
     def _selected(self, number: int, call: Call) -> str:
-        results = self.search_results
-        if number not in results:
-            raise ToolError(f"no search result has the id {number}; there are {min(results)} to {max(results)}")
-        return self._page(results[number]["url"], call).without_links[:_SELECTED_CHARS]
-
-    def _shown(self, number: int, outcome: str | ToolError) -> dict[str, str]:
-        known = self.search_results.get(number, {})
-        told: dict[str, str] = {name: known[name] for name in ("url", "title") if name in known}
-        return {**told, "error": str(outcome)} if isinstance(outcome, ToolError) else {**told, "content": outcome}
+        return self._page(self._results.url(number), call).without_links[:_SELECTED_CHARS]
 
     def _page(self, url: str, call: Call) -> Text:
         def open_it() -> Text:
             return read(fetch(url, call, guard=self._guard, limits=self._limits), call)
 
         return self._pages.get(url, open_it, call.watch.elapsed)
+
+
+def _part(outcome: str | ToolError) -> dict[str, str]:
+    return {"error": str(outcome)} if isinstance(outcome, ToolError) else {"content": outcome}
 
 
 class WebSearch(WebBrowser):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -47,4 +46,6 @@ def _is_wanted(url: str, black_list: Collection[str]) -> bool:
 
 def _plain(text: Any) -> str:
     """*text* on one line, without the marks that engines put round the words that were sought."""
+    import html
+
     return " ".join(html.unescape(_TAG.sub("", text)).split()) if isinstance(text, str) else ""

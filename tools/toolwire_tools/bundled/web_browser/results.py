@@ -1,0 +1,57 @@
+"""What searches found, by numbers."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from toolwire_tools.errors import ToolError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .engines import Hit
+
+Told = dict[str, str]
+"""A result as it is told: `url`, `summ` and `title`."""
+
+
+class Results:
+    """Results by their ids, which are never given out twice; the latest *most* are kept. Any thread may use it."""
+
+    def __init__(self, *, most: int = 1000) -> None:
+        self._most = most
+        self._next = 0
+        self._lock = threading.Lock()
+        self.kept: dict[int, Told] = {}
+        """All of them; never changed, but replaced."""
+
+    def add(self, hits: Iterable[Hit]) -> dict[int, Told]:
+        """The results by their new ids. What several queries found is told once, with what each of them said of it."""
+        by_url: dict[str, Told] = {}
+        for hit in hits:
+            if hit.url in by_url:
+                by_url[hit.url]["summ"] += f"\n{hit.summary}"
+            else:
+                by_url[hit.url] = {"url": hit.url, "summ": hit.summary, "title": hit.title}
+        with self._lock:
+            added = dict(enumerate(by_url.values(), self._next))
+            self._next += len(added)
+            self.kept = dict([*self.kept.items(), *added.items()][-self._most :])
+        return added
+
+    def url(self, number: int) -> str:
+        """The address of the result with this id.
+
+        Raises:
+            ToolError: if there is none.
+        """
+        kept = self.kept
+        if number not in kept:
+            raise ToolError(f"no search result has the id {number}; there are {min(kept)} to {max(kept)}")
+        return kept[number]["url"]
+
+    def told(self, number: int, **more: str) -> Told:
+        """What `select` tells of the result with this id: its address, its title and *more*."""
+        known = self.kept.get(number, {})
+        return {**{name: known[name] for name in ("url", "title") if name in known}, **more}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says and return the exit status.
 
-    0: done. 1: the tool or the server failed. 2: the command line or a target is wrong. 130: interrupted.
+    0: done. 1: the tool or the server failed. 2: the command line or a target is wrong. 130: interrupted; without
+    *arguments*, as a program of its own, it is ended by the signal then.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -45,12 +46,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Failed as failure:
         return _complain(str(failure), failure.status)
     except KeyboardInterrupt:
-        return 130
+        status = _INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has seen enough. Python would complain when it flushes the rest at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
+    if status == _INTERRUPTED and arguments is None:
+        _end_by_interrupt()
     return status
+
+
+_INTERRUPTED = 130
+
+
+def _end_by_interrupt() -> None:
+    """End as Ctrl-C ends programs, where that is known: a shell calls it 130 too, and does not go on with its loop."""
+    if os.name == "posix":
+        import signal
+
+        with suppress(OSError):  # nobody may be reading any longer
+            sys.stdout.flush()
+            sys.stderr.flush()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGINT)
 
 
 def _dispatch(words: list[str]) -> int:

@@ -252,7 +252,7 @@ def test_ctrl_c_ends_quietly_and_takes_the_server_along(folder: Path) -> None:
         server = int((folder / "running").read_text())  # waits until the tool writes there
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=SECONDS)
-    assert (process.returncode, stderr) == (130, b"")
+    assert (process.returncode, stderr) == (-signal.SIGINT, b"")
     assert not Path(f"/proc/{server}").exists()
 
 

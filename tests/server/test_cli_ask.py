@@ -257,7 +257,7 @@ def test_ctrl_c_ends_the_call_and_then_the_run_and_leaves_nothing_behind(folder:
         assert (folder / "thinking").read_text() == "yes"  # the run goes on without the call
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=SECONDS)
-    assert (process.returncode, stdout) == (130, b"")
+    assert (process.returncode, stdout) == (-signal.SIGINT, b"")
     assert b"the call is cancelled; Ctrl-C again ends the run" in stderr
     assert b"  cancelled: Ctrl-C (1 reply" in stderr
     assert not Path(f"/proc/{server}").exists()
@@ -358,7 +358,7 @@ QUESTION = "How much is 12 * (3 + 4)?"
         ([("e\r", APPROVAL), ('\x7f\x7f"x"}\r', '"b":7}'), ("n\r", "do not fit"), ("\r", "why")], 1, "not allowed"),
         ([("n I have no time\r", APPROVAL)], 1, "not allowed: I have no time"),
         ([("\x04", APPROVAL)], 1, "needs_input: a call waits for approval"),
-        ([("\x03", APPROVAL)], 130, "cancelled: Ctrl-C"),
+        ([("\x03", APPROVAL)], -signal.SIGINT, "cancelled: Ctrl-C"),
     ],
     ids=["yes", "always", "edited", "edited to what is no JSON", "edited to a misfit", "no", "later", "Ctrl-C"],
 )
@@ -473,7 +473,7 @@ def test_a_called_tool_asks_whoever_sits_at_the_terminal(folder: Path) -> None:
 def test_ctrl_c_at_the_question_of_a_called_tool_ends_everything(folder: Path) -> None:
     with Terminal("call", "tools.py", "book", cwd=folder) as terminal:
         terminal.types("\x03", at="Answer (integer) > ")
-        assert terminal.ends() == 130
+        assert terminal.ends() == -signal.SIGINT
     assert "Traceback" not in terminal.shown
 
 

@@ -384,6 +384,13 @@ def test_a_setting_without_a_bundled_tool_is_told(tmp_path: Path) -> None:
         load([str(tmp_path / "tools.py")], tool_settings=["Files.roots=x"])
 
 
+def test_a_question_is_asked_with_tools_as_they_are_set() -> None:
+    asking = ["ask", "How much is 2 + 2?", "--model", "arithmetic", "--set", "Clock.zone=Asia/Toky"]
+    assert "--set goes with --tools" in run(*asking).stderr
+    done = run(*asking, "--tools", "Clock")
+    assert (done.returncode, "do you mean Asia/Tokyo?" in done.stderr) == (2, True)
+
+
 def test_what_a_host_is_told_holds_in_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("here\n")

@@ -8,6 +8,7 @@ import msgspec
 from toolwire_schemas.codes import INVALID_PARAMS
 from toolwire_schemas.faults import worded
 
+from ..fitting import Fitting, told
 from .conversation import Ended, Noise, answers, is_answer, messages
 from .judging import Unmet, shown
 
@@ -53,7 +54,8 @@ class Judge:
         self.name: str = tool["name"]
         self.input_schema: dict[str, Any] = tool["inputSchema"]
         self._input = Document(self.input_schema)
-        self._output = _validator(tool.get("outputSchema"))
+        output = tool.get("outputSchema")
+        self._output = Fitting(output) if isinstance(output, dict) else None
 
     def takes(self, arguments: dict[str, Any]) -> bool:
         """Whether *arguments* are valid, as jsonschema has it. Formats are not judged."""
@@ -63,8 +65,7 @@ class Judge:
         """Judge what came of *arguments*, which are of this *kind*: `valid` or `invalid`."""
         expected = "one answer to valid arguments"
         if kind == "invalid":
-            faults = worded(self._input.errors(arguments), "arguments")
-            expected = f"a refusal, since {'; '.join(f'{place} {fault}' for place, fault in faults[:3])}"
+            expected = f"a refusal, since {told(worded(self._input.errors(arguments), 'arguments')[:3])}"
         breach = came = _breach(asked)
         if came is None:
             answer = answers(asked.events, asked.call)[0]
@@ -83,9 +84,8 @@ class Judge:
             return None
         if "structuredContent" not in result:
             return f"a result without structuredContent, though there is an outputSchema: {shown(answer)}"
-        faults = worded(self._output.iter_errors(result["structuredContent"]), "structuredContent")
-        said = "; ".join(f"{place} {fault}" for place, fault in faults[:3])
-        return f"not what the outputSchema says: {said} - {shown(answer)}" if faults else None
+        faults = self._output.faults(result["structuredContent"], "structuredContent")
+        return f"not what the outputSchema says: {told(faults[:3])} - {shown(answer)}" if faults else None
 
 
 def _breach(asked: Asked) -> str | None:
@@ -129,18 +129,3 @@ def _acceptance(answer: dict[str, Any]) -> str | None:
     content = result.get("content")
     texts = [block.get("text") for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     return None if any(texts) else f"a refusal without a reason: {shown(answer)}"
-
-
-def _validator(schema: Any) -> Any:
-    """What judges structured content; `None` if there is no schema for it, or none that can judge."""
-    from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import Draft202012Validator, validator_for
-
-    if not isinstance(schema, dict):
-        return None
-    validator = validator_for(schema, default=Draft202012Validator)
-    try:
-        validator.check_schema(schema)
-    except SchemaError:  # other cases tell of that
-        return None
-    return validator(schema)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     import pytest
-    from toolwire_schemas.cases import Case, Severity
+    from toolwire_schemas.cases import Severity
 
     from .facts import Settings
     from .fuzz import Fuzzing
@@ -76,7 +76,7 @@ def contract_cases(
     @pytest.mark.parametrize("contract_case", [*wanted, *(FUZZ_IDS if fuzzing else ())])
     def test(contract_case: str, request: pytest.FixtureRequest) -> None:
         report = played.report(request, test)
-        _settle([verdict for verdict in report.verdicts if _is_of(verdict, contract_case, wanted)], report, severity)
+        _settle([verdict for verdict in report.verdicts if played.is_on(verdict, contract_case)], report, severity)
 
     test.__doc__ = f"What `{' '.join(command)}` starts keeps the contract."
     return test
@@ -88,6 +88,7 @@ class _Played:
     def __init__(self, play: Callable[[set[str]], Report]) -> None:
         self._play = play
         self._report: Report | NotStarted | None = None
+        self._ids: set[str] = set()
 
     def report(self, request: pytest.FixtureRequest, test: Callable[..., None]) -> Report:
         """Return it; made when the first test asks, of what is selected."""
@@ -95,21 +96,21 @@ class _Played:
 
         if self._report is None:
             items = [item for item in request.session.items if getattr(item, "function", None) is test]
+            self._ids = {item.callspec.params["contract_case"] for item in items}  # type: ignore[attr-defined]
             try:
-                self._report = self._play({item.callspec.params["contract_case"] for item in items})  # type: ignore[attr-defined]
+                self._report = self._play(self._ids)
             except NotStarted as error:
                 self._report = error
         if isinstance(self._report, NotStarted):
             pytest.fail(str(self._report), pytrace=False)
         return self._report
 
-
-def _is_of(verdict: Verdict, wanted: str, known: Mapping[str, Case]) -> bool:
-    """Whether *verdict* is on the case that is *wanted*, or fails unasked, as it does where a server never answers."""
-    is_fuzz = verdict.case.startswith("fuzz/")
-    if verdict.case == wanted or (is_fuzz and verdict.case.startswith(f"{wanted}/")):
-        return True
-    return not is_fuzz and verdict.case not in known and is_bad(verdict)
+    def is_on(self, verdict: Verdict, case: str) -> bool:
+        """Whether *verdict* is on this *case*, or fails without having been asked for: the server does not answer."""
+        is_fuzz = verdict.case.startswith("fuzz/")
+        if verdict.case == case or (is_fuzz and verdict.case.startswith(f"{case}/")):
+            return True
+        return not is_fuzz and verdict.case not in self._ids and is_bad(verdict)
 
 
 def _settle(verdicts: Sequence[Verdict], report: Report, severity: str) -> None:

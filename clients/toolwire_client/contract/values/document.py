@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft7Validator, Draft202012Validator, FormatChecker
 from jsonschema.exceptions import SchemaError
+from referencing import Registry
 from toolwire_schemas.patterns import problem
 from toolwire_schemas.subschemas import target, walk
 
@@ -39,7 +40,8 @@ class Document:
     def __init__(self, schema: Schema) -> None:
         self.root = schema
         self.is_draft7 = _is_draft7(schema)
-        self._validator = (Draft7Validator if self.is_draft7 else Draft202012Validator)(schema)
+        dialect = Draft7Validator if self.is_draft7 else Draft202012Validator
+        self._validator = dialect(schema, registry=Registry())  # nothing is fetched, whatever it refers to
         try:
             for where, why in self._faults():
                 raise Unsupported(where, why)
@@ -66,6 +68,8 @@ class Document:
             yield ".".join(map(str, error.absolute_path)), f"this is no valid schema: {error.message[:200]}"
             return
         for where, schema in walk(self.root, "schema") if isinstance(self.root, dict) else ():
+            if "$id" in schema and schema is not self.root:
+                yield f"{where}.$id", "references from here on lead elsewhere"
             for word, why in _UNSUPPORTED.items():
                 if word in schema and schema[word] not in _ALLOWING_ALL:
                     yield f"{where}.{word}", why

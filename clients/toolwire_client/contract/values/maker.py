@@ -8,6 +8,7 @@ one way to fit, and one kind of value; a value is made of one of the options tha
 from __future__ import annotations
 
 import math
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -132,7 +133,7 @@ class Maker:
         way = option.way
         match option.kind:
             case "listed":
-                return st.sampled_from(option.listed or ())
+                return st.sampled_from(option.listed or ()).map(deepcopy)  # they are the schema's own
             case "null":
                 return st.none()
             case "boolean":
@@ -175,7 +176,7 @@ class Maker:
 
     def _array(self, draw: DrawFn, words: ArrayWords, depth: int) -> list[Any]:
         if words.says_nothing and draw(st.integers(0, 19)) == 19:
-            return nasty.DEEP
+            return nasty.nested(nasty.DEEP)
         size = draw(st.integers(words.least, int(min(self._capacity(words, depth), words.least + _MORE_ITEMS))))
         places = [words.item(index) for index in range(size)]
         for part in words.contains:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .conjunction import dependent_names
 
@@ -43,11 +43,11 @@ class ObjectWords:
         return list(found)
 
 
-def _said_of(name: str, schema: dict[str, object]) -> list[Schema]:
-    properties: dict[str, Schema] = schema.get("properties", {})  # type: ignore[assignment]
-    patterns: dict[str, Schema] = schema.get("patternProperties", {})  # type: ignore[assignment]
+def _said_of(name: str, schema: dict[str, Any]) -> list[Schema]:
+    properties: dict[str, Schema] = schema.get("properties", {})
+    patterns: dict[str, Schema] = schema.get("patternProperties", {})
     said = [properties[name]] if name in properties else []
     said += [inner for pattern, inner in patterns.items() if re.search(pattern, name)]
     if not said and "additionalProperties" in schema:
-        return [schema["additionalProperties"]]  # type: ignore[list-item]
+        return [schema["additionalProperties"]]
     return said

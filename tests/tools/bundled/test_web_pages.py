@@ -247,7 +247,7 @@ def test_a_look_up_that_hangs_is_left_alone(server: StandIn, monkeypatch: pytest
     ("fault", "told"),
     [
         (error(404, "<html><body><h1>Not</h1> here</body></html>"), "/tea answered 404: Not here"),
-        (error(429, "busy"), "/tea answered 429: busy"),
+        (error(429, "busy", **{"retry-after": "90"}), "/tea answered 429: busy (it asks to wait 90 seconds)"),
         (error(500), "/tea answered 500: without a word"),
         (lambda exchange: exchange.head(304, {}), "/tea answered 304"),
     ],

@@ -40,7 +40,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 def fetch(url: str, call: Call, *, guard: Guard = Guard(), limits: Limits = Limits()) -> Page:  # noqa: B008  # frozen
-    """The page at *url*.
+    """The page at *url*, which is asked for once: whoever wants it can ask again.
 
     Raises:
         NotOpened: if it, or what it redirects to, is not to be opened.

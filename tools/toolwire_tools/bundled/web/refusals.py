@@ -26,7 +26,7 @@ def refusal(
     """The error for an answer of this *status* from *where*. *clean* takes what is secret out of a text."""
     message = clean(said(body))[:_MAX_TOLD]
     seconds = asked_wait(headers, now)
-    advice = clean(_advice(status, headers))
+    advice = clean(_advice(status, headers)) or (f"it asks to wait {seconds:.0f} seconds" if seconds else "")
     return Refused(
         f"{where} answered {status}: {message or 'without a word'}" + (f" ({advice})" if advice else ""),
         status=status,

@@ -146,8 +146,6 @@ class Service:
             pace.hold(call, min(asked, _MAX_HOLD_SECONDS))
         seconds = self._retries.seconds_before(attempt, failure, call.watch.chance)
         if seconds is None or seconds > call.seconds_left:
-            if failure.is_passing and asked:
-                raise _with(failure, f"; it asks to wait {asked:.0f} seconds: try again then")
             raise failure
         call.say(f"{failure}; asking again in {seconds:.1f} seconds")
         call.wait(seconds)
@@ -226,8 +224,3 @@ def _onward(request: Request, reply: Reply) -> Request | None:
         return None
     is_same = (here.scheme, here.netloc) == (there.scheme, there.netloc)
     return msgspec.structs.replace(request, url=url) if is_same else None
-
-
-def _with(failure: WebError, text: str) -> WebError:
-    failure.args = (f"{failure}{text}",)
-    return failure

@@ -145,8 +145,6 @@ def _serve(words: Words) -> int:
         server = _server(targets, given, keep_going)
     except (LoadError, TypeError, ValueError) as error:
         _leave(_complain(str(error), 2))
-    except KeyboardInterrupt:
-        _leave(130)
     server.serve(streams)
 
 

@@ -63,7 +63,8 @@ _claimed = False
 def claim() -> Streams:
     """Take standard input and output for the protocol and give the rest of the process harmless ones.
 
-    From then on descriptor 0 is the null device and descriptor 1 is stderr. Call it before importing the user's code.
+    From then on descriptor 0 is the null device and descriptor 1 is stderr, and a signal to stop ends the process at
+    once, with status 0. Call it before importing the user's code.
 
     Raises:
         AlreadyClaimed: if that has been done before.
@@ -100,6 +101,7 @@ def claim() -> Streams:
         os.register_at_fork(
             before=_hold_signals, after_in_parent=_release_signals, after_in_child=lambda: _disconnect(streams)
         )
+    _take_signals(lambda number, frame: leave())  # nothing is owed to anybody yet
     return streams
 
 
@@ -151,7 +153,8 @@ def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError, AttributeError):  # closed or replaced by the user's code
+        # Closed or replaced by the user's code, or the signal came while it was writing.
+        except (OSError, ValueError, AttributeError, RuntimeError):
             continue
 
 
@@ -246,15 +249,18 @@ _handled: dict[int, Any] = {}
 
 
 def _end_on_signals(ended: _End) -> None:
-    if threading.current_thread() is not threading.main_thread():
-        return  # Python lets only the main thread handle signals
-
     def stop(number: int, frame: FrameType | None) -> None:
         if ended.has_come:  # the second one: whoever sends it is in a hurry
             os._exit(0)
         ended.come()
 
+    _take_signals(stop)
+
+
+def _take_signals(handler: Callable[[int, FrameType | None], None]) -> None:
+    if threading.current_thread() is not threading.main_thread():
+        return  # Python lets only the main thread handle signals
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            _handled[number] = signal.signal(number, stop)
+            _handled.setdefault(number, signal.signal(number, handler))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from toolwire_client.contract import arguments
 
@@ -12,6 +14,11 @@ from toolwire_client.contract import arguments
 def of(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), **more}
 
+
+WORDS = [
+    *("type", "properties", "required", "items", "minItems", "enum", "const", "default", "examples", "anyOf", "allOf"),
+    *("$ref", "$defs", "minLength", "pattern", "format", "minimum", "maximum", "multipleOf", "additionalProperties"),
+]
 
 SCHEMAS = [
     {"type": "object"},
@@ -53,6 +60,7 @@ def test_what_is_to_be_refused_does_not_fit(schema: dict[str, Any]) -> None:
     "schema",
     [
         of({"a": {"type": "string", "pattern": "^x{9}$"}}),
+        of({"a": {"type": "string", "pattern": "(?<year>[0-9]{4})"}}),
         of({"a": {"$ref": "#/$defs/gone"}}),
         of({"a": {"$ref": "#/properties/a"}}),
         {"type": "string"},
@@ -69,3 +77,18 @@ def test_where_nothing_is_found_or_a_schema_is_none_there_are_no_arguments(schem
     assert arguments.plain(schema) is None
     assert list(arguments.of_wrong_type(schema)) == []
     assert arguments.with_more(schema) is None
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(WORDS) | st.text(max_size=2), inner),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.sampled_from(WORDS), _JSON) | _JSON)
+def test_whatever_a_server_publishes_as_a_schema_there_are_arguments_or_none(schema: Any) -> None:
+    made = arguments.plain(schema)
+    assert made is None or Draft202012Validator(schema).is_valid(made)
+    for bad in [*arguments.of_wrong_type(schema), arguments.incomplete(schema), arguments.with_more(schema)]:
+        assert bad is None or not Draft202012Validator(schema).is_valid(bad)

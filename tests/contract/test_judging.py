@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from toolwire_client.contract.conversation import Conversation
 from toolwire_client.contract.judging import Scene, Unmet, judge
 from toolwire_schemas import codec
+from toolwire_schemas.cases import cases
+
+_KINDS = ("answer", "refused", "unanswered", "some", "none", "every", "quiet", "rule")
+EXPECTATIONS = [step for case in cases() for step in case.steps if set(_KINDS) & set(step)]
+"""Every expectation of every case."""
 
 OK = {"jsonrpc": "2.0", "id": 1, "result": {"a": 1}}
 ERROR = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}}
@@ -169,3 +176,48 @@ def test_a_server_that_floods_its_output_is_not_listened_to_for_ever() -> None:
         conversation.hear(b"y\n" * 100_000)
     assert "no messages" in conversation.flooded
     assert len(conversation.events) < 100_000
+
+
+# --- servers say anything ---
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    max_leaves=4,
+)
+_SCHEMA = (
+    st.sampled_from([{"type": 7}, {"pattern": "("}, {"$ref": "#/nowhere"}, {"$ref": "#"}, {"required": 7}]) | _JSON
+)
+_TOOL = st.fixed_dictionaries(
+    {}, optional={"name": st.just("x") | _JSON, "inputSchema": _SCHEMA, "outputSchema": _SCHEMA, "annotations": _JSON}
+)
+_PROGRESS = st.fixed_dictionaries({}, optional={"progressToken": _JSON, "progress": _JSON})
+_RESULT = st.fixed_dictionaries({}, optional={"content": _JSON, "structuredContent": _JSON, "isError": _JSON}) | _JSON
+_MESSAGE = st.fixed_dictionaries(
+    {},
+    optional={
+        "jsonrpc": st.just("2.0") | _JSON,
+        "id": st.just(1) | _JSON,
+        "method": st.just("notifications/progress") | _JSON,
+        "params": _PROGRESS | _JSON,
+        "result": _RESULT,
+        "error": st.fixed_dictionaries({}, optional={"code": _JSON, "data": _JSON}) | _JSON,
+    },
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(_MESSAGE | _JSON | st.lists(_MESSAGE), max_size=4), st.lists(_TOOL | _JSON, max_size=2))
+def test_whatever_a_server_says_is_judged(said: list[Any], tools: list[Any]) -> None:
+    scene = heard(*said, said=[call("x")], lists=dict.fromkeys(("tools", "all", "first", "second"), tools))
+    for step in EXPECTATIONS:
+        judge(step, scene)
+
+
+def test_what_nests_too_deeply_to_be_written_is_judged() -> None:
+    deep = b'{"jsonrpc":"2.0","id":' + b"[" * 500 + b"]" * 500 + b',"result":{}}\n'
+    token = deep.replace(b'"id":', b'"method":"notifications/progress","params":{"progressToken":').replace(
+        b',"result":{}', b',"progress":1}'
+    )
+    for step in EXPECTATIONS:
+        judge(step, heard(deep, token, said=[call("x")], lists={"tools": []}))

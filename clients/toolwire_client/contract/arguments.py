@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.subschemas import target
 
+from .fitting import faults_in, is_schema
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -26,7 +28,7 @@ _WRONG = [{"not": "this"}, ["not this"], "not this", 0.5, None]
 
 def plain(schema: Any) -> dict[str, Any] | None:
     """Return arguments that *schema* takes: the required ones alone. `None` if none were found, or it is no schema."""
-    if not _is_schema(schema):
+    if not is_schema(schema):
         return None
     value = _value(schema, schema, 0)
     return value if isinstance(value, dict) and _takes(schema, value) else None
@@ -42,7 +44,7 @@ def of_wrong_type(schema: Any) -> Iterator[dict[str, Any]]:
 
 def incomplete(schema: Any) -> dict[str, Any] | None:
     """Return arguments that *schema* refuses since a required one is missing; `None` if none is required."""
-    return {} if _is_schema(schema) and schema.get("required") and not _takes(schema, {}) else None
+    return {} if is_schema(schema) and schema.get("required") and not _takes(schema, {}) else None
 
 
 def with_more(schema: Any) -> dict[str, Any] | None:
@@ -52,25 +54,8 @@ def with_more(schema: Any) -> dict[str, Any] | None:
     return None if base is None or _takes(schema, more) else more
 
 
-def _is_schema(schema: Any) -> bool:
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
-
-    try:
-        Draft202012Validator.check_schema(schema)
-    except (SchemaError, RecursionError):
-        return False
-    return isinstance(schema, dict)
-
-
 def _takes(schema: Any, value: Any) -> bool:
-    from jsonschema import Draft202012Validator
-    from referencing.exceptions import Unresolvable
-
-    try:
-        return bool(Draft202012Validator(schema).is_valid(value))
-    except (Unresolvable, RecursionError, ValueError):  # a reference that leads nowhere, or a pattern that is none
-        return False
+    return not faults_in(value, schema)
 
 
 def _value(schema: Any, root: Any, depth: int) -> Any:

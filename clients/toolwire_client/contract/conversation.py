@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.codec import DecodingError, decode
+from toolwire_schemas.codec import DecodingError, EncodingError, decode, encode
 from toolwire_schemas.framing import Fault, Headers, Lines, wrap_line, wrap_with_header
 
 if TYPE_CHECKING:
@@ -136,6 +136,14 @@ def _read(frame: bytes) -> Heard | Noise:
     if all(isinstance(member, dict) and any(mark in member for mark in _MARKS) for member in members):
         return Heard(frame, value)
     return Noise(frame, "JSON, but no JSON-RPC message")
+
+
+def text_of(value: Any) -> str:
+    """Return *value* as JSON, or somehow, if a server has sent what nobody can write."""
+    try:
+        return encode(value).decode()
+    except EncodingError:
+        return repr(value)
 
 
 def messages(events: Sequence[Event]) -> Iterator[dict[str, Any]]:

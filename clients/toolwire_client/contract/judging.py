@@ -10,7 +10,7 @@ from toolwire_schemas import codec
 from toolwire_schemas.faults import worded
 from toolwire_schemas.load import validator
 
-from .conversation import Heard, Noise, answers, messages
+from .conversation import Heard, Noise, answers, messages, text_of
 from .rules import RULES
 
 if TYPE_CHECKING:
@@ -179,10 +179,7 @@ def _words(schema: Any) -> str:
 
 def shown(value: Any) -> str:
     """Return *value* as JSON, cut to a readable length."""
-    try:
-        text = codec.encode(value).decode()
-    except codec.EncodingError:
-        text = repr(value)
+    text = text_of(value)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 

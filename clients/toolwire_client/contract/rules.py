@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jsonschema import Draft202012Validator
 from toolwire_schemas import codec
 from toolwire_schemas.audit import audit
-from toolwire_schemas.faults import worded
 
-from .conversation import Said, answers, is_answer, messages
+from .conversation import Said, answers, is_answer, messages, text_of
+from .fitting import faults_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,8 +23,8 @@ def _answered_once(events: Sequence[Event], _: list[list[Any]]) -> str | None:
     for message in messages(events):
         identity = message.get("id")
         if is_answer(message) and identity is not None:
-            if (key := codec.encode(identity)) in seen:
-                return f"a second answer to {key.decode()}"
+            if (key := text_of(identity)) in seen:
+                return f"a second answer to {key}"
             seen.add(key)
     return None
 
@@ -34,25 +33,27 @@ def _answers_asked(events: Sequence[Event], _: list[list[Any]]) -> str | None:
     said = _said(events)
     for message in messages(events):
         identity = message.get("id")
-        if is_answer(message) and identity is not None and (text := codec.encode(identity)) not in said:
-            return f"an answer to {text.decode()}, and no message had that id"
+        if is_answer(message) and identity is not None and (text := text_of(identity)).encode() not in said:
+            return f"an answer to {text}, and no message had that id"
     return None
 
 
 def _progress_asked(events: Sequence[Event], lists: list[list[Any]]) -> str | None:
     said = _said(events)
     for _, token, _ in _progress(events):
-        if b'"progressToken":' + codec.encode(token) not in said:
+        if f'"progressToken":{text_of(token)}'.encode() not in said:
             return f"progress for {token!r}, which no request has as its progressToken"
     return None
 
 
 def _progress_increases(events: Sequence[Event], lists: list[list[Any]]) -> str | None:
-    last: dict[bytes, float] = {}
+    last: dict[str, float] = {}
     for _, token, progress in _progress(events):
-        key = codec.encode(token)
+        key = text_of(token)
+        if not isinstance(progress, int | float):
+            return f"for {key} progress that is no number: {text_of(progress)}"
         if key in last and not progress > last[key]:
-            return f"for {token!r} progress {progress!r} came after {last[key]!r}"
+            return f"for {key} progress {progress!r} came after {last[key]!r}"
         last[key] = progress
     return None
 
@@ -92,17 +93,16 @@ def _same_list(_: Sequence[Event], lists: list[list[Any]]) -> str | None:
 
 
 def _fits_output_schema(events: Sequence[Event], lists: list[list[Any]]) -> str | None:
-    schemas = {tool.get("name"): tool.get("outputSchema") for tool in lists[0] if isinstance(tool, dict)}
+    schemas = {text_of(tool.get("name")): tool.get("outputSchema") for tool in lists[0] if isinstance(tool, dict)}
     for call in _calls(events):
-        schema = schemas.get(call["params"].get("name"))
-        for answer in answers(events, call.get("id")) if isinstance(schema, dict) else ():
+        name = text_of(call["params"].get("name"))
+        for answer in answers(events, call.get("id")) if isinstance(schemas.get(name), dict) else ():
             result = answer.get("result")
             if isinstance(result, dict) and not result.get("isError") and "content" in result:
                 if "structuredContent" not in result:
-                    return f"no structuredContent in the answer of {call['params']['name']!r}"
-                faults = worded(Draft202012Validator(schema).iter_errors(result["structuredContent"]), "it")
-                if faults:
-                    return f"structuredContent of {call['params']['name']!r}: {faults[0][0]} {faults[0][1]}"
+                    return f"no structuredContent in the answer of {name}"
+                if faults := faults_in(result["structuredContent"], schemas[name]):
+                    return f"structuredContent of {name}: {faults[0][0]} {faults[0][1]}"
     return None
 
 

@@ -55,15 +55,14 @@ def try_out(talk: Talk, revision: str, settings: Settings, patience: float) -> t
 
 def _callable(tools: Sequence[Any], settings: Settings) -> Iterator[_Tool]:
     """The name, input schema and some arguments of every tool that may be called, the named ones first."""
-    named = [tool for tool in tools if isinstance(tool, dict) and tool.get("name") in settings.calls]
-    for tool in [*named, *(tool for tool in tools if tool not in named)]:
-        if not isinstance(tool, dict) or not isinstance(schema := tool.get("inputSchema"), dict):
-            continue
-        hints, name = tool.get("annotations"), tool.get("name")
+    whole = [tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
+    for tool in sorted(whole, key=lambda tool: tool["name"] not in settings.calls):
+        name, schema, hints = tool["name"], tool.get("inputSchema"), tool.get("annotations")
         told = isinstance(hints, dict) and hints.get("readOnlyHint") is True
-        given = settings.calls.get(str(name), arguments.plain(schema))
-        if isinstance(name, str) and given is not None and (told or settings.any_tool or name in settings.calls):
-            yield name, schema, given
+        if told or settings.any_tool or name in settings.calls:
+            given = settings.calls.get(name, arguments.plain(schema))
+            if given is not None and isinstance(schema, dict):
+                yield name, schema, given
 
 
 def _bad_arguments(tools: list[_Tool]) -> dict[str, Any]:

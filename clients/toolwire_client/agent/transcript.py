@@ -31,9 +31,9 @@ class Transcript:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, environ: Mapping[str, str] | None = None) -> None:
+        self._file: int | None = None
         self._path = Path(path)
         self._redactor = Redactor(environ)
-        self._file: int | None = None
 
     def add(self, event: Recorded) -> None:
         """Write *event*, and return when it is on disk.

@@ -62,6 +62,23 @@ def test_all_that_is_seen_is_told_before_the_article_is_looked_for() -> None:
     assert (first.title, first.text.split()) == ("Tea", ["green", "black", "white"])
 
 
+def test_what_is_left_of_a_form_is_no_article() -> None:
+    cells = "".join(f"<td><a href='/{number}'>Cup {number}</a></td>" for number in range(60))
+    body = f"<body><div>{cells}</div><table><tr>{cells}</tr></table><article><p>Buy tea</p></article></body>"
+    assert "[Cup 59](https://tea.example/59)" in extracted(body)[-1].text
+
+
+def test_a_page_of_links_is_told_with_all_of_them() -> None:
+    links = "".join(f"<li><a href='/leaves/{number} (x)?a=1&amp;b=2'>Leaf {number}</a></li>" for number in range(60))
+    around = "<base href='//cups.example/b/'><a href='c'> <img></a><p>All</p><ul>{}</ul><a href='http://[::1'>?</a>"
+    found = extracted(around.format(links))
+    text = found[-1].text
+    assert text.startswith("All")
+    assert "[Leaf 7](https://cups.example/leaves/7%20%28x%29?a=1&b=2)" in text
+    assert "[Leaf 59](" in text
+    assert [line for line in found[-1].without_links.splitlines() if line][:2] == ["All", "Leaf 0"]
+
+
 @pytest.mark.parametrize(
     ("body", "content_type", "told"),
     [
@@ -112,7 +129,7 @@ def test_a_page_that_crashes_the_extractor_is_told_as_it_is_seen(
 ) -> None:
     (tmp_path / "trafilatura.py").write_text("import os\n\ndef extract(*page, **options):\n    os.abort()\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    assert read(page(ARTICLE), Call()).text.startswith("Home Shop")
+    assert read(page(ARTICLE), Call()).text.startswith("[Home](https://tea.example/) [Shop](https://tea.example/shop)")
 
 
 @pytest.mark.parametrize("body", HARMLESS.values(), ids=HARMLESS)

@@ -26,6 +26,9 @@ MEMORY_BYTES = 1024**3
 CPU_SECONDS = 20
 MAX_CHARS = 1_000_000
 
+_REMNANT_CHARS = 200
+_LINK = re.compile(r"(?<!!)\[([^\[\]]*)\]\([^()\s]*\)")
+_OF_URLS = "%/:?#[]@!$&'*+,;=~"  # without parentheses, which end a link
 _UNSEEN = ("script", "style", "noscript", "template", "head", "svg", "iframe", "object", "select", "button")
 _LINES = frozenset(("p", "div", "br", "li", "tr", "td", "th", "table", "ul", "ol", "dl", "dt", "dd", "pre", "form"))
 _LINES |= {"section", "article", "header", "footer", "main", "nav", "aside", "figure", "blockquote"}
@@ -49,9 +52,16 @@ def texts(body: bytes, content_type: str, url: str) -> Iterator[tuple[str, str]]
         return
     tree = _parsed(text)
     title = _title(tree)
-    yield title, plain_text(tree)
-    if article := _article(text, url):
+    plain = plain_text(tree, url)
+    yield title, plain
+    article = _article(text, url) or ""
+    if _is_better(article, plain):
         yield title, article
+
+
+def without_links(text: str) -> str:
+    """Markdown with the words of its links alone."""
+    return _LINK.sub(r"\1", text)
 
 
 def is_markup(kind: str, text: str) -> bool:
@@ -72,19 +82,41 @@ def _parsed(text: str) -> HtmlElement:
         return document_fromstring("<html></html>")
 
 
-def plain_text(tree: HtmlElement) -> str:
-    """All that is to be seen, a line for each block."""
+def plain_text(tree: HtmlElement, url: str) -> str:
+    """All that is to be seen, a line for each block, with its links."""
+    from urllib.parse import urljoin
+
+    from lxml.etree import iterwalk
+
+    base = urljoin(url, tree.xpath("string(//base/@href)"))
     for element in list(tree.iter(*_UNSEEN)):
         element.drop_tree()
     pieces: list[str] = []
-    from lxml.etree import iterwalk
-
     for event, element in iterwalk(tree, events=("start", "end", "comment", "pi")):
         if event == "start":
-            pieces += ("\n" if element.tag in _LINES else "", element.text or "")
+            pieces += ("\n" if element.tag in _LINES else "[" if element.tag == "a" else "", element.text or "")
         else:
-            pieces += ("\n" if element.tag in _LINES else "", element.tail or "")
-    return _tidy("".join(pieces))
+            end = _link(base, element) if element.tag == "a" else "\n" if element.tag in _LINES else ""
+            pieces += (end, element.tail or "")
+    return _tidy(re.sub(r"\[\s*\]\([^()\s]*\)", "", "".join(pieces)))
+
+
+def _link(base: str, element: HtmlElement) -> str:
+    """What stands behind the words of a link in Markdown."""
+    from urllib.parse import quote, urljoin
+
+    try:
+        return f"]({quote(urljoin(base, element.get('href') or ''), safe=_OF_URLS)})"
+    except ValueError:  # it leads nowhere
+        return "]()"
+
+
+def _is_better(article: str, plain: str) -> bool:
+    """False for what is left of a form, and for all words of a list of links without the links."""
+    words = len(without_links(plain))
+    is_remnant = len(article) < _REMNANT_CHARS and len(article) * 4 < words
+    has_lost_links = "](" in plain and "](" not in article and len(article) > words * 0.8
+    return bool(article) and not is_remnant and not has_lost_links
 
 
 def _article(text: str, url: str) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ import msgspec
 from toolwire_tools.bundled.needs import extra
 
 from .errors import Unusable
+from .extracting import without_links
 from .guard import shown
 from .pace import Pace
 
@@ -26,7 +26,6 @@ _GLANCE_SECONDS = 0.05
 _NEEDED = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "TEMP", "TMPDIR", "LANG")
 # Each may take a gigabyte.
 _TURNS = Pace("the reader of pages", at_once=2)
-_LINK = re.compile(r"(?<!!)\[([^\[\]]*)\]\([^()\s]*\)")
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -38,7 +37,7 @@ class Text(msgspec.Struct, frozen=True):
     @property
     def without_links(self) -> str:
         """The text with the words of the links alone."""
-        return _LINK.sub(r"\1", self.text)
+        return without_links(self.text)
 
 
 def read(page: Page, call: Call, *, max_seconds: float = MAX_SECONDS) -> Text:

@@ -12,7 +12,7 @@ from toolwire_client.contract.judging import Scene, Unmet, judge
 from toolwire_schemas import codec
 from toolwire_schemas.cases import cases
 
-_KINDS = ("answer", "refused", "unanswered", "some", "none", "every", "quiet", "rule")
+_KINDS = ("answer", "refused", "unanswered", "order", "some", "none", "every", "quiet", "rule")
 EXPECTATIONS = [step for case in cases() for step in case.steps if set(_KINDS) & set(step)]
 """Every expectation of every case."""
 
@@ -63,6 +63,7 @@ MET: list[tuple[dict[str, Any], Scene]] = [
     ({"refused": True}, heard(NEWS, ERROR)),
     ({"unanswered": 2}, heard(OK)),
     ({"unanswered": "1"}, heard(OK)),
+    ({"order": [1, "1"]}, heard(OK, NEWS, {**OK, "id": 2}, {**OK, "id": "1"})),
     ({"some": {"required": ["method"], "type": "object"}}, heard(OK, NEWS)),
     ({"some": {"type": "array", "minItems": 2}}, heard([OK, ERROR])),
     ({"none": {"required": ["error"]}}, heard(OK, [OK, OK])),
@@ -105,6 +106,8 @@ UNMET: list[tuple[dict[str, Any], Scene]] = [
     ({"answer": 1, "error": [-1], "data": {"type": "string"}}, heard({"id": 1, "error": {"code": -1, "data": 7}})),
     ({"answer": 1, "error": [-1], "data": {"type": "string"}}, heard({"id": 1, "error": {"code": -1}})),
     ({"unanswered": 1}, heard(OK)),
+    ({"order": [1, "1"]}, heard({**OK, "id": "1"}, OK)),
+    ({"order": [1, "1"]}, heard(OK)),
     ({"none": {"required": ["error"]}}, heard(OK, [OK, ERROR])),
     ({"every": {"required": ["result"]}}, heard(OK, NEWS)),
     ({"every": {"required": ["result"]}, "among": {"required": ["id"]}}, heard(OK, [ERROR])),

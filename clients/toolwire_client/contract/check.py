@@ -161,7 +161,7 @@ class _Run:
             "meta": meta(play.revision),
             "probe": probe("", play.revision)["method"],
         }
-        unmet = Player(talk, play.revision, values, self._timeout).play(play.case.steps)
+        unmet = Player(talk, play.revision, values, self._timeout, self.facts.start_seconds).play(play.case.steps)
         return judged(play, unmet, talk.conversation.events[start:], time.monotonic() - began)
 
     def _over_all(self, play: Play) -> Verdict:

@@ -39,6 +39,8 @@ class Facts(msgspec.Struct, frozen=True):
     values: dict[str, Any]
     lacks: dict[str, str]
     name: str = ""
+    start_seconds: float = 0.0
+    """How long it may take to start, judged by how long it did."""
     trouble: str = ""
     """Why nothing more is known: the server cannot be talked to at all."""
 
@@ -77,7 +79,7 @@ def find_out(start: Start, settings: Settings) -> Facts:
     tried["legacy-only"] = "modern" not in revisions or "it speaks 2026-07-28, so nobody falls back"
     values = {key: value for key, value in tried.items() if not isinstance(value, str)}
     lacks = {key: value for key, value in tried.items() if isinstance(value, str)}
-    return Facts(revisions, framings, tools, values, lacks, name)
+    return Facts(revisions, framings, tools, values, lacks, name, patience)
 
 
 def _opening(talk: Talk, era: str, patience: float) -> dict[str, Any] | None:

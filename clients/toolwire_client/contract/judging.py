@@ -10,7 +10,7 @@ from toolwire_schemas import codec
 from toolwire_schemas.faults import worded
 from toolwire_schemas.load import validator
 
-from .conversation import Heard, Noise, answers, messages, text_of
+from .conversation import Heard, Noise, answers, is_answer, messages, same_id, text_of
 from .rules import RULES
 
 if TYPE_CHECKING:
@@ -108,6 +108,15 @@ def _unanswered(step: dict[str, Any], scene: Scene) -> Unmet | None:
     return Unmet(f"no answer to {shown(step['unanswered'])}", shown(found[0])) if found else None
 
 
+def _order(step: dict[str, Any], scene: Scene) -> Unmet | None:
+    came = [message.get("id") for message in messages(scene.events) if is_answer(message)]
+    wanted = [identity for identity in came if any(same_id(identity, other) for other in step["order"])]
+    if len(wanted) == len(step["order"]) and all(map(same_id, wanted, step["order"])):
+        return None
+    in_words = ", then ".join(map(shown, step["order"]))
+    return Unmet(f"answers to {in_words}", ", then ".join(map(shown, wanted)) or "none")
+
+
 def _some(step: dict[str, Any], scene: Scene) -> Unmet | None:
     fits = _validator(step["some"]).is_valid
     things = _things(scene.events)
@@ -149,6 +158,7 @@ _JUDGES: dict[str, Callable[[dict[str, Any], Scene], Unmet | None]] = {
     "answer": _answer,
     "refused": _refused,
     "unanswered": _unanswered,
+    "order": _order,
     "some": _some,
     "none": _none,
     "every": _every,

@@ -10,6 +10,7 @@ import msgspec
 from toolwire_schemas import codec
 
 from .asking import walk
+from .conversation import Heard
 from .judging import Scene, Unmet, judge
 from .sessions import completed, probe
 
@@ -26,13 +27,24 @@ Text = str | dict[str, Any] | list[Any]
 
 
 class Player:
-    """Plays steps in one conversation. *values* are what messages may hold as `${name}`."""
+    """Plays steps in one conversation. *values* are what messages may hold as `${name}`.
 
-    def __init__(self, talk: Talk, revision: str, values: Mapping[str, Any], timeout_seconds: float) -> None:
+    A server that has said nothing yet may still be starting: it has *start_seconds* beside those of every wait.
+    """
+
+    def __init__(
+        self,
+        talk: Talk,
+        revision: str,
+        values: Mapping[str, Any],
+        timeout_seconds: float,
+        start_seconds: float = 0.0,
+    ) -> None:
         self._talk = talk
         self._revision = revision
         self._values = values
         self._timeout = timeout_seconds
+        self._start_seconds = start_seconds
         self._start = len(talk.conversation.events)
         self._lists: dict[str, list[Any]] = {}
         self._settled = False
@@ -89,7 +101,7 @@ class Player:
         return None
 
     def _list(self, label: str) -> Unmet | None:
-        entries, problem = walk(self._talk, self._revision, self._timeout, f"list-{label}")
+        entries, problem = walk(self._talk, self._revision, self._patience(), f"list-{label}")
         self._lists[label] = entries
         return Unmet("a list of tools, page by page up to the last", problem) if problem else None
 
@@ -98,11 +110,18 @@ class Player:
         for name in ("settle", "settle-again"):
             identity = f"{name}-{len(self._talk.conversation.events)}"
             request = probe(identity, self._revision)
-            if self._talk.request(request, self._timeout) is None:
+            if self._talk.request(request, self._patience()) is None:
                 return Unmet(f"an answer to {request['method']} afterwards: the server goes on", self._silence())
         self._talk.wait(lambda: False, _MORE_SECONDS)
         self._settled = True
         return None
+
+    def _patience(self) -> float:
+        return self._timeout + self._starting()
+
+    def _starting(self) -> float:
+        has_started = any(isinstance(event, Heard) for event in self._talk.conversation.events)
+        return 0.0 if has_started else self._start_seconds
 
     def _silence(self) -> str:
         conversation = self._talk.conversation
@@ -113,7 +132,7 @@ class Player:
         return f"nothing in {self._timeout:g} s"
 
     def _exit(self, within_seconds: float, status: Sequence[int] = ()) -> Unmet | None:
-        came = self._talk.exit_status(within_seconds)
+        came = self._talk.exit_status(within_seconds + self._starting())
         if came is None:
             return Unmet(f"the process ends within {within_seconds:g} s", "it is still running")
         if status and came not in status:
@@ -132,7 +151,7 @@ class Player:
             unmet = judge(step, self.scene())
             return unmet is None or not unmet.may_come or self._settled
 
-        self._talk.wait(is_decided, self._timeout)
+        self._talk.wait(is_decided, self._patience())
         if unmet is not None and unmet.may_come and not self._settled:
             return Unmet(unmet.expected, f"{unmet.came}: {self._silence()}")
         return unmet

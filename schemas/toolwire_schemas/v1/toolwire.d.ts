@@ -38,6 +38,7 @@ export type ContractStep =
   | AnswerExpectation
   | RefusalExpectation
   | SilenceExpectation
+  | OrderExpectation
   | SomeExpectation
   | NoneExpectation
   | EveryExpectation
@@ -1352,6 +1353,18 @@ export interface SilenceExpectation {
    * The id of the request.
    */
   unanswered: string | number
+  severity?: ContractSeverity
+}
+/**
+ * These requests have been answered once each, in this order.
+ */
+export interface OrderExpectation {
+  /**
+   * The ids of the requests.
+   *
+   * @minItems 2
+   */
+  order: (string | number)[]
   severity?: ContractSeverity
 }
 /**

@@ -20,11 +20,15 @@ if TYPE_CHECKING:
     from toolwire_tools import Tool
 
     from .asking import Asked
-    from .clock import Appointment
+    from .clock import Appointment, Clock
 
 
 class Host(Protocol):
     """What the shell does for a running call. All of it may be used from any thread."""
+
+    @property
+    def clock(self) -> Clock:
+        """What does small things later."""
 
     def report(self, call: Call, done: float, total: float | None, message: str | None) -> None:
         """Tell the client how far *call* is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +12,25 @@ from .processes import NotBegun, Process
 
 if TYPE_CHECKING:
     from .calls import Call
+    from .clock import Clock
     from .isolation import ProcessTool
     from .order import Order
 
+_IDLE_SECONDS = 300.0
+"""How long a process is kept for another call: longer than a model or its user takes to think of one, since to start
+it takes as long as the imports of its tools; not for ever, since it may hold much memory."""
+
 
 class Pool(Gate):
-    """Up to *room* processes that do what *order* says, reused while they are healthy."""
+    """Up to *room* processes that do what *order* says, reused while they are healthy and needed now and then."""
 
     def __init__(self, order: Order, room: int) -> None:
         super().__init__(room)
         self._order = order
         self._changing = threading.Lock()
-        self._idle: list[Process] = []
+        self._idle: list[Process] = []  # the one that has been so for longest is first
+        self._clock: Clock | None = None
+        """On which the idle ones are looked at; `None`: there were none the last time."""
         self._retired = False
 
     def run(self, tool: ProcessTool, arguments: Any, call: Call) -> dict[str, Any]:
@@ -51,25 +59,47 @@ class Pool(Gate):
         try:
             return process.call(tool, arguments, call)
         finally:
-            self._put_back(process)
+            self._put_back(process, call.host.clock)
 
     def _take(self) -> Process | None:
         with self._changing:
             return self._idle.pop() if self._idle else None
 
-    def _put_back(self, process: Process) -> None:
+    def _put_back(self, process: Process, clock: Clock) -> None:
         with self._changing:
             if process.healthy and not self._retired:
+                process.idle_since = time.monotonic()
                 self._idle.append(process)
+                if self._clock is not clock:
+                    self._look_later(clock)
                 return
         process.kill()
         process.close()
+
+    def _look_later(self, clock: Clock) -> None:
+        self._clock = clock
+        clock.after(_IDLE_SECONDS, lambda: self._look(clock))
+
+    def _look(self, clock: Clock) -> None:
+        """End the processes that nobody has needed for a while."""
+        unneeded = []
+        with self._changing:
+            if self._clock is not clock:  # another conversation's does it now
+                return
+            while self._idle and time.monotonic() - self._idle[0].idle_since >= _IDLE_SECONDS:
+                unneeded.append(self._idle.pop(0))
+            self._clock = None
+            if self._idle:
+                self._look_later(clock)
+        for process in unneeded:
+            process.end()
 
     def _gone(self, process: Process) -> None:
         """*process* has ended; if nobody is asking it, nobody will."""
         with self._changing:
             process.healthy = False
-            if process not in self._idle:
+            if process in self._idle:
+                self._idle.remove(process)
+            elif not process.was_told_to_end:
                 return
-            self._idle.remove(process)
         process.close()

@@ -66,6 +66,9 @@ class Process:
     def __init__(self, order: Order, gone: Callable[[Process], None], call: Call) -> None:
         self.healthy = True
         """Whether it may be asked again."""
+        self.idle_since = 0.0
+        """Monotonic time, while it is idle."""
+        self.was_told_to_end = False
         self._gone = gone
         self._call: Call | None = None
         self._incoming = peer.Incoming()
@@ -137,7 +140,8 @@ class Process:
                 _kill_group(self._popen)
 
     def end(self) -> None:
-        """Let the process end by itself, and soon."""
+        """Let the process, which nobody asks any more, end by itself, and soon. Never waits."""
+        self.was_told_to_end = True
         self.hang_up()
         self._kill_after(_COOPERATION_SECONDS)
 

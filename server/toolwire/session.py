@@ -64,12 +64,12 @@ class Session:
             max_result_bytes=settings.max_result_bytes,
             max_pending_bytes=settings.max_pending_bytes,
         )
-        self._clock = Clock()
+        self.clock = Clock()
         self._workers = Workers(
             self._begin,
             self._outlet.send,
             self._outlet.post_all,
-            self._clock,
+            self.clock,
             each_tick=self._outlet.flush_soon,
             max_workers=settings.max_workers,
         )
@@ -124,7 +124,7 @@ class Session:
         self._hang_up()
         self._loop.finish(_CLEAN_UP_SECONDS)
         self._outlet.finish(max(deadline - time.monotonic(), _CLEAN_UP_SECONDS))
-        self._clock.stop()
+        self.clock.stop()
 
     def replace(self, catalogue: Catalogue) -> None:
         """Serve other tools from the next call on, and tell a client that wants to know."""
@@ -204,7 +204,7 @@ class Session:
     def _message(self, call: Call, outcome: Outcome) -> bytes | None:
         """What answers *call*; `None` if nothing does any more."""
         if call.limit is not None:
-            self._clock.forget(call.limit)
+            self.clock.forget(call.limit)
         try:
             if isinstance(outcome, dict):
                 return self._protocol.finish(call, outcome)
@@ -217,7 +217,7 @@ class Session:
         """Let the time of *call* run: all of it, or what is *left*."""
         seconds = call.tool.timeout_seconds or self._timeout_seconds
         if seconds is not None:
-            call.limit = self._clock.after(seconds if left is None else left, lambda: self._expire(call, seconds))
+            call.limit = self.clock.after(seconds if left is None else left, lambda: self._expire(call, seconds))
 
     def _expire(self, call: Call, seconds: float) -> None:
         message = self._protocol.expire(call, seconds)
@@ -228,7 +228,7 @@ class Session:
     @contextmanager
     def pause(self, call: Call) -> Iterator[None]:
         """Let neither the time of *call* run meanwhile nor its worker count."""
-        left = None if call.limit is None else self._clock.forget(call.limit)
+        left = None if call.limit is None else self.clock.forget(call.limit)
         with self._workers.one_more():
             yield
         if left is not None and not call.ended:
@@ -266,14 +266,14 @@ class Session:
             raise NotAnswered(_GONE)
         call = asked.call
         message = self._protocol.ask(asked)
-        left = None if call.limit is None else self._clock.forget(call.limit)
-        too_late = self._clock.after(self._settings.ask_seconds, lambda: self._give_up(asked))
+        left = None if call.limit is None else self.clock.forget(call.limit)
+        too_late = self.clock.after(self._settings.ask_seconds, lambda: self._give_up(asked))
         if message is not None:
             send(message)
         try:
             yield
         finally:
-            self._clock.forget(too_late)
+            self.clock.forget(too_late)
             told = self._protocol.resume(asked)
             if told is not None and not self._ending:
                 self._outlet.post(told)

@@ -342,6 +342,26 @@ def test_reloaded_tools_get_new_processes_and_the_old_ones_end(tmp_path: Path) -
         wait_until_gone(old)
 
 
+def test_a_process_that_nobody_needs_ends_after_a_while_and_the_next_call_starts_another(tmp_path: Path) -> None:
+    source = (
+        "import os, time, toolwire.pool\n"
+        "toolwire.pool._IDLE_SECONDS = 0.05\n"
+        "def pid() -> int:\n    return os.getpid()\n"
+        "def outlast_it() -> int:\n    time.sleep(0.3)\n    return os.getpid()\n"
+    )
+    with served(tmp_path, source, "--isolate") as process:
+        process.ask(request("ping"))
+        descriptors = Path(f"/proc/{process.popen.pid}/fd")
+        before = len(list(descriptors.iterdir()))
+
+        for name in ("pid", "pid", "outlast_it", "outlast_it"):
+            wait_until_gone(value_of(process.ask(call(name))))
+
+        wait_until(lambda: len(list(descriptors.iterdir())) == before)
+        assert process.hang_up() == []
+        assert process.stderr() == ""
+
+
 # What passes through
 
 

@@ -38,8 +38,8 @@ _SHRINK_SECONDS = 20.0
 """How long what failed is made smaller: a server that dies or hangs takes its time each time."""
 
 _BEHAVIOURS: dict[Kind, str] = {
-    "valid": "Whatever arguments {} describes as right, it is answered once, as its outputSchema says, and goes on",
-    "invalid": "Whatever arguments {} describes as wrong, it refuses with a reason, and goes on",
+    "valid": "Whatever arguments {} describes as right, it answers once, as it describes; the server goes on.",
+    "invalid": "Whatever arguments {} describes as wrong, it refuses with a reason; the server goes on.",
 }
 _SOURCES: dict[Kind, str] = {
     "valid": "https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema",

@@ -80,6 +80,11 @@ def matches_everywhere(pattern: str, text: str) -> bool:
     return bool(re.search(pattern, text) and re.search(pattern, text, re.ASCII))
 
 
+def matches_somewhere(pattern: str, text: str) -> bool:
+    """Whether *text* may match *pattern*, in Python or in JavaScript, to which a byte order mark is a space."""
+    return bool("\ufeff" in text or re.search(pattern, text) or re.search(pattern, text, re.ASCII))
+
+
 def _texts(least: int, most: int | None) -> st.SearchStrategy[str]:
     if least <= _LONG:
         return st.text(_CHARACTERS, min_size=least, max_size=most)

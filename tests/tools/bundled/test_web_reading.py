@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -128,7 +129,7 @@ def test_a_page_that_crashes_the_extractor_is_told_as_it_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "trafilatura.py").write_text("import os\n\ndef extract(*page, **options):\n    os.abort()\n")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     assert read(page(ARTICLE), Call()).text.startswith("[Home](https://tea.example/) [Shop](https://tea.example/shop)")
 
 

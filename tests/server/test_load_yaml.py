@@ -240,7 +240,8 @@ def test_without_pyyaml_the_way_to_get_it_is_told(folder: Path) -> None:
     start = "import sys; sys.modules['yaml'] = None; from toolwire.cli import main; sys.exit(main(sys.argv[1:]))"
     with running("-c", start, "serve", "grep.yaml", cwd=folder) as process:
         assert process.wait() == 2
-        assert 'install it: pip install "toolwire[yaml]"' in process.stderr()
+        told = "toolwire: grep.yaml: YAML needs PyYAML; install it: pip install 'toolwire[yaml]'\n"
+        assert process.stderr() == told
 
 
 # --- no command outlives its call ---

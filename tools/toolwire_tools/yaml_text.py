@@ -46,6 +46,16 @@ class ConfigError(RegistrationError):
         return "\n".join(map(str, self.faults))
 
 
+class NoYAML(RegistrationError):
+    """No YAML can be read, since PyYAML is not installed."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__("YAML needs PyYAML", tool=file, remedy="install it: pip install 'toolwire[yaml]'")
+
+    def __str__(self) -> str:
+        return f"{self.tool}: {self.problem}; {self.remedy}"
+
+
 class Document(msgspec.Struct, frozen=True):
     """One YAML document: its value, and the line in which each part of it begins."""
 
@@ -73,9 +83,12 @@ def documents(text: str, file: str) -> list[Document]:
 
     Raises:
         ConfigError: if it is no YAML.
-        RegistrationError: if PyYAML is not installed.
+        NoYAML: if PyYAML is not installed.
     """
-    yaml = _yaml()
+    try:
+        import yaml
+    except ModuleNotFoundError:
+        raise NoYAML(file) from None
     try:
         # Not its C parser, which is quicker: a file of brackets makes that one overflow the stack and end the process.
         loader = yaml.SafeLoader(text)
@@ -89,16 +102,6 @@ def documents(text: str, file: str) -> list[Document]:
 def _nodes(loader: Any) -> Iterator[Any]:
     while loader.check_node():
         yield loader.get_node()
-
-
-def _yaml() -> Any:
-    try:
-        import yaml
-    except ModuleNotFoundError:
-        raise RegistrationError(
-            "PyYAML is not installed", tool="YAML", remedy='install it: pip install "toolwire[yaml]"'
-        ) from None
-    return yaml
 
 
 def _line(error: Any) -> int:

@@ -17,7 +17,7 @@ from .show import Style, tools_table, width
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
-    from toolwire_client import NoAnswer, Question
+    from toolwire_client import AsyncClient, NoAnswer, Question
     from toolwire_client.agent import Agent, ApprovalRequest, Approvals, Recorded, Session, Verdict
     from toolwire_client.agent.events import Ended
 
@@ -157,7 +157,7 @@ class _Exchange:
         with anyio.CancelScope() as self._scope:
             async with AsyncExitStack() as stack:
                 on_ask = self._on_tools_question if self._is_attended else None
-                self._tools = await self._servers.start(stack, on_ask, self._tell)
+                self._tools = await self._start_servers(stack, on_ask)
                 if isinstance(self._model, AbstractAsyncContextManager):  # one that keeps connections open
                     await stack.enter_async_context(self._model)
                 agent = Agent(self._model, self._tools, **self._settings)
@@ -171,6 +171,14 @@ class _Exchange:
                         raise
                     raise UsageError(f"cannot open {error.filename}: {error.strerror}") from None
         return _CANCELLED
+
+    async def _start_servers(self, stack: AsyncExitStack, on_ask: Any) -> dict[str, AsyncClient]:
+        if self._servers.are_any:  # a package runner may have to fetch one first
+            self._main.soon(partial(self._face.wait, "starting the servers"))
+        try:
+            return await self._servers.start(stack, on_ask, self._tell)
+        finally:
+            self._main.soon(self._face.rest)
 
     def _begin(self, agent: Agent) -> Session:
         def on_live(live: Any) -> None:

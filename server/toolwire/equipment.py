@@ -128,6 +128,11 @@ class ServersToStart:
         if self._own:
             self._commands[self._own] = own(targets)
 
+    @property
+    def are_any(self) -> bool:
+        """Whether there is one."""
+        return bool(self._commands or self._config)
+
     async def start(self, stack: AsyncExitStack, on_ask: Any, tell: Callable[[str], object]) -> dict[str, AsyncClient]:
         """Return the clients of all of them, which *stack* closes.
 

@@ -412,6 +412,16 @@ def test_ctrl_c_at_the_question_of_a_tool_cancels_its_call(folder: Path) -> None
     assert kinds[-6:-2] == ["CallStarted", "ToolAsked", "CallFinished", "ModelAsked"]
 
 
+def test_a_server_that_takes_long_to_start_is_waited_for_visibly(folder: Path) -> None:
+    os.mkfifo(folder / "ready")
+    server = shlex.join(["sh", "-c", f"read line < ready; exec {shlex.join(command('serve', 'tools.py'))}"])
+    with Terminal("ask", "3 + 4?", "--server", server, "--model", "arithmetic", cwd=folder) as terminal:
+        terminal.until("starting the servers")
+        (folder / "ready").write_text("yes\n")
+        assert terminal.ends() == 0
+    assert "3 + 4 = 7" in terminal.shown
+
+
 def test_progress_is_a_bar_that_ctrl_c_ends(folder: Path) -> None:
     with Terminal("ask", "go", "--tools", "tools.py", "--model", "models.py:waits", cwd=folder) as terminal:
         terminal.types("\x03", at="25%")

@@ -24,6 +24,9 @@ class Face(Protocol):
     def live(self, live: Live) -> None:
         """Show what goes on until the next event."""
 
+    def wait(self, text: str) -> None:
+        """Show that something is waited for, until the next event or `rest`."""
+
     def tell(self, line: Line) -> None:
         """Tell what is not part of the run."""
 
@@ -67,6 +70,9 @@ class PlainFace:
     def live(self, live: Live) -> None:
         """Show nothing: a line for every report would be too many."""
 
+    def wait(self, text: str) -> None:
+        """As `Face.wait`: nothing ever moves."""
+
     def tell(self, line: Line) -> None:
         """As `Face.tell`."""
         write(self._err, marked(line))
@@ -88,6 +94,9 @@ class JsonFace:
 
     def live(self, live: Live) -> None:
         """Show nothing: an event will say the same."""
+
+    def wait(self, text: str) -> None:
+        """As `Face.wait`: nothing ever moves."""
 
     def tell(self, line: Line) -> None:
         """As `Face.tell`."""

@@ -75,6 +75,10 @@ class RichFace:
             case ToolProgress(tool=tool, done=done, total=total, message=message):
                 self._move(f"{tool} {message or ''}", done, total)
 
+    def wait(self, text: str) -> None:
+        """As `Face.wait`."""
+        self._move(text)
+
     def tell(self, line: Line) -> None:
         """As `Face.tell`."""
         grid = Table.grid()

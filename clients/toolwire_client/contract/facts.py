@@ -60,7 +60,8 @@ def find_out(start: Start, settings: Settings) -> Facts:
     first = settings.framings[0]
     patience = settings.start_seconds
     revisions: dict[str, str] = {}
-    name = problem = ""
+    openings: dict[str, dict[str, Any]] = {}
+    problem = ""
     for era in settings.eras:
         began = time.monotonic()
         with start(first) as talk:
@@ -68,7 +69,7 @@ def find_out(start: Start, settings: Settings) -> Facts:
             problem = problem or trouble(talk)
         if opening is not None:
             revisions[era] = _revision(opening, era)
-            name = _name(opening)
+            openings[era] = opening
             patience = max(_LEAST_SECONDS, 3 * (time.monotonic() - began))
     if not revisions:
         return Facts({}, [], [], {}, {}, trouble=problem or "it answers neither initialize nor server/discover")
@@ -77,8 +78,11 @@ def find_out(start: Start, settings: Settings) -> Facts:
     with start(first) as talk:
         tools, tried = try_out(talk, newest, settings, patience)
     tried["legacy-only"] = "modern" not in revisions or "it speaks 2026-07-28, so nobody falls back"
+    changes = "modern" not in openings or _tells_changes(openings["modern"])  # if not, the era says why
+    tried["list-changes"] = changes or "it does not say that its list of tools may change (tools.listChanged)"
     values = {key: value for key, value in tried.items() if not isinstance(value, str)}
     lacks = {key: value for key, value in tried.items() if isinstance(value, str)}
+    name = _name(list(openings.values())[-1])
     return Facts(revisions, framings, tools, values, lacks, name, patience)
 
 
@@ -99,6 +103,13 @@ def _revision(opening: dict[str, Any], era: str) -> str:
     # If it says none that there is, cases will tell.
     spoken = opening.get("protocolVersion")
     return _MODERN if era == "modern" else spoken if spoken in LEGACY_VERSIONS else LATEST_LEGACY
+
+
+def _tells_changes(opening: dict[str, Any]) -> bool:
+    """Whether it declares that its list of tools changes, and so that there is something to subscribe to."""
+    capabilities = opening.get("capabilities")
+    of_tools = capabilities.get("tools") if isinstance(capabilities, dict) else None
+    return isinstance(of_tools, dict) and of_tools.get("listChanged") is True
 
 
 def _speaks(start: Start, framing: Framing, revision: str, patience: float) -> bool:

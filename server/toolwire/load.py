@@ -89,8 +89,9 @@ def load(
     offered: dict[str, tuple[Tool, Target]] = {}
     faults: list[str] = []
     settings = _settings(tool_settings, targets)
-    for target in _files_and_modules(targets, keep_going):
-        with _tolerated(keep_going, faults):
+    parts = list(_files_and_modules(targets, keep_going))
+    for target in parts:
+        with _tolerated(keep_going, faults, others=len(parts) > 1):
             for tool in imports.explained(str(target), partial(_tools, target, settings.get(target.place, ()))):
                 first, there = offered.setdefault(tool.name, (tool, target))
                 if first.function != tool.function:
@@ -126,8 +127,11 @@ def _files_and_modules(targets: Sequence[str], keep_going: bool) -> Iterator[Tar
 
 
 @contextmanager
-def _tolerated(keep_going: bool, faults: list[str]) -> Iterator[None]:
-    """Go on after an error if that is wanted, or if there may be more to be told at once: *faults* collects these."""
+def _tolerated(keep_going: bool, faults: list[str], others: bool = False) -> Iterator[None]:
+    """Go on after an error if that is wanted, or if there may be more to be told at once: *faults* collects these.
+
+    If there are *others* to serve, the error tells how that is wanted.
+    """
     try:
         yield
     except (LoadError, RegistrationError) as error:
@@ -136,7 +140,9 @@ def _tolerated(keep_going: bool, faults: list[str]) -> Iterator[None]:
         elif hasattr(error, "faults"):  # ConfigError, which is not imported for this
             faults.append(str(error))
         else:
-            raise LoadError(str(error)) from None
+            raise LoadError(
+                f"{error}; `toolwire serve --keep-going` serves the rest" if others else str(error)
+            ) from None
 
 
 def _parts(target: Target) -> list[Target]:

@@ -240,8 +240,14 @@ def test_the_rest_is_served_if_that_is_wanted(
     assert "ZeroDivisionError" in told
     assert "nowhere.py" in told
     assert "*args" in told
-    with pytest.raises(LoadError, match="ZeroDivisionError"):
+    with pytest.raises(LoadError, match=r"ZeroDivisionError.*; `toolwire serve --keep-going` serves the rest"):
         load(["mixed"])
+
+
+def test_where_nothing_would_be_left_going_on_is_not_advised(write: Callable[[str, str], str]) -> None:
+    write("only/broken.py", "1 / 0")
+    with pytest.raises(LoadError, match=r"\(traceback above\)\Z"):
+        load(["only"])
 
 
 def test_a_toolkit_that_cannot_be_made_shows_why(

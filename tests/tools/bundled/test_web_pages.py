@@ -6,9 +6,9 @@ import gzip
 import itertools
 import ssl
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+import trustme
 from callers import RecordingCaller
 from tools.bundled.stand_ins.server import (
     Answer,
@@ -30,7 +30,6 @@ from toolwire_tools.bundled.web.guard import Guard
 from toolwire_tools.bundled.web.pages import Page, fetch
 from toolwire_tools.bundled.web.watch import Watch
 
-CERTIFICATE = Path(__file__).parent / "stand_ins" / "page.example.pem"
 GUARD = Guard(("page.example",))
 BOMB = text_answer(gzip.compress(b" " * 60_000_000), **{"content-encoding": "gzip"})
 SMALL = Limits(max_bytes=50_000)
@@ -83,10 +82,12 @@ def test_a_certificate_has_to_be_for_the_name_and_not_for_the_address(
 ) -> None:
     asked: list[str | None] = []
     ours = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    ours.load_cert_chain(CERTIFICATE)
+    authority = trustme.CA()
+    authority.issue_cert("page.example").configure_cert(ours)
     ours.sni_callback = lambda socket, name, context: asked.append(name)
     server.behind(ours)
-    theirs = ssl.create_default_context(cafile=str(CERTIFICATE))
+    theirs = ssl.create_default_context()
+    authority.configure_trust(theirs)
     monkeypatch.setattr(exchange, "_trusted", lambda: theirs)
     names.known["other.example"] = names.known["page.example."] = [["127.0.0.1"]]
 

@@ -40,7 +40,9 @@ def main() -> None:
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
     elif FAULT == "leaves":
-        subprocess.Popen(["sleep", "600"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+        subprocess.Popen(
+            ["sleep", sys.argv[2]], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True
+        )
     served = 0
     for line in sys.stdin:
         try:

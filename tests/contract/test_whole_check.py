@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import msgspec
@@ -52,13 +53,20 @@ def hurried(case: Case) -> Case:
     return msgspec.structs.replace(case, steps=steps)
 
 
-def checked(fault: str, *patterns: str, start_seconds: float = 20.0, timeout_seconds: float = 1.0) -> Report:
+def checked(fault: str, mark: str, *patterns: str, start_seconds: float = 20.0) -> Report:
+    """What comes of a server with this *fault*, whose processes have the *mark* on their command lines."""
     return check(
-        [sys.executable, STUBBORN, fault],
+        [sys.executable, STUBBORN, fault, mark],
         cases=map(hurried, chosen(cases(), patterns)),
         settings=Settings(start_seconds=start_seconds, framings=("lines",)),
-        timeout_seconds=timeout_seconds,
+        timeout_seconds=1.0,
     )
+
+
+@pytest.fixture
+def mark() -> str:
+    """Seconds to sleep, no two tests the same, at any time."""
+    return f"600.{os.getpid()}{time.monotonic_ns()}"
 
 
 def only(report: Report, case: str) -> Verdict:
@@ -87,12 +95,12 @@ def running_with(mark: str) -> list[str]:
         ("floods", "lines on its standard output were no messages"),
     ],
 )
-def test_a_server_that_cannot_be_talked_to_is_one_failure_that_says_so(fault: str, came: str) -> None:
-    report = checked(fault, "ids/*", start_seconds=20.0 if fault != "hangs" else 0.3)
+def test_a_server_that_cannot_be_talked_to_is_one_failure_that_says_so(fault: str, came: str, mark: str) -> None:
+    report = checked(fault, mark, "ids/*", start_seconds=20.0 if fault != "hangs" else 0.3)
     assert [verdict.case for verdict in report.failed()] == ["lifecycle/answers"]
     assert came in only(report, "lifecycle/answers").came
     assert only(report, "ids/zero").outcome == "not applicable"
-    assert running_with(STUBBORN) == []
+    assert running_with(mark) == []
 
 
 def test_what_is_no_program_is_told_at_once() -> None:
@@ -100,25 +108,25 @@ def test_what_is_no_program_is_told_at_once() -> None:
         check(["there-is-no-such-program"])
 
 
-def test_a_server_that_stays_whatever_is_done_fails_the_cases_about_that_alone() -> None:
-    report = checked("stays", "ending/end-of-input", "ending/sigterm", "lifecycle/ping")
+def test_a_server_that_stays_whatever_is_done_fails_the_cases_about_that_alone(mark: str) -> None:
+    report = checked("stays", mark, "ending/end-of-input", "ending/sigterm", "lifecycle/ping")
     assert only(report, "ending/end-of-input").came == "it is still running"
     assert only(report, "ending/sigterm").outcome == "fail"
     assert only(report, "lifecycle/ping").outcome == "pass"
-    assert running_with(STUBBORN) == []
+    assert running_with(mark) == []
 
 
-def test_a_process_that_a_server_leaves_behind_is_found_and_ended() -> None:
-    report = checked("leaves", "ending/no-orphans")
+def test_a_process_that_a_server_leaves_behind_is_found_and_ended(mark: str) -> None:
+    report = checked("leaves", mark, "ending/no-orphans")
     assert only(report, "ending/no-orphans").outcome == "warn"
-    assert "sleep 600" in only(report, "ending/no-orphans").came
-    assert running_with("600") == []
+    assert f"sleep {mark}" in only(report, "ending/no-orphans").came
+    assert running_with(mark) == []
 
 
-def test_a_server_that_stops_answering_is_started_again_for_the_next_case() -> None:
-    report = checked("tires", "ids/zero", "ids/negative", "ids/text-of-digits", "ids/unicode")
+def test_a_server_that_stops_answering_is_started_again_for_the_next_case(mark: str) -> None:
+    report = checked("tires", mark, "ids/zero", "ids/negative", "ids/text-of-digits", "ids/unicode")
     outcomes = [verdict.outcome for verdict in report.verdicts]
     assert "fail" in outcomes
     assert "pass" in outcomes
     assert "nothing in 1 s" in report.failed()[0].came
-    assert running_with(STUBBORN) == []
+    assert running_with(mark) == []

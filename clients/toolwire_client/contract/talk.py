@@ -28,6 +28,9 @@ _MARK = "TOOLWIRE_CONTRACT"
 _LAST_SECONDS = 2.0
 """How long what a server started may outlive it before it counts as left behind."""
 
+_LOOK_SECONDS = 0.02
+"""How often to look whether processes are there that are no children of ours: nothing tells of their end."""
+
 _PATIENCE_SECONDS = 0.5
 
 
@@ -119,14 +122,17 @@ class Talk:
         """Return what the server started and left running, in words; `None` where that cannot be told."""
         deadline = time.monotonic() + _LAST_SECONDS
         while (found := _marked(self._mark, self._process.pid)) and time.monotonic() < deadline:
-            time.sleep(0.02)  # nothing tells of the end of other people's children
+            time.sleep(_LOOK_SECONDS)
         return found
 
     def close(self, patience_seconds: float = _PATIENCE_SECONDS) -> None:
-        """End the server, politely at first, and all it started."""
+        """End the server, politely at first, and all it started. Nothing of it is left then."""
         self._process.close(patience_seconds)
-        for process in _pids(self._mark):
-            _kill(process)
+        deadline = time.monotonic() + _LAST_SECONDS
+        while (left := _pids(self._mark)) and time.monotonic() < deadline:
+            for process in left:
+                _kill(process)
+            time.sleep(_LOOK_SECONDS)
 
     def _hear(self, data: bytes) -> None:
         with self._changed:

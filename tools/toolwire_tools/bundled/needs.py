@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 EXTRAS = {
-    "ipython": ("jupyter_client", "ipykernel"),
-    "ppt": ("pptx",),
+    "ipython": ("jupyter_client", "ipykernel", "zmq"),
+    "ppt": ("pptx", "PIL"),
     "web": ("httpx2", "trafilatura"),
 }
-"""The modules that each extra brings."""
+"""The modules that each extra brings: what the distribution asks for, and what comes with that and is used as well."""
 
 
 @contextmanager

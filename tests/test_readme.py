@@ -1,5 +1,5 @@
-"""The README and the page on migration are run: files are written, commands and scripts executed, the reference
-compared with `--help`.
+"""The README and the pages of docs/ are run: files are written, commands and scripts executed, the reference compared
+with `--help`.
 
 `python tests/test_readme.py` writes the reference anew. What a page shows is told by the language of a block and
 by a comment above it: `file: NAME` writes the block to a file, `not run: REASON` leaves it alone, `install: NAME` marks
@@ -25,8 +25,8 @@ from toolwire.cli import COMMANDS
 from toolwire.usage import help_text, overview
 
 ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
-PAGES = (README, ROOT / "MIGRATING.md")
+COMMANDS_PAGE = ROOT / "docs" / "commands.md"
+PAGES = (ROOT / "README.md", ROOT / "MIGRATING.md", *sorted((ROOT / "docs").glob("*.md")))
 
 _BLOCK = re.compile(
     r"(?:^<!-- (?P<note>[^\n]*?) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
@@ -140,24 +140,34 @@ def test_the_first_tool_takes_ten_lines() -> None:
     assert len(first.text.splitlines()) <= 10
 
 
+def without_code(page: Path) -> str:
+    return re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link may name behind `#`, as those who show Markdown make it of headings."""
+    headings = re.findall(r"^#+ (.*)$", without_code(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_links_lead_somewhere() -> None:
-    for page in (*PAGES, ROOT / "clients" / "README.md", ROOT / "server" / "README.md"):
-        text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
-        for found in _LINK.finditer(text):  # code may have x[y](z)
-            target = found["target"]
-            if target.startswith("#"):
-                heading = target[1:].replace("-", " ")
-                assert re.search(rf"^#+ {heading}$", page.read_text("utf-8"), re.MULTILINE | re.IGNORECASE), target
-            elif "://" not in target:
-                assert (page.parent / target).exists(), target
+    shelves = [ROOT / shelf / "README.md" for shelf in ("schemas", "tools", "server", "clients")]
+    for page in (*PAGES, ROOT / "CHANGELOG.md", *shelves):
+        for found in _LINK.finditer(without_code(page)):  # code may have x[y](z)
+            target, _, anchor = found["target"].partition("#")
+            if "://" in target:
+                continue
+            where = page.parent / target if target else page
+            assert where.exists(), f"{page.name}: {found['target']}"
+            assert not anchor or anchor in anchors(where), f"{page.name}: {found['target']}"
 
 
 def test_the_reference_is_what_help_prints() -> None:
-    found = _REFERENCE.search(README.read_text("utf-8"))
+    found = _REFERENCE.search(COMMANDS_PAGE.read_text("utf-8"))
     assert found is not None
     assert found[0] == reference(), "run: python tests/test_readme.py"
 
 
 if __name__ == "__main__":
-    text = README.read_text("utf-8")
-    README.write_text(_REFERENCE.sub(lambda _: reference(), text), "utf-8")
+    text = COMMANDS_PAGE.read_text("utf-8")
+    COMMANDS_PAGE.write_text(_REFERENCE.sub(lambda _: reference(), text), "utf-8")

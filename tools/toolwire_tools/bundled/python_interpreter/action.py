@@ -50,7 +50,7 @@ class PythonReturn(ActionReturn):
 class PythonInterpreter(BaseAction):
     """Runs Python code, each call in a process of its own that starts with nothing.
 
-    What the code can reach depends on the machine: [what keeps it from everything else](python.md).
+    What the code can reach depends on the machine: [what keeps it from everything else](sandbox.md).
     """
 
     def __init__(

@@ -555,6 +555,44 @@ def test_only_types_that_contain_themselves_keep_a_definition() -> None:
     ]
 
 
+Nested = typing.Union[int, Circle, list["Nested"]]  # noqa: UP007 (`|` takes no text)
+Folder = dict[str, typing.Union["Folder", int]]
+Endless = typing.Union[str, "Endless"]
+Endless1 = Optional["Endless2"]
+Endless2 = typing.Union[int, "Endless1"]
+
+
+def test_types_that_contain_themselves_by_name_are_read_like_classes_that_do() -> None:
+    assert schema_of("Folder") == {"$ref": "#/$defs/Folder"}
+    assert takes("Folder").arguments.input_schema["$defs"] == {
+        "Folder": {
+            "type": "object",
+            "additionalProperties": {"anyOf": [{"$ref": "#/$defs/Folder"}, {"type": "integer"}]},
+        }
+    }
+    assert load("Folder", {"a": {"b": {}, "c": 1}}) == {"a": {"b": {}, "c": 1}}
+    assert faults("Folder", {"a": {"b": "c"}})
+    circle = {"center": {"x": 1}, "radius": 1}
+    for hint in (Nested, "Nested", typing.ForwardRef("Nested"), "list[Nested]"):
+        assert load(hint, [1, [[circle], 2]]) == [1, [[Circle(Point(1), 1)], 2]]
+        assert faults(hint, [1, ["a"]])
+
+
+def test_results_may_contain_themselves_by_name() -> None:
+    returns = returning("Folder")
+    assert returns.builtins({"a": {"b": {}, "c": 1}}) == {"a": {"b": {}, "c": 1}}
+    with pytest.raises(OutputError):
+        returns.builtins({"a": {"b": "c"}})
+    assert returning("Nested").builtins([1, [Circle(Point(1), 1.0)]])[1][0]["center"] == {"x": 1, "y": 0}
+
+
+@pytest.mark.parametrize("hint", ["Endless", "Endless1", "list[Endless2]"])
+def test_a_union_with_itself_is_refused(hint: str) -> None:
+    for register in (takes, returning):
+        with pytest.raises(RegistrationError, match="is a union with itself"):
+            register(hint)
+
+
 def test_recursive_pydantic_models_are_read() -> None:
     assert load(Node, {"value": 1, "next": {"value": 2}}) == Node(value=1, next=Node(value=2))
     assert faults(Node, {"value": 1, "next": {"value": 2, "q": 1}})

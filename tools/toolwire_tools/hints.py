@@ -140,20 +140,24 @@ def innermost(function: Any) -> Any:
 
 
 def members(hint: Any, names: Names) -> tuple[Any, ...] | None:
-    """Return the members of a union, or None if *hint* is not one."""
-    if isinstance(hint, types.UnionType) or getattr(hint, "__origin__", None) is Union:
-        return tuple(evaluated(member, names) for member in hint.__args__)
-    return None
+    """Return the members of a union, evaluated, or None if *hint* is not one."""
+    return tuple(evaluated(member, names) for member in hint.__args__) if is_union(hint) else None
 
 
-def mentions(hint: Any, wanted: Callable[[Any], bool], names: Names) -> bool:
-    """True if *hint*, or any hint inside it, is wanted."""
+def is_union(hint: Any) -> bool:
+    """True for `A | B`, `Union[A, B]` and `Optional[A]`."""
+    return isinstance(hint, types.UnionType) or getattr(hint, "__origin__", None) is Union
+
+
+def mentions(hint: Any, wanted: Callable[[Any], bool], names: Names, around: tuple[Any, ...] = ()) -> bool:
+    """True if *hint*, or any hint inside it, is wanted. *around* are those that it is inside of."""
     try:
         plain = bare(hint, names).hint
     except Unresolved:
         return False
     if wanted(plain):
         return True
-    if getattr(plain, "__origin__", None) is typing.Literal:
+    if getattr(plain, "__origin__", None) is typing.Literal or plain in around:
         return False
-    return any(mentions(inner, wanted, names) for inner in getattr(plain, "__args__", None) or ())
+    around = (*around, plain)
+    return any(mentions(inner, wanted, names, around) for inner in getattr(plain, "__args__", None) or ())

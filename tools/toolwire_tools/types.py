@@ -21,7 +21,7 @@ import msgspec
 
 from . import fields
 from .choices import enumeration, literal
-from .hints import Names, bare, members
+from .hints import Names, bare, evaluated, is_union
 from .notes import is_field, only_describes
 from .plain import plain
 from .scalars import ANYTHING, CLOCKS, SCALARS, STRING, Direction, from_text, scalar
@@ -81,6 +81,8 @@ class Types:
         """
         if type(hint) is type and hint in SCALARS:
             return scalar(hint, self.direction)
+        if isinstance(hint, str | typing.ForwardRef):
+            return self._written(hint)
         peeled = bare(hint, self.names)
         if any(_is_pydantic(item) for item in peeled.metadata):
             return self._model(Annotated[(peeled.hint, *peeled.metadata)])
@@ -90,14 +92,22 @@ class Types:
             return shape.with_schema(**notes.texts, **notes.schema)
         return shape
 
+    def _written(self, hint: str | typing.ForwardRef) -> Shape:
+        """The shape of a type given as text, as it must be inside of itself: `Tree = list["Tree"]`."""
+        found = evaluated(hint, self.names)
+        if isinstance(found, type) or not _hashable(found):
+            return self.of(found)
+        name = hint if isinstance(hint, str) else hint.__forward_arg__
+        return self._named(found, name, lambda: self.of(found))
+
     def _bare(self, hint: Any) -> Shape:
         if _hashable(hint):
             if hint in SCALARS:
                 return scalar(hint, self.direction)
             if hint in self._done:
                 return self._done[hint]
-        if (found := members(hint, self.names)) is not None:
-            return self._union(found)
+        if is_union(hint):
+            return self._union(hint.__args__)
         origin = getattr(hint, "__origin__", None)
         if type(hint).__name__ == "TypeAliasType" or type(origin).__name__ == "TypeAliasType":
             return self._named(hint, hint.__name__, lambda: self.of(_alias_value(hint)))
@@ -154,8 +164,8 @@ class Types:
     # Wrappers, unions, variables
 
     def _narrowed(self, hint: Any, constraints: dict[str, Any]) -> Shape:
-        if (found := members(hint, self.names)) is not None:
-            return self._joined([self._fitting(member, constraints) for member in found])
+        if is_union(hint):
+            return self._joined([self._fitting(member, constraints) for member in hint.__args__])
         if hint in CLOCKS and constraints.keys() == {"tz"}:
             return CLOCKS[hint](bool(constraints["tz"]), self.direction)
         shape = self._bare(hint)
@@ -176,7 +186,7 @@ class Types:
             for name, value in constraints.items()
             if self._expressible(shape, {name: value}) or (name == "tz" and inner.hint in CLOCKS)
         }
-        return self._narrowed(hint, wanted) if wanted and not members(inner.hint, self.names) else shape
+        return self._narrowed(hint, wanted) if wanted and not is_union(inner.hint) else shape
 
     def _expressible(self, shape: Shape, constraints: dict[str, Any]) -> bool:
         try:
@@ -333,6 +343,8 @@ class Types:
         finally:
             self._open.remove(key)
         if label := self._labels.get(key, ""):
+            if any(member.get("$ref") == f"#/$defs/{label}" for member in shape.schema.get("anyOf", ())):
+                raise Unsupported(f"{name} is a union with itself", "let it contain itself in a list or a dict")
             self.defs[label] = shape.schema
             shape = msgspec.structs.replace(shape, schema={"$ref": f"#/$defs/{label}"})
         self._done[key] = shape

@@ -103,6 +103,17 @@ print(json.dumps([leads_to(number) for number in range(1000)]))
     assert len(set(found[1:])) == (2 if sandbox == "required" else 3)  # its result, its output, and the server's end
 
 
+def test_python_may_be_started_by_way_of_a_link(
+    sandboxed: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A path that leads nowhere in the sandbox must not be a reason to do without one."""
+    folder, name = os.path.split(sys.executable)
+    (tmp_path / "link").symlink_to(os.path.dirname(folder))
+    monkeypatch.setattr(sys, "executable", os.path.join(tmp_path, "link", os.path.basename(folder), name))
+
+    assert texts("5", sandbox="required") == ["5"]
+
+
 def test_files_of_the_machine_are_not_visible(sandboxed: None, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("s")

@@ -93,7 +93,9 @@ def _waited(process: Popen[bytes], reading: threading.Thread, deadline: float, c
 
 
 def _started(job: Job, lifeline: int | None, stack: ExitStack) -> Popen[bytes]:
-    program = [sys.executable, "-I", "-X", "utf8", "-c", _BOOT]
+    # In a sandbox, links and `..` on the way to Python's folder lead nowhere. In a virtual environment, python is a link.
+    folder, name = os.path.split(sys.executable)
+    program = [os.path.join(os.path.realpath(folder), name), "-I", "-X", "utf8", "-c", _BOOT]
     options: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}

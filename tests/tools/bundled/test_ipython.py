@@ -298,10 +298,6 @@ def test_no_kernel_outlives_the_server(server: Process, end: Any) -> None:
     else:
         server.popen.send_signal(end)
 
-    if end == signal.SIGKILL:  # then the kernel notices by itself; what it has forked does not
-        wait_until(lambda: len(called_by(name)) <= 1)
-        for pid in called_by(name):
-            os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not called_by(name))
 
 

@@ -1,7 +1,7 @@
 """One Jupyter kernel: a Python process that keeps what it was told. Imported with jupyter_client, at the first call.
 
 Strategy. The process is ours, so that it gets no more of our environment than it needs, and ends with everything it
-started. What goes over its channels is jupyter_client's; they are Unix sockets in a private folder where there are any.
+started, but for what leaves its process group. What goes over its channels is jupyter_client's; they are Unix sockets in a private folder where there are any.
 One call at a time uses a kernel: ZeroMQ's sockets are not for several threads at once.
 """
 
@@ -22,6 +22,7 @@ import zmq
 from jupyter_client.client import KernelClient
 from jupyter_client.connect import write_connection_file
 
+from toolwire_tools.bundled.lifeline import end_when_closed
 from toolwire_tools.errors import ToolError
 
 from .cell import Cell
@@ -70,6 +71,7 @@ class Kernel:
         self._errors = open(os.path.join(self._private, "stderr"), "wb+")  # noqa: SIM115  # open as long as the kernel
         self._context = zmq.Context()
         self._process: subprocess.Popen[bytes] | None = None
+        self._lifeline = -1
         self._exited = False
         try:
             self._process = self._start(folder)
@@ -131,6 +133,9 @@ class Kernel:
                 else:
                     os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+        if self._lifeline >= 0:
+            os.close(self._lifeline)
+            self._lifeline = -1
         self._context.destroy(linger=0)
         self._errors.close()
         shutil.rmtree(self._private, ignore_errors=True)
@@ -147,29 +152,31 @@ class Kernel:
         os.mkdir(home)
         # The environment says whose child it is: without its parent it ends by itself.
         environment = {**_environment(os.environ), "JPY_PARENT_PID": str(os.getpid()), "IPYTHONDIR": home}
-        options: dict[str, Any] = {"start_new_session": True}
-        if sys.platform == "win32":
-            options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-        program = [
-            sys.executable,
-            "-m",
-            "ipykernel_launcher",
-            "-f",
-            self._connection_file,
-            "--HistoryManager.enabled=False",
-        ]
+        program = [sys.executable, "-m", "ipykernel_launcher", "-f", self._connection_file]
+        options: dict[str, Any] = {
+            "args": [*program, "--HistoryManager.enabled=False"],
+            "stdin": subprocess.DEVNULL,
+            "stdout": self._errors,
+            "stderr": self._errors,
+            "cwd": folder or home,
+            "env": environment,
+        }
         try:
-            return subprocess.Popen(
-                program,
-                stdin=subprocess.DEVNULL,
-                stdout=self._errors,
-                stderr=self._errors,
-                cwd=folder or home,
-                env=environment,
-                **options,
-            )
+            if sys.platform == "win32":
+                return subprocess.Popen(creationflags=subprocess.CREATE_NEW_PROCESS_GROUP, **options)
+            return self._with_lifeline(options)
         except OSError as error:
             raise ToolError(f"The kernel could not be started: {error}.") from None
+
+    def _with_lifeline(self, options: dict[str, Any]) -> subprocess.Popen[bytes]:
+        """A process that begins a group, which the system kills when the server has gone, where it can (Linux)."""
+        theirs, self._lifeline = os.pipe()
+        try:
+            process = subprocess.Popen(start_new_session=True, pass_fds=(theirs,), **options)
+            end_when_closed(theirs, group=process.pid)
+        finally:
+            os.close(theirs)
+        return process
 
     def _wait_until_ready(self, check: Callable[[], None]) -> None:
         """Until it answers and is heard: what is published before somebody listens is lost."""
@@ -272,3 +279,7 @@ _kernels: set[Kernel] = set()
 def _end_all() -> None:
     for kernel in list(_kernels):
         kernel.end()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_kernels.clear)  # a copy of the server is no server

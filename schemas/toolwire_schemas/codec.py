@@ -39,9 +39,19 @@ def decode(text: bytes | str) -> Any:
     except UnicodeDecodeError as error:
         raise DecodingError(f"not UTF-8: {error.reason} (byte {error.start})") from None
     except msgspec.DecodeError as error:
-        raise DecodingError(str(error)) from None
+        raise DecodingError(_problem(text, str(error))) from None
     except RecursionError:
         raise DecodingError("nested too deeply") from None
+
+
+def _problem(text: bytes | str, problem: str) -> str:
+    """What is wrong with *text*: msgspec's *problem*, which calls half of a surrogate pair "truncated" near the end."""
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        if "surrogate" in error.msg:
+            return f"an escaped surrogate without the other half of its pair (character {error.pos})"
+    return problem
 
 
 def encode(value: Any) -> bytes:

@@ -93,6 +93,22 @@ def test_what_is_no_json_is_refused(text: bytes) -> None:
         decode(text)
 
 
+@pytest.mark.parametrize(
+    "text", [r'"\ud800"', r'"\ud800, and more"', r'"\ud800\u0041"', r'"\udc00"', r'"\ud800\ud800"']
+)
+def test_half_of_a_surrogate_pair_is_called_that(text: str) -> None:
+    for whole, place in [(text, 1), (f'{{"ä": {text}}}', 7)]:
+        with pytest.raises(DecodingError) as refusal:
+            decode(whole.encode())
+        assert str(refusal.value) == f"an escaped surrogate without the other half of its pair (character {place})"
+
+
+@pytest.mark.parametrize("text", [r'"\ud800', r'"\ud8', '{"a": "b', "["])
+def test_what_ends_too_early_is_called_truncated(text: str) -> None:
+    with pytest.raises(DecodingError, match="truncated"):
+        decode(text)
+
+
 @given(st.binary())
 def test_arbitrary_bytes_decode_or_are_refused(data: bytes) -> None:
     try:

@@ -252,7 +252,14 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
         [(1, 1), ("1", "1"), (None, None)],
         [1.5, []],
     ),
-    (int | float, {"anyOf": [{"type": "integer"}, {"type": "number"}]}, [(1, 1), (1.5, 1.5), (2.0, 2.0)], ["a"]),
+    (int | float, {"type": "number"}, [(1, 1), (1.5, 1.5), (2.0, 2.0), (10**400, 10**400)], ["a", True]),
+    (float | int | None, {"anyOf": [{"type": "number"}, {"type": "null"}]}, [(2**64, 2**64), (None, None)], ["a"]),
+    (
+        Annotated[int | float, msgspec.Meta(ge=0)],
+        {"type": "number", "minimum": 0},
+        [(10**40, 10**40), (1.5, 1.5), (2.0, 2.0)],
+        [-1, -0.5],
+    ),
     (
         str | dt.datetime,
         {"anyOf": [{"type": "string"}, {"type": "string", "format": "date-time"}]},

@@ -192,7 +192,10 @@ def _kind(value: Any) -> frozenset[str]:
 
 
 def any_of(schemas: Sequence[Schema]) -> Schema:
-    """A schema for any of the given ones: flat, without repetitions, null last, and no `anyOf` round a single one."""
+    """A schema for any of the given ones: flat, without repetitions, null last, and no `anyOf` round a single one.
+
+    Integers are numbers, so that beside these nothing need be said of them.
+    """
     flat: list[Schema] = []
     for schema in schemas:
         for member in schema["anyOf"] if schema.keys() == {"anyOf"} else [schema]:
@@ -200,6 +203,7 @@ def any_of(schemas: Sequence[Schema]) -> Schema:
                 flat.append(member)
     if {} in flat:
         return {}
+    flat = [one for one in flat if one.get("type") != "integer" or {**one, "type": "number"} not in flat]
     flat.sort(key=lambda member: member == {"type": "null"})
     return flat[0] if len(flat) == 1 else {"anyOf": flat}
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BLUE, ORANGE = (20, 60, 220), (240, 130, 20)
+LAUGHING = b"""<!DOCTYPE x [<!ENTITY a "ha">%s]><x>&l;</x>""" % b"".join(
+    b'<!ENTITY %c "%s">' % (letter + 1, b"&%c;" % letter * 10) for letter in b"abcdefghijk"
+)
+"""XML that is a hundred gigabytes when its entities are replaced."""
 
 
 @pytest.fixture
@@ -152,6 +157,33 @@ def test_a_layout_that_the_template_has_not_is_named_with_those_it_has(tmp_path:
     assert "Two Content" in error
 
 
+@pytest.mark.parametrize(
+    ("part", "content"),
+    [
+        ("ppt/presentation.xml", b"<no-xml"),
+        ("ppt/presentation.xml", b"<other/>"),
+        ("ppt/slideMasters/slideMaster1.xml", b"<other/>"),
+        ("[Content_Types].xml", b"<other/>"),
+        ("ppt/theme/theme1.xml", bytes(201 * 1024**2)),
+        ("ppt/presentation.xml", LAUGHING),
+    ],
+)
+def test_a_hostile_template_is_refused_by_the_name_of_its_theme(tmp_path: Path, part: str, content: bytes) -> None:
+    plain, hostile = tmp_path / "plain.pptx", tmp_path / "hostile.pptx"
+    Presentation().save(str(plain))
+    with (
+        zipfile.ZipFile(plain) as source,
+        zipfile.ZipFile(hostile, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target,
+    ):
+        for name in source.namelist():
+            target.writestr(name, content if name == part else source.read(name))
+    action = PPT(theme_mapping={"Odd": {"template": str(hostile)}})
+
+    told = refused(action, "create_file", theme="Odd", abs_location=str(tmp_path / "bees.pptx"))
+
+    assert f"the template {hostile} of the theme 'Odd' cannot be read" in told
+
+
 def test_without_a_beginning_there_is_nothing_to_add_to() -> None:
     for name, arguments in (
         ("add_first_page", {"title": "a", "subtitle": "b"}),
@@ -194,6 +226,19 @@ def test_no_picture_outside_of_the_folder_is_read(tmp_path: Path, picture: str) 
     for path in (picture, "../picture.png"):
         error = refused(action, "add_text_image_page", title="a", bullet_items="b", image=path)
         assert "not within the folder" in error
+
+
+def test_a_photo_of_a_phone_with_more_pictures_behind_it_is_shown(tmp_path: Path) -> None:
+    photo = tmp_path / "photo.jpg"
+    Image.new("RGB", (40, 30), BLUE).save(photo, "MPO", save_all=True, append_images=[Image.new("RGB", (4, 3))])
+    action = begun(tmp_path)
+
+    said(action, "add_text_image_page", title="Bees", bullet_items="one", image=str(photo))
+    said(action, "submit_file")
+
+    [slide] = Presentation(str(tmp_path / "bees.pptx")).slides
+    [shown] = [shape.image for shape in slide.shapes if hasattr(shape, "image")]
+    assert (shown.content_type, shown.size) == ("image/jpeg", (40, 30))
 
 
 def test_what_is_no_picture_is_refused_and_adds_no_page(tmp_path: Path) -> None:

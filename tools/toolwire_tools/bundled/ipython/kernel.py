@@ -1,8 +1,9 @@
 """One Jupyter kernel: a Python process that keeps what it was told. Imported with jupyter_client, at the first call.
 
 Strategy. The process is ours, so that it gets no more of our environment than it needs, and ends with everything it
-started, but for what leaves its process group. What goes over its channels is jupyter_client's; they are Unix sockets in a private folder where there are any.
-One call at a time uses a kernel: ZeroMQ's sockets are not for several threads at once.
+started that has not left its process group. What goes over its channels is jupyter_client's; they are Unix sockets in a
+private folder where there are any. One call at a time uses a kernel: ZeroMQ's sockets are not for several threads at
+once.
 """
 
 from __future__ import annotations

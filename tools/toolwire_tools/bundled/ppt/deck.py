@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import secrets
 import shutil
+import zipfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from PIL import Image, UnidentifiedImageError
 from pptx import Presentation
 from pptx.enum.text import MSO_AUTO_SIZE
-from pptx.exc import PackageNotFoundError
 
 from toolwire_tools.errors import ToolError
 
@@ -19,6 +20,9 @@ from .themes import THEMES, Theme, give
 
 if TYPE_CHECKING:
     from pptx.slide import Slide, SlideLayout
+
+_MAX_TEMPLATE_BYTES = 200 * 1024 * 1024
+"""Unpacked, all of which is kept in memory."""
 
 _MAX_IMAGE_BYTES = 50 * 1024 * 1024
 _FORMATS = ("BMP", "GIF", "JPEG", "PNG", "TIFF")
@@ -37,13 +41,15 @@ class Deck:
     def __init__(self, name: str, theme: Theme) -> None:
         self._theme = theme
         try:
+            if theme.template is not None:
+                _check_size(theme.template)
             self._presentation = Presentation(theme.template)
-        except (PackageNotFoundError, OSError, KeyError, ValueError) as error:
+            if theme.template is None and name in THEMES:
+                give(self._presentation, THEMES[name])
+            # Lagent names the master after the theme as well.
+            self._presentation.slide_master.name = name
+        except Exception as error:  # python-pptx and lxml raise all kinds when XML is not what they expect
             raise ToolError(f"the template {theme.template} of the theme {name!r} cannot be read: {error}") from None
-        if theme.template is None and name in THEMES:
-            give(self._presentation, THEMES[name])
-        # Lagent names the master after the theme as well.
-        self._presentation.slide_master.name = name
 
     def add_first_page(self, title: str, subtitle: str) -> None:
         """Add a page that says what the rest is about."""
@@ -68,7 +74,7 @@ class Deck:
         Raises:
             ToolError: if the file holds no picture that a presentation can.
         """
-        width, height = _size_of(image)  # before there is a page
+        picture, (width, height) = _picture(image)  # before there is a page
         slide, (heading, body, frame) = self._page(self._theme.two, 3)
         heading.text = title
         _list(body, bullet_items)
@@ -76,7 +82,7 @@ class Deck:
         shown = round(width * scale), round(height * scale)
         left = frame.left + (frame.width - shown[0]) // 2
         top = frame.top + (frame.height - shown[1]) // 2
-        slide.shapes.add_picture(image, left, top, *shown)
+        slide.shapes.add_picture(picture, left, top, *shown)
         _drop(frame)
         _fit(slide)
 
@@ -134,18 +140,35 @@ def _drop(place: Any) -> None:
     place.element.getparent().remove(place.element)
 
 
-def _size_of(image: str) -> tuple[int, int]:
+def _check_size(template: str) -> None:
+    with zipfile.ZipFile(template) as package:
+        size = sum(part.file_size for part in package.infolist())
+    if size > _MAX_TEMPLATE_BYTES:
+        raise ValueError(f"unpacked, it takes {size:,} bytes; the limit is {_MAX_TEMPLATE_BYTES:,}")
+
+
+def _picture(image: str) -> tuple[io.BytesIO, tuple[int, int]]:
+    """What is in the file *image*, in a format that presentations hold, and how large it is."""
     try:
-        size = os.path.getsize(image)
-        if not os.path.isfile(image):
-            raise ToolError(f"{image} is no file")
-        if size > _MAX_IMAGE_BYTES:
-            raise ToolError(f"the picture {image} takes {size} bytes; the limit is {_MAX_IMAGE_BYTES}")
-        with Image.open(image, formats=_FORMATS) as picture:  # reads no more than how large it is
-            return picture.size
+        data = io.BytesIO(_read(image))
+        with Image.open(data, formats=_FORMATS) as picture:  # reads no more than how large it is
+            if picture.format == "MPO":  # a JPEG with more pictures behind it, as phones take them
+                data = io.BytesIO()
+                picture.save(data, "JPEG", quality=95, exif=picture.info.get("exif", b""))
+            return data, picture.size
     except FileNotFoundError:
         raise ToolError(f"there is no picture at {image}") from None
     except UnidentifiedImageError:
         raise ToolError(f"{image} is no picture of a kind that presentations hold ({', '.join(_FORMATS)})") from None
     except (OSError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ToolError(f"the picture {image} cannot be read: {error}") from None
+
+
+def _read(image: str) -> bytes:
+    size = os.path.getsize(image)
+    if not os.path.isfile(image):
+        raise ToolError(f"{image} is no file")
+    if size > _MAX_IMAGE_BYTES:
+        raise ToolError(f"the picture {image} takes {size:,} bytes; the limit is {_MAX_IMAGE_BYTES:,}")
+    with open(image, "rb") as file:
+        return file.read(_MAX_IMAGE_BYTES)

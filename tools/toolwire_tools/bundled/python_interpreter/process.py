@@ -93,7 +93,8 @@ def _waited(process: Popen[bytes], reading: threading.Thread, deadline: float, c
 
 
 def _started(job: Job, lifeline: int | None, stack: ExitStack) -> Popen[bytes]:
-    # In a sandbox, links and `..` on the way to Python's folder lead nowhere. In a virtual environment, python is a link.
+    # In a sandbox, links and `..` on the way to Python's folder lead nowhere. python itself may be one: of a virtual
+    # environment.
     folder, name = os.path.split(sys.executable)
     program = [os.path.join(os.path.realpath(folder), name), "-I", "-X", "utf8", "-c", _BOOT]
     options: dict[str, Any] = {"start_new_session": True}

@@ -178,6 +178,8 @@ def no_names() -> Iterator[None]:
     [
         ("tomorrow", "is no time"),
         ("2026-02-30", "is no time"),
+        ("1767225600", "@1767225600"),  # ISO 8601 would have it be 17:00 of today
+        ("2026", "is no time"),
         ("@1e30", "Unix seconds"),
         ("@nan", "Unix seconds"),
         ("", "is no time"),

@@ -92,7 +92,8 @@ class Clock(BaseAction):
         A time that the clocks of its zone skip, or show twice, is told of in `notes`.
 
         Args:
-            time: ISO 8601, such as 2026-07-01T15:00 or 2026-07-01T15:00-04:00; `now`; or 15:00, which is today
+            time: ISO 8601, such as 2026-07-01T15:00 or 2026-07-01T15:00-04:00; 15:00, which is today; `now`; or
+                @1767225600, which is in Unix seconds
             to_zone: the zone to convert to
             from_zone: the zone of a time that is written without an offset
             which: of a time that clocks show twice, when they are set back
@@ -122,7 +123,7 @@ class Clock(BaseAction):
         January 31 is the end of February. Hours to seconds are counted as they pass.
 
         Args:
-            time: ISO 8601, such as 2026-01-31T09:00; `now`; or 15:00, which is today
+            time: ISO 8601, such as 2026-01-31T09:00; 15:00, which is today; `now`; or @1767225600, in Unix seconds
             years: calendar years
             months: calendar months
             weeks: calendar weeks
@@ -150,7 +151,7 @@ class Clock(BaseAction):
         calendar of the zone does, and the rest in hours.
 
         Args:
-            start: ISO 8601, such as 2026-01-31T09:00; `now`; or 15:00, which is today
+            start: ISO 8601, such as 2026-01-31T09:00; 15:00, which is today; `now`; or @1767225600, in Unix seconds
             end: likewise
             zone: the zone of times that are written without an offset, and of the calendar
         """

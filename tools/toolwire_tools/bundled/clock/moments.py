@@ -8,6 +8,7 @@ offset before, so that 02:30 becomes 03:30; of one that is shown twice the first
 from __future__ import annotations
 
 from calendar import monthrange
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import TYPE_CHECKING, NoReturn
 
@@ -15,6 +16,11 @@ from toolwire_tools.errors import ToolError
 
 if TYPE_CHECKING:
     from . import Difference, Moment
+
+_FORM = (
+    "write it as 2026-03-29T14:30, with an offset (+01:00) or a zone beside it; as 14:30, which is today; "
+    "or as @1767225600, which is in Unix seconds"
+)
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
@@ -91,12 +97,11 @@ def _local(text: str, zone: tzinfo) -> datetime:
         return datetime.fromisoformat(text)
     except ValueError:
         pass
-    try:
-        alone = time.fromisoformat(text)
-        return datetime.combine(datetime.now(alone.tzinfo or zone).date(), alone)
-    except ValueError:
-        form = "write it as 2026-03-29T14:30, with an offset (+01:00) or a zone beside it; or 14:30, which is today"
-        raise ToolError(f"{text[:60]!r} is no time; {form}") from None
+    if ":" in text:  # ISO 8601 has 2026 and 1767225600 as times of the day, too; hardly anybody means these
+        with suppress(ValueError):
+            alone = time.fromisoformat(text)
+            return datetime.combine(datetime.now(alone.tzinfo or zone).date(), alone)
+    raise ToolError(f"{text[:60]!r} is no time; {_FORM}")
 
 
 def _unix(text: str, zone: tzinfo) -> datetime:

@@ -77,6 +77,8 @@ def find_out(start: Start, settings: Settings) -> Facts:
     framings = [first, *(other for other in settings.framings[1:] if _speaks(start, other, newest, patience))]
     with start(first) as talk:
         tools, tried = try_out(talk, newest, settings, patience)
+    if not tools and any(_of_tools(opening) is not None for opening in openings.values()):
+        tried["tools"] = tools  # it says that it has some: that it does not list them is for cases to tell
     tried["legacy-only"] = "modern" not in revisions or "it speaks 2026-07-28, so nobody falls back"
     changes = "modern" not in openings or _tells_changes(openings["modern"])  # if not, the era says why
     tried["list-changes"] = changes or "it does not say that its list of tools may change (tools.listChanged)"
@@ -107,9 +109,14 @@ def _revision(opening: dict[str, Any], era: str) -> str:
 
 def _tells_changes(opening: dict[str, Any]) -> bool:
     """Whether it declares that its list of tools changes, and so that there is something to subscribe to."""
-    capabilities = opening.get("capabilities")
-    of_tools = capabilities.get("tools") if isinstance(capabilities, dict) else None
+    of_tools = _of_tools(opening)
     return isinstance(of_tools, dict) and of_tools.get("listChanged") is True
+
+
+def _of_tools(opening: dict[str, Any]) -> Any:
+    """What it declares about tools, `None` if nothing."""
+    capabilities = opening.get("capabilities")
+    return capabilities.get("tools") if isinstance(capabilities, dict) else None
 
 
 def _speaks(start: Start, framing: Framing, revision: str, patience: float) -> bool:

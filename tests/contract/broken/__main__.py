@@ -1,0 +1,11 @@
+"""Be a broken server: `python -m broken NAME`."""
+
+import sys
+
+from . import FAULTS
+from .proxy import Fault
+
+if len(sys.argv) < 2:
+    print("\n".join(FAULTS))
+else:
+    ({"Faultless": Fault, **FAULTS}[sys.argv[1]])().run()

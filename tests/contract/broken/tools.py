@@ -1,0 +1,27 @@
+"""Tools of the kinds that contract cases need."""
+
+import time
+
+from toolwire import Context, tool_api
+
+
+@tool_api(read_only=True)
+def add(a: int, b: int = 1) -> int:
+    """Add two whole numbers."""
+    return a + b
+
+
+@tool_api(read_only=True)
+def wait(context: Context) -> str:
+    """Take a moment, and tell how far it is."""
+    for step in range(1, 4):
+        context.progress(step, 3, "waiting")
+        context.check()
+        time.sleep(0.1)
+    return "waited"
+
+
+@tool_api(read_only=True)
+def greet(name: str = "you") -> dict[str, str]:
+    """Greet somebody."""
+    return {"greeting": f"Hello, {name}"}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonrpcserver import Success, dispatch_to_serializable
 from toolwire import strict
-from toolwire.calls import Call
+from toolwire.calls import Batch, Call
 from toolwire.protocol import Cancel, Protocol, Send
 from toolwire_schemas.codec import decode, encode
 
@@ -51,6 +51,15 @@ def well_formed(draw: st.DrawFn) -> dict[str, Any]:
     return message
 
 
+@st.composite
+def members_askew(draw: st.DrawFn) -> dict[str, Any]:
+    """A request with a member that is not what it should be."""
+    return {
+        **draw(well_formed()),
+        draw(st.sampled_from(["jsonrpc", "method", "id", "params", "result", "x"])): draw(ANY),
+    }
+
+
 def in_one_lane(protocol: Protocol, decisions: Any) -> list[Any]:
     """What came out of a lane, comparable: the answers, with every call run."""
     out: list[Any] = []
@@ -75,6 +84,18 @@ def test_well_formed_messages_get_the_same_answer_in_both_lanes(sent: list[dict[
         strictly = in_one_lane(slow, strict.receive(text, slow))
 
         assert quickly == strictly
+
+
+@given(st.lists(well_formed() | ANY | members_askew(), min_size=1, max_size=4))
+def test_members_of_a_batch_get_the_answers_that_each_would_get_of_jsonrpcserver(sent: list[Any]) -> None:
+    together, judged = protocol_of(add), protocol_of(add)
+    sent = decode(encode(sent))
+
+    decided = in_one_lane(together, strict.receive(encode(sent), together))
+
+    batch = Batch(sum(not strict._is_response(element) for element in sent))
+    one_by_one = [each for element in sent for each in strict._receive_one(element, 1, judged, batch)]
+    assert decided == in_one_lane(judged, one_by_one)
 
 
 def verdict_of_jsonrpcserver(message: Any) -> Any:

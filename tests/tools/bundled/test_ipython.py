@@ -89,6 +89,8 @@ def test_an_executor_calls_it_by_its_name() -> None:
         ("", ""),
         ("```python\n1 + 1\n```", "2"),
         ("Here:\n```\n3\n```\nthat was it", "3"),
+        ("```python\n4", "4"),
+        ("```5```", "5"),
         ("'''\n```\n1\n```\n'''", repr("\n```\n1\n```\n")),
         ("import sys; _ = sys.stderr.write('to stderr')", "to stderr"),
         ("%precision 2\n1/3", "0.33"),

@@ -40,6 +40,8 @@ from toolwire_tools.bundled.python_interpreter.outcome import outcome
         ({"answer_from_stdout": True, "answer_symbol": "x"}, "print('a')\nprint('b')\n3", ["b"]),
         ({"answer_from_stdout": True}, "print('a', 'b', sep='\\n', end='\\n\\n')\nprint(' ')", ["b"]),
         ({}, "```python\n1 + 1\n```", ["2"]),
+        ({}, "```python\n1 + 2", ["3"]),
+        ({}, "```1 + 3```", ["4"]),
         ({}, "Here it is:\n\n```\nx = 3\nx\n```\nand that is all", ["3"]),
         ({}, "'''\n```python\n1\n```\n'''", ["\n```python\n1\n```\n"]),
         ({}, "\ufeff7", ["7"]),

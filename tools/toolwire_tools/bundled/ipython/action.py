@@ -5,7 +5,6 @@ from __future__ import annotations
 import binascii
 import math
 import os
-import re
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_tools.action_return import ActionReturn
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.bundled.needs import extra
+from toolwire_tools.bundled.python_interpreter.child import without_fence
 from toolwire_tools.context import Context  # read by what describes the tool
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError, ToolError
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .kernel import Kernel
 
 _LOOK_SECONDS = 0.05
-_FENCED = re.compile(r"^```[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 class IPythonInterpreter(BaseAction):
@@ -91,7 +90,7 @@ class IPythonInterpreter(BaseAction):
             raise ArgumentsError([("arguments.timeout", f"a positive number of seconds, not {seconds!r}")])
         cell = Cell(self._max_out_len)
         with self._session(context) as (kernel, news):
-            in_time = self._run(kernel, _code(command), cell, seconds, context)
+            in_time = self._run(kernel, without_fence(command), cell, seconds, context)
         if not in_time:
             raise ToolError(_joined(f"Timeout. No response after {seconds:g} seconds.", self._ended, cell.text))
         if cell.failed:
@@ -176,22 +175,6 @@ class IPythonInterpreter(BaseAction):
         with open(path, "xb") as file:
             file.write(binascii.a2b_base64(picture.data))
         return path
-
-
-def _code(command: str) -> str:
-    """The code in the first Markdown fence, if there is one around it, or else all of it."""
-    found = _FENCED.search(command)
-    if found is None or (found.start() and _is_python(command)):
-        return command
-    return found[1]
-
-
-def _is_python(text: str) -> bool:
-    try:
-        compile(text, "<code>", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return False
-    return True
 
 
 def _joined(*texts: str) -> str:

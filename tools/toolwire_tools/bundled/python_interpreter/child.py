@@ -99,7 +99,7 @@ def _outcome(order: dict[str, Any], output: _Output, mend: Callable[[], None]) -
     text = order["code"].lstrip("\ufeff")
     space = _new_main()
     try:
-        text = _without_fence(text)
+        text = without_fence(text)
         try:
             answer = _answer(order, text, space, output)
         finally:
@@ -152,12 +152,15 @@ def _run(body: CodeType, last: CodeType | None, space: dict[str, Any]) -> object
     return None if last is None else eval(last, space)
 
 
-def _without_fence(text: str) -> str:
+def without_fence(text: str) -> str:
     """What stands in the first Markdown fence of *text*, or all of it if it has none or is Python as it is."""
     lines = text.split("\n")
     marks = [number for number, line in enumerate(lines) if line.lstrip().startswith("```")]
     if not marks or _is_python(text):
         return text
+    first = lines[marks[0]].strip()
+    if len(first) > 6 and first.endswith("```"):  # on one line
+        return first.strip("`")
     inside = lines[marks[0] + 1 : marks[1] if len(marks) > 1 else None]
     return "\n".join(inside).rstrip().removesuffix("```")
 
@@ -165,7 +168,7 @@ def _without_fence(text: str) -> str:
 def _is_python(text: str) -> bool:
     try:
         compile(text, _NAME, "exec", _ONLY_AST, dont_inherit=True)
-    except SyntaxError:
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
         return False
     return True
 

@@ -20,6 +20,7 @@ def own_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     """Imports of one test are unknown to the next."""
     before = dict(sys.modules)
     monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "tools", raising=False)  # what pytest may have called the folder of tests
     monkeypatch.chdir(tmp_path)
     yield
     for name in set(sys.modules) - set(before):

@@ -90,7 +90,7 @@ def check(
 
 
 class _Run:
-    """One check under way: what is known of the server, and all that was said."""
+    """One check under way: what is known of the server, and what breaks a rule for all that is said."""
 
     def __init__(
         self,
@@ -104,7 +104,8 @@ class _Run:
         self._timeout = timeout_seconds
         self._on_verdict = on_verdict
         self._telling = threading.Lock()
-        self._talked: list[tuple[str, Conversation]] = []
+        self._judged_last: list[tuple[int, Play]] = []
+        self._broken: dict[int, Verdict] = {}
         self.facts = find_out(start, settings)
 
     def verdicts(self, cases: Iterable[Case], jobs: int, fuzzing: Fuzzing | None) -> list[Verdict]:
@@ -114,11 +115,13 @@ class _Run:
             return untalkable(plays, self.facts.trouble)
         self._total = len(plays) + (0 if fuzzing is None else 2 * len(self.facts.tools))
         tasks, last = _tasks(plays)
+        self._judged_last = [(place, plays[place]) for place in last]
         found: dict[int, Verdict] = {}
         with ThreadPoolExecutor(jobs) as pool:
             for verdicts in pool.map(lambda task: self._play_all(task, plays), tasks):
                 found.update(verdicts)
-        found |= {place: self._told(self._over_all(plays[place])) for place in last}
+        for place, play in self._judged_last:
+            found[place] = self._told(self._broken.get(place) or judged(play, None, [], 0.0))
         in_order = [found[place] for place in sorted(found)]
         return in_order if fuzzing is None else [*in_order, *self._fuzzed(fuzzing)]
 
@@ -146,7 +149,6 @@ class _Run:
         """Start a server for *play*. Return what stands against playing it there, empty if nothing."""
         assert play.framing is not None
         talk = self._start(play.framing)
-        self._talked.append((play.revision, talk.conversation))
         if play.case.process == "fresh" or not play.revision:
             return talk, ""
         return talk, open_session(talk, play.revision, self._settings.start_seconds)
@@ -164,16 +166,16 @@ class _Run:
         unmet = Player(talk, play.revision, values, self._timeout, self.facts.start_seconds).play(play.case.steps)
         return judged(play, unmet, talk.conversation.events[start:], time.monotonic() - began)
 
-    def _over_all(self, play: Play) -> Verdict:
-        """Hold what *play* expects against everything that was said in its revision, or in any."""
-        for revision, conversation in self._talked:
-            if play.revision not in ("", revision):
-                continue
-            for step in play.case.steps:
+    def hold_against(self, conversation: Conversation, revision: str) -> None:
+        """Judge all that was said in a *conversation* that is over, so that it need not be kept."""
+        for place, play in self._judged_last:
+            if place not in self._broken and play.revision in ("", revision):
                 scene = Scene(conversation.events, {"tools": self.facts.tools})
-                if (unmet := judge(step, scene)) is not None:
-                    return judged(play, unmet, _shortest(step, scene)[-_LAST_EVENTS:], 0.0)
-        return judged(play, None, [], 0.0)
+                for step in play.case.steps:
+                    if (unmet := judge(step, scene)) is not None:
+                        shown = _shortest(step, scene)[-_LAST_EVENTS:]
+                        self._broken[place] = judged(play, unmet, shown, 0.0)
+                        break
 
 
 class _Shared:
@@ -182,6 +184,7 @@ class _Shared:
     def __init__(self, run: _Run) -> None:
         self._run = run
         self._talk: Talk | None = None
+        self._revision = ""
 
     def play(self, play: Play) -> Verdict:
         if play.reason:
@@ -189,6 +192,7 @@ class _Shared:
         obstacle = ""
         if self._talk is None:
             try:
+                self._revision = play.revision
                 self._talk, obstacle = self._run.open(play)
             except NotStarted as error:  # though it was, before
                 return judged(play, Unmet("the server starts", str(error)), [], 0.0)
@@ -209,6 +213,7 @@ class _Shared:
     def close(self) -> None:
         if self._talk is not None:
             self._talk.close()
+            self._run.hold_against(self._talk.conversation, self._revision)
             self._talk = None
 
 

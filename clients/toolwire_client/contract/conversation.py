@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.cases import Framing
 
-_MAX_MESSAGE_BYTES = 256 * 1024 * 1024
+_MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+_MAX_HEARD_BYTES = 256 * 1024 * 1024
 _MAX_NOISE_BYTES = 1024 * 1024
 _MAX_NOISES = 10_000
 _MAX_EVENTS = 200_000
@@ -46,7 +47,7 @@ class Heard(msgspec.Struct, frozen=True):
 
 
 class Noise(msgspec.Struct, frozen=True):
-    """What was on the server's standard output and is no message."""
+    """What was on the server's standard output and is no message; of long ones only the two ends."""
 
     data: bytes
     why: str
@@ -77,7 +78,7 @@ class Conversation:
         """Why nothing more is listened to; empty as long as it is."""
         self._frames = Lines(_MAX_MESSAGE_BYTES) if framing == "lines" else Headers(_MAX_MESSAGE_BYTES)
         self._start = b""
-        self._noise_bytes = self._noises = 0
+        self._heard_bytes = self._noise_bytes = self._noises = 0
 
     def wrap(self, message: bytes) -> bytes:
         """Return *message* as it goes out."""
@@ -85,8 +86,7 @@ class Conversation:
 
     def say(self, data: bytes) -> None:
         """*data* is sent."""
-        kept = data if len(data) <= 2 * _KEPT_BYTES else data[:_KEPT_BYTES] + b" ... " + data[-_KEPT_BYTES:]
-        self.events.append(Said(kept, len(data)))
+        self.events.append(Said(_kept(data), len(data)))
 
     def do(self, what: str) -> None:
         """Something else is done to the process."""
@@ -95,6 +95,10 @@ class Conversation:
     def hear(self, data: bytes) -> None:
         """*data*, any part of the stream, came from the server."""
         if self.flooded:
+            return
+        self._heard_bytes += len(data)
+        if self._heard_bytes > _MAX_HEARD_BYTES:
+            self.flooded = f"it said more than {_MAX_HEARD_BYTES // 1024**2} MiB: nobody listens further"
             return
         if len(self._start) < len(_BOM):
             self._start = (self._start + data)[: len(_BOM)]
@@ -114,12 +118,15 @@ class Conversation:
         for frame in frames:
             if self.flooded:
                 return
-            self._note(Noise(frame.head, frame.message) if isinstance(frame, Fault) else _read(frame))
+            if isinstance(frame, Fault):
+                self._note(Noise(frame.head, frame.message))
+            else:
+                self._note(_read(frame), len(frame))
 
-    def _note(self, event: Heard | Noise) -> None:
+    def _note(self, event: Heard | Noise, size: int = 0) -> None:
         self.events.append(event)
         if isinstance(event, Noise):
-            self._noise_bytes += len(event.data)
+            self._noise_bytes += size
             self._noises += 1
         if self._noise_bytes > _MAX_NOISE_BYTES or self._noises > _MAX_NOISES:
             self.flooded = f"{self._noises:,} lines on its standard output were no messages: nobody listens further"
@@ -131,11 +138,15 @@ def _read(frame: bytes) -> Heard | Noise:
     try:
         value = decode(frame)
     except DecodingError as error:
-        return Noise(frame, f"no JSON: {error}")
+        return Noise(_kept(frame), f"no JSON: {error}")
     members = value if isinstance(value, list) and value else [value]
     if all(isinstance(member, dict) and any(mark in member for mark in _MARKS) for member in members):
         return Heard(frame, value)
-    return Noise(frame, "JSON, but no JSON-RPC message")
+    return Noise(_kept(frame), "JSON, but no JSON-RPC message")
+
+
+def _kept(data: bytes) -> bytes:
+    return data if len(data) <= 2 * _KEPT_BYTES else data[:_KEPT_BYTES] + b" ... " + data[-_KEPT_BYTES:]
 
 
 def text_of(value: Any) -> str:

@@ -75,8 +75,8 @@ def find_out(start: Start, settings: Settings) -> Facts:
         return Facts({}, [], [], {}, {}, trouble=problem or "it answers neither initialize nor server/discover")
     newest = revisions.get("modern") or revisions["legacy"]
     framings = [first, *(other for other in settings.framings[1:] if _speaks(start, other, newest, patience))]
-    with start(first) as talk:
-        tools, tried = try_out(talk, newest, settings, settings.start_seconds)  # it does answer, so it may take its time
+    with start(first) as talk:  # it does answer, so it may take its time
+        tools, tried = try_out(talk, newest, settings, settings.start_seconds)
     if not tools and any(_of_tools(opening) is not None for opening in openings.values()):
         tried["tools"] = tools  # it says that it has some: that it does not list them is for cases to tell
     tried["legacy-only"] = "modern" not in revisions or "it speaks 2026-07-28, so nobody falls back"

@@ -136,7 +136,7 @@ def _described_api(cls: type, name: str, method: str) -> dict[str, Any]:
     made = deepcopy(ready) or description_of(function, decorated(cls).get(method))
     made["name"] = name
     if not made["description"]:  # what overrides another method does what that one says
-        written = (getattr(vars(base).get(method), "__doc__", None) for base in cls.__mro__)
+        written = (getattr(vars(base)[method], "__doc__", None) for base in cls.__mro__ if method in vars(base))
         made["description"] = docstrings.read(_first(written)).description
     return made
 

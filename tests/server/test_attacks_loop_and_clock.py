@@ -92,12 +92,15 @@ def test_a_loop_that_cannot_begin_is_an_error_answer(
 def test_what_is_due_is_run_in_order_and_what_is_forgotten_is_not() -> None:
     clock = Clock()
     ran: SimpleQueue[str] = SimpleQueue()
+    all_is_said = threading.Event()
+    clock.after(0, all_is_said.wait)  # nothing else is run meanwhile
     forgotten = clock.after(0.01, lambda: ran.put("forgotten"))
     clock.after(0.03, lambda: ran.put("second"))
     clock.after(0.02, lambda: ran.put("first"))
 
     clock.forget(forgotten)
     clock.forget(forgotten)
+    all_is_said.set()
 
     assert [ran.get(timeout=PATIENCE_SECONDS) for _ in range(2)] == ["first", "second"]
     assert ran.empty()

@@ -81,13 +81,16 @@ def with_absolute_paths(word: str) -> str:
     if name not in BUNDLED:
         raise LoadError(f"--set {word}: {unknown('bundled tool', name, BUNDLED)}")
     cls = class_of(name)
+    maker = _maker(cls.__new__(cls), name)
     try:
-        ((parameter, value),) = _read([rest], _maker(cls.__new__(cls), name)).items()
+        ((parameter, value),) = _read([rest], maker).items()
     except UsageError as error:
         raise LoadError(f"--set {word}: {error}") from None
-    if "Path" not in str(cls.__init__.__annotations__.get(parameter)):
+    usual = maker.describe()["inputSchema"]["properties"][parameter].get("default")
+    if "Path" not in str(cls.__init__.__annotations__.get(parameter)) or value in (None, usual):
         return word
-    absolute = [os.path.abspath(path) for path in ([value] if isinstance(value, str) else value)]
+    paths = [value] if isinstance(value, str) else value
+    absolute = [os.path.abspath(os.path.expanduser(path)) for path in paths]
     if len(absolute) == 1:
         return f"{name}.{parameter}={absolute[0]}"
     from toolwire_schemas.codec import encode

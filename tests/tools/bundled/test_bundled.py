@@ -403,11 +403,16 @@ def test_what_a_host_is_told_holds_in_any_folder(tmp_path: Path, monkeypatch: py
     assert read["content"] == [{"type": "text", "text": "here\n"}]
 
 
-def test_lists_of_paths_become_absolute_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_of_paths_become_absolute_as_well_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
 
     assert bundled.with_absolute_paths('Files.roots=["a","/b"]') == f'Files.roots=["{tmp_path}/a","/b"]'
-    assert bundled.with_absolute_paths("Clock.zone=UTC") == "Clock.zone=UTC"
+    assert bundled.with_absolute_paths("PPT.folder=a") == f"PPT.folder={tmp_path}/a"
+    assert bundled.with_absolute_paths("Files.roots=~/a") == f"Files.roots={Path.home()}/a"
+    for word in ("Clock.zone=UTC", "PPT.folder=null", "IPythonInterpreter.user_data_dir=ENV"):
+        assert bundled.with_absolute_paths(word) == word
     with pytest.raises(LoadError, match="did you mean 'Files'"):
         bundled.with_absolute_paths("File.roots=a")
 

@@ -131,8 +131,10 @@ def test_the_shell_can_be_allowed(made: Any) -> None:
     assert told(made(shell=True), "words = !echo yes\nwords[0]") == ["'yes'"]
 
 
-def test_pictures_are_content_for_hosts_and_data_or_files_for_actions(made: Any, tmp_path: Path) -> None:
-    [uri] = told(made(), PICTURE)
+def test_pictures_are_content_for_hosts_and_data_or_files_for_actions(
+    shared: IPythonInterpreter, made: Any, tmp_path: Path
+) -> None:
+    [uri] = told(shared, PICTURE)
     [path] = told(made(work_dir=str(tmp_path / "new")), PICTURE)
 
     assert uri.startswith("data:image/png;base64,")
@@ -142,15 +144,14 @@ def test_pictures_are_content_for_hosts_and_data_or_files_for_actions(made: Any,
     assert Path(path).parent == tmp_path / "new"
 
 
-def test_late_code_is_interrupted_and_the_session_goes_on(made: Any) -> None:
-    action = made(timeout=30)
-    told(action, "kept = 1")
+def test_late_code_is_interrupted_and_the_session_goes_on(shared: IPythonInterpreter) -> None:
+    told(shared, "kept = 1")
 
-    error = failure(action, "print('begun')\nwhile True: pass", timeout=0.5)
+    error = failure(shared, "print('begun')\nwhile True: pass", timeout=0.5)
 
     assert error.startswith("Timeout. No response after 0.5 seconds.")
     assert "begun" in error
-    assert told(action, "kept") == ["1"]
+    assert told(shared, "kept") == ["1"]
 
 
 def test_code_that_heeds_no_interruption_ends_the_session_and_the_next_call_is_told(made: Any) -> None:
@@ -230,13 +231,11 @@ def test_long_output_is_cut_in_the_middle(shared: IPythonInterpreter) -> None:
     assert len(text) < 8192 + 100
 
 
-def test_what_is_too_large_to_receive_is_lost_and_the_session_goes_on(made: Any) -> None:
-    action = made(timeout=60)
-
-    [text] = told(action, "kept = 1\n'z' * (70 * 2**20)")
+def test_what_is_too_large_to_receive_is_lost_and_the_session_goes_on(shared: IPythonInterpreter) -> None:
+    [text] = told(shared, "kept = 2\n'z' * (70 * 2**20)", timeout=60)
 
     assert "what was shown is lost" in text
-    assert told(action, "kept") == ["1"]
+    assert told(shared, "kept") == ["2"]
 
 
 def test_calls_of_several_threads_take_turns(shared: IPythonInterpreter) -> None:
@@ -255,16 +254,15 @@ def test_calls_of_several_threads_take_turns(shared: IPythonInterpreter) -> None
     assert sorted(answers) == [[str(n)] for n in range(1, 9)]
 
 
-def test_a_cancelled_call_is_interrupted_and_told_of_its_progress(made: Any) -> None:
-    action = made()
-    told(action, "kept = 1")
+def test_a_cancelled_call_is_interrupted_and_told_of_its_progress(shared: IPythonInterpreter) -> None:
+    told(shared, "kept = 3")
     caller = RecordingCaller(patience=1)
 
     with pytest.raises(Cancelled):
-        action.run("print('working', flush=True)\nimport time\ntime.sleep(600)", context=Context(caller))
+        shared.run("print('working', flush=True)\nimport time\ntime.sleep(600)", context=Context(caller))
 
     assert caller.told == [(1, None, "working\n")]
-    assert told(action, "kept") == ["1"]
+    assert told(shared, "kept") == ["3"]
 
 
 # In a server

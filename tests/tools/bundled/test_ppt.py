@@ -184,6 +184,11 @@ def test_a_hostile_template_is_refused_by_the_name_of_its_theme(tmp_path: Path, 
     assert f"the template {hostile} of the theme 'Odd' cannot be read" in told
 
 
+def test_a_folder_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="folder: there is no folder"):
+        PPT(folder=tmp_path / "none")
+
+
 def test_without_a_beginning_there_is_nothing_to_add_to() -> None:
     for name, arguments in (
         ("add_first_page", {"title": "a", "subtitle": "b"}),

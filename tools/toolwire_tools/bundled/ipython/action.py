@@ -38,8 +38,8 @@ class IPythonInterpreter(BaseAction):
     def __init__(
         self,
         timeout: float = 20,
-        user_data_dir: str | None = "ENV",
-        work_dir: str | None = None,
+        user_data_dir: str | os.PathLike[str] | None = "ENV",
+        work_dir: str | os.PathLike[str] | None = None,
         description: dict[str, Any] | None = None,
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
@@ -187,9 +187,9 @@ def _positive(name: str, number: float) -> float:
     return number
 
 
-def _folder(path: str | None) -> str | None:
+def _folder(path: str | os.PathLike[str] | None) -> str | None:
     if not path:
         return None
     if not os.path.isdir(path):
-        raise ValueError(f"user_data_dir: there is no folder {path!r}")
+        raise ValueError(f"user_data_dir: there is no folder {os.fspath(path)!r}")
     return os.path.abspath(path)

@@ -39,7 +39,7 @@ class PPT(BaseAction):
     def __init__(
         self,
         theme_mapping: dict[str, dict[str, Any]] | None = None,
-        folder: str | None = None,
+        folder: str | os.PathLike[str] | None = None,
         description: dict[str, Any] | None = None,
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
@@ -52,12 +52,18 @@ class PPT(BaseAction):
                 page of text and a picture
             folder: where presentations are written and pictures are found, and nowhere else; paths may be relative to
                 it. Without one they are anywhere, and absolute
+
+        Raises:
+            ToolError: for a theme that is none.
+            ValueError: for a folder that is not there.
         """
         super().__init__(description, parser, enable)
         self._themes = {name: Theme() for name in THEMES}
         if theme_mapping is not None:
             self._themes = {name: theme_of(settings) for name, settings in theme_mapping.items()}
         self._folder = None if folder is None else os.path.realpath(os.path.expanduser(folder))
+        if self._folder is not None and not os.path.isdir(self._folder):
+            raise ValueError(f"folder: there is no folder {self._folder!r}")
         self._lock = threading.Lock()  # pages are added one after another, whoever adds them
         self._deck: Deck | None = None
         self._location = ""

@@ -82,7 +82,7 @@ def python_driver(environment: str, driver: str) -> list[str]:
     """The command of a driver written in Python, run in the peer's own virtual environment."""
     python = INSTALLED / environment / "bin" / "python"
     if not python.exists():
-        _missing(f"the Python environment {environment}")
+        missing(f"the Python environment {environment}")
     return [str(python), str(HERE / "drivers" / driver)]
 
 
@@ -96,7 +96,7 @@ def installed_package(name: str) -> Path:
     """The folder of an installed JavaScript package."""
     folder = INSTALLED / "node_modules" / name
     if not folder.exists():
-        _missing(f"the JavaScript package {name}")
+        missing(f"the JavaScript package {name}")
     return folder
 
 
@@ -109,10 +109,10 @@ def node(*, newest: bool = False) -> str:
 def installed_program(name: str) -> str:
     """The path of a program that Debian packages."""
     found = shutil.which(name)
-    return found or _missing(f"the program {name}")
+    return found or missing(f"the program {name}")
 
 
-def _missing(what: str) -> NoReturn:
+def missing(what: str) -> NoReturn:
     reason = f"{what} is not installed: run tests/peers/install"
     if os.environ.get("TOOLWIRE_REQUIRE_PEERS") == "1":
         pytest.fail(reason, pytrace=False)

@@ -1,0 +1,48 @@
+"""The contract kit and servers that nobody here wrote: each verdict is the one we know."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+from interop.peers import missing
+from interop.third_party import SERVERS, Server
+from toolwire_schemas.cases import cases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from toolwire_client.contract import Report
+
+# All that needs no process of its own; with one server that starts quickly, everything.
+QUICK = [case for case in cases() if case.process in ("shared", "run")]
+WHOLE = "filesystem"
+
+AT_ONCE = 3
+
+
+@pytest.fixture(scope="module")
+def reports() -> Iterator[dict[str, Future[Report]]]:
+    """A report on each server that is installed; several are checked at once, since each is waited for a lot."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield {
+            server.name: pool.submit(
+                server.check, cases() if server.name == WHOLE else QUICK, gaps=server.gaps(), jobs=1
+            )
+            for server in SERVERS
+            if server.installed
+        }
+        pool.shutdown(cancel_futures=True)
+
+
+@pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)
+def test_what_a_server_is_known_to_lack_is_all_that_is_found(
+    server: Server, reports: dict[str, Future[Report]]
+) -> None:
+    if server.name not in reports:
+        missing(server.what)
+    report = reports[server.name].result()
+    assert report.counts()["pass"] > 30
+    assert [f"{one.case}: {one.came}" for one in report.failed("advice")] == []
+    assert report.outdated == []

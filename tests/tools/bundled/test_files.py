@@ -363,6 +363,23 @@ def test_a_text_that_is_there_more_or_less_often_than_said_stays(files: Files, r
     assert (root / "same.txt").read_text() == "c\nb\nc\n"
 
 
+def test_of_very_many_edits_the_first_lines_are_told(files: Files, root: Path) -> None:
+    (root / "many.txt").write_text("a\n" * 100_000)
+
+    with pytest.raises(ToolError, match=r"100000 times, not 1 \(lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10…\)"):
+        files.edit("many.txt", "a", "b")
+    told = files.edit("many.txt", "a", "b", count=100_000)
+
+    assert told["lines"] == list(range(1, 1001))
+    assert (root / "many.txt").read_text() == "b\n" * 100_000
+
+
+def test_the_users_own_folder_may_be_named_by_its_sign(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME" if os.name == "posix" else "USERPROFILE", str(root))
+
+    assert [entry["path"] for entry in Files(roots=["~/notes"]).list()["entries"]] == ["2026", "todo.md"]
+
+
 def test_what_is_no_text_is_not_edited(files: Files, root: Path) -> None:
     (root / "latin.txt").write_bytes("größe".encode("latin-1"))
 

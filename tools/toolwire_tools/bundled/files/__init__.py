@@ -61,7 +61,7 @@ class Found(TypedDict):
 
 
 class Changed(TypedDict):
-    """A file that was changed: its size now, and the `lines` where it was edited."""
+    """A file that was changed: its size now, and the `lines` where it was edited, the first 1,000 of them."""
 
     path: str
     bytes: int

@@ -14,6 +14,9 @@ MAX_TEXT = 200_000
 MAX_LINE = 500
 """Characters of a line that a search shows."""
 
+MAX_EDITS_SHOWN = 1000
+"""Lines of one edit that are told."""
+
 MAX_DEPTH = 64
 """Folders within each other; each that is walked keeps a descriptor open."""
 

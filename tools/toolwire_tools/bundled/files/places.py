@@ -48,7 +48,7 @@ class Places:
     """
 
     def __init__(self, roots: Sequence[str | os.PathLike[str]]) -> None:
-        paths = dict.fromkeys(os.path.abspath(os.fspath(root)) for root in roots)
+        paths = dict.fromkeys(os.path.abspath(os.path.expanduser(root)) for root in roots)
         for path in paths:
             if not os.path.isdir(path):
                 raise ValueError(f"there is no folder {path}")

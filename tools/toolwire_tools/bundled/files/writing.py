@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from toolwire_tools.errors import ToolError
 
+from .limits import MAX_EDITS_SHOWN
 from .places import told
 from .reading import bytes_of, check_kind, is_binary
 
@@ -68,13 +69,13 @@ def edited(places: Places, path: str, old: str, new: str, count: int, max_bytes:
         text = _text(there.path, bytes_of(there.folder, there.name, there.path, max_bytes))
         if old not in text and "\r\n" in text:  # as it is shown to models, who do not see the difference
             old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (old, new))
-        places_of_old = _lines(text, old)
-        if len(places_of_old) != count:
-            raise ToolError(f"{there.path}: {_miscounted(text, old, places_of_old, count)}")
+        if text.count(old) != count:
+            raise ToolError(f"{there.path}: {_miscounted(text, old, count)}")
+        lines = _lines(text, old, MAX_EDITS_SHOWN)
         data = text.replace(old, new).encode()
         _check_size(there.path, data, max_bytes)
         _put(there, data, before, replace=True)
-        return {"path": there.path, "bytes": len(data), "lines": places_of_old}
+        return {"path": there.path, "bytes": len(data), "lines": lines}
 
 
 class _Exists(ToolError):
@@ -151,10 +152,11 @@ def _text(path: str, data: bytes) -> str:
     raise ToolError(f"{path} is not text in UTF-8, so no text in it can be replaced")
 
 
-def _lines(text: str, old: str) -> list[int]:
-    """The lines at which *old* begins in *text*."""
-    found, line, at = [], 1, 0
-    while (next_one := text.find(old, at)) >= 0:
+def _lines(text: str, old: str, most: int) -> list[int]:
+    """The first lines, as many as *most*, at which *old* begins in *text*."""
+    found: list[int] = []
+    line, at = 1, 0
+    while len(found) < most and (next_one := text.find(old, at)) >= 0:
         line += text.count("\n", at, next_one)
         found.append(line)
         line += old.count("\n")
@@ -162,11 +164,11 @@ def _lines(text: str, old: str) -> list[int]:
     return found
 
 
-def _miscounted(text: str, old: str, lines: list[int], count: int) -> str:
-    if lines:
-        where = ", ".join(map(str, lines[:10])) + ("…" if len(lines) > 10 else "")
-        remedy = f"say count={len(lines)} to replace all, or give more of the text around one"
-        return f"the text is there {len(lines)} times, not {count} (lines {where}); {remedy}"
+def _miscounted(text: str, old: str, count: int) -> str:
+    if found := text.count(old):
+        where = ", ".join(map(str, _lines(text, old, 10))) + ("…" if found > 10 else "")
+        remedy = f"say count={found} to replace all, or give more of the text around one"
+        return f"the text is there {found} times, not {count} (lines {where}); {remedy}"
     close = _close_line(text, old)
     return "there is no such text" + (f"; the closest is line {close[0]}: {close[1][:_MAX_SHOWN]!r}" if close else "")
 

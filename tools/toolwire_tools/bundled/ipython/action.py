@@ -190,6 +190,7 @@ def _positive(name: str, number: float) -> float:
 def _folder(path: str | os.PathLike[str] | None) -> str | None:
     if not path:
         return None
+    path = os.path.abspath(os.path.expanduser(path))
     if not os.path.isdir(path):
-        raise ValueError(f"user_data_dir: there is no folder {os.fspath(path)!r}")
-    return os.path.abspath(path)
+        raise ValueError(f"user_data_dir: there is no folder {path!r}")
+    return path

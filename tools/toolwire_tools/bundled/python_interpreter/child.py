@@ -59,8 +59,6 @@ def main(order: dict[str, Any]) -> NoReturn:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    if order["lifeline"] is not None:
-        _end_with(order["lifeline"])
     _stand_back()
     _limit(order["limits"])
     sys.path.insert(0, "")
@@ -208,22 +206,6 @@ def _cut(text: str, most: int) -> bytes:
 
 
 # What is done before the code runs
-
-
-def _end_with(lifeline: int) -> None:
-    """Have the system kill this process group when the server has gone, where it can (Linux)."""
-    try:
-        import fcntl
-
-        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
-        fcntl.fcntl(lifeline, fcntl.F_SETSIG, 9)  # SIGKILL
-        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
-        os.set_inheritable(lifeline, False)
-        os.set_blocking(lifeline, False)
-        if not os.read(lifeline, 1):  # it had gone before that was arranged
-            os._exit(0)
-    except (ImportError, AttributeError, OSError):  # as a rule, since there is nothing to read
-        pass
 
 
 def _stand_back() -> None:

@@ -37,8 +37,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES
     readable: tuple[str, ...] = ()
 
-    def order(self, lifeline: int | None) -> dict[str, Any]:
-        """What `child.main` is told. Without a *lifeline*, a descriptor, it is sandboxed."""
+    def order(self, *, sandboxed: bool) -> dict[str, Any]:
+        """What `child.main` is told."""
         limits = {
             "RLIMIT_AS": self.memory_bytes,
             "RLIMIT_CORE": 0,
@@ -46,7 +46,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
             "RLIMIT_FSIZE": FOLDER_BYTES,
             "RLIMIT_NOFILE": _OPEN_FILES,
         }
-        if lifeline is None:  # else all processes of the server's user count, and the limit would be anywhere
+        if sandboxed:  # else all processes of the server's user count, and the limit would be anywhere
             limits["RLIMIT_NPROC"] = self.max_processes
         return {
             "code": self.code,
@@ -55,7 +55,6 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
             "answer_from_stdout": self.answer_from_stdout,
             "max_bytes": self.max_output_bytes,
             "limits": limits,
-            "lifeline": lifeline,
         }
 
 

@@ -24,6 +24,7 @@ from subprocess import PIPE
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from toolwire_tools.bundled.lifeline import end_when_closed
 from toolwire_tools.errors import ToolError
 
 from .job import Ended, Job
@@ -61,11 +62,10 @@ def execute(job: Job, *, sandboxed: bool, check: Callable[[], None] = lambda: No
     deadline = time.monotonic() + job.timeout_seconds
     result, output = _Ends(2 * (job.max_output_bytes + _RESULT_BYTES)), _Ends(job.max_output_bytes)
     with ExitStack() as stack:
-        lifeline = None if sandboxed else _lifeline(stack)
-        process = _started(job, lifeline, stack)
+        process = _started(job, stack, sandboxed=sandboxed)
         threads: list[threading.Thread] = []
         try:
-            threads += [_thread(_feed, process.stdin, job.order(lifeline))]
+            threads += [_thread(_feed, process.stdin, job.order(sandboxed=sandboxed))]
             threads += [_thread(_read, process.stdout, result), _thread(_read, process.stderr, output)]
             status = _waited(process, threads[1], deadline, check)
         finally:
@@ -92,7 +92,7 @@ def _waited(process: Popen[bytes], reading: threading.Thread, deadline: float, c
     return process.returncode
 
 
-def _started(job: Job, lifeline: int | None, stack: ExitStack) -> Popen[bytes]:
+def _started(job: Job, stack: ExitStack, *, sandboxed: bool) -> Popen[bytes]:
     # In a sandbox, links and `..` on the way to Python's folder lead nowhere. python itself may be one: of a virtual
     # environment.
     folder, name = os.path.split(sys.executable)
@@ -100,12 +100,15 @@ def _started(job: Job, lifeline: int | None, stack: ExitStack) -> Popen[bytes]:
     options: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    if lifeline is None:
+    lifeline = 0
+    if sandboxed:
         program, home = wrapped(program, job.readable), FOLDER
         folder = "/"
     else:
         home = folder = stack.enter_context(TemporaryDirectory(prefix="toolwire-python-", ignore_cleanup_errors=True))
-        options["pass_fds"] = (lifeline,) if lifeline else ()
+        if sys.platform != "win32":
+            lifeline = _lifeline(stack)
+            options["pass_fds"] = (lifeline,)
     try:
         process: Popen[bytes] = subprocess.Popen(
             program, 0, None, PIPE, PIPE, PIPE, cwd=folder, env=_environment(home), **options
@@ -113,6 +116,8 @@ def _started(job: Job, lifeline: int | None, stack: ExitStack) -> Popen[bytes]:
     except OSError as error:
         raise ToolError(f"The process for the code could not be started: {error}.") from None
     _running.add(process)
+    if lifeline:
+        end_when_closed(lifeline, group=process.pid)  # before it is sent any code
     return process
 
 
@@ -124,9 +129,7 @@ def _environment(home: str) -> dict[str, str]:
 
 
 def _lifeline(stack: ExitStack) -> int:
-    """One end of a pipe whose other end closes when the server has gone; 0 if a process cannot be given any."""
-    if sys.platform == "win32":
-        return 0
+    """One end of a pipe whose other end closes when the server has gone."""
     theirs, ours = os.pipe()
     stack.callback(os.close, ours)
     stack.callback(os.close, theirs)

@@ -157,9 +157,9 @@ def row(server: Server, report: Report) -> list[str]:
     for verdict in report.verdicts:
         if verdict.outcome in ("fail", "warn", "known gap"):
             gaps[verdict.severity] += 1
-    revisions = ", ".join(sorted({one.revision for one in report.verdicts if one.outcome == "pass" and one.revision}))
+    spoken = sorted({one.revision for one in report.verdicts if one.outcome == "pass" and one.revision})
     numbers = [counts["pass"], gaps["must"], gaps["should"] + gaps["advice"], counts["not applicable"]]
-    return [server.what, server.sdk, revisions, *map(str, numbers)]
+    return [server.what, server.sdk, f"{spoken[0]} to {spoken[-1]}" if spoken else "none", *map(str, numbers)]
 
 
 HEAD = ["server", "SDK", "revisions", "pass", "fail", "warn", "not applicable"]

@@ -30,6 +30,7 @@ from anyio.lowlevel import RunVar
 
 from .commands import MAX_TOLD_BYTES, Finished, Invocation
 from .errors import ToolError
+from .lifeline import end_when_closed
 
 if TYPE_CHECKING:
     from anyio.abc import ByteReceiveStream, ByteSendStream, Process
@@ -133,7 +134,7 @@ async def _start(invocation: Invocation) -> _Group:
         env = {**os.environ, **invocation.env}
         with CancelScope(shield=True):  # else there may be a process, and nobody who could end its group
             process = await open_process(invocation.argv, cwd=invocation.cwd, env=env, **options)
-        _tie(theirs, process.pid)
+        end_when_closed(theirs, group=process.pid)
     except BaseException as error:
         os.close(ours)
         if isinstance(error, OSError):
@@ -142,18 +143,6 @@ async def _start(invocation: Invocation) -> _Group:
     finally:
         os.close(theirs)
     return _Group(process, ours)
-
-
-def _tie(pipe: int, group: int) -> None:
-    """Have the system kill *group* when the other end of *pipe* is closed, if it can."""
-    try:
-        import fcntl
-
-        fcntl.fcntl(pipe, fcntl.F_SETOWN, -group)
-        fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
-    except (ImportError, AttributeError, OSError):  # another system, or the command has ended already
-        return
 
 
 def _not_started(invocation: Invocation, error: OSError) -> str:

@@ -23,8 +23,8 @@ import zmq
 from jupyter_client.client import KernelClient
 from jupyter_client.connect import write_connection_file
 
-from toolwire_tools.bundled.lifeline import end_when_closed
 from toolwire_tools.errors import ToolError
+from toolwire_tools.lifeline import end_when_closed
 
 from .cell import Cell
 

@@ -24,8 +24,8 @@ from subprocess import PIPE
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from toolwire_tools.bundled.lifeline import end_when_closed
 from toolwire_tools.errors import ToolError
+from toolwire_tools.lifeline import end_when_closed
 
 from .job import Ended, Job
 from .sandbox import FOLDER, wrapped

@@ -32,7 +32,8 @@ class IPythonInterpreter(BaseAction):
     """Runs Python code in a Jupyter session, which keeps its variables from one call to the next.
 
     There is one session for each object of this class, and a server has one object. The code can do what the server's
-    user can, but sees nothing of the server's environment: PythonInterpreter is the one with a sandbox.
+    user can, but sees nothing of the server's environment: PythonInterpreter is the one with a sandbox. What it starts
+    ends with the session, and with the server, unless it leaves its process group.
     """
 
     def __init__(

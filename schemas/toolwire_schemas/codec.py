@@ -49,7 +49,7 @@ def _problem(text: bytes | str, problem: str) -> str:
     try:
         orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        if "surrogate" in error.msg:
+        if "surrogate" in error.msg and "UTF-8" not in error.msg:  # it speaks of surrogates there, too
             return f"an escaped surrogate without the other half of its pair (character {error.pos})"
     return problem
 

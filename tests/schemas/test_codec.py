@@ -103,6 +103,12 @@ def test_half_of_a_surrogate_pair_is_called_that(text: str) -> None:
         assert str(refusal.value) == f"an escaped surrogate without the other half of its pair (character {place})"
 
 
+def test_bytes_that_are_no_text_are_not_called_surrogates() -> None:
+    with pytest.raises(DecodingError) as refusal:
+        decode(b"red\xff")
+    assert "surrogate" not in str(refusal.value)
+
+
 @pytest.mark.parametrize("text", [r'"\ud800', r'"\ud8', '{"a": "b', "["])
 def test_what_ends_too_early_is_called_truncated(text: str) -> None:
     with pytest.raises(DecodingError, match="truncated"):

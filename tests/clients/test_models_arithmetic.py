@@ -194,7 +194,9 @@ def test_a_result_that_is_no_number_is_told(result: Any) -> None:
     assert (ok, "no number" in said or "reports" in said) == (False, True)
 
 
-@pytest.mark.parametrize("result", [6, 6.0, "6", " 6 ", {"result": 6}, {"sum": "6", "note": "ok"}, [6]])
+@pytest.mark.parametrize(
+    "result", [6, 6.0, "6", " 6 ", {"result": 6}, {"sum": "6", "note": "ok"}, [6], {"result": "6", "decimal": 6.0}]
+)
 def test_a_number_is_found_in_a_result_however_it_is_wrapped(result: Any) -> None:
     assert Exchange([(ADD[0], lambda a, b: result)]).ask("2+4") == (True, "2 + 4 = 6")
 
@@ -304,6 +306,24 @@ TOOLS: dict[str, tuple[dict[str, Any], Function, str, str]] = {
         lambda expression: eval(expression),
         "(10 - 4) * 2^3",
         "evaluate(expression=(10 - 4) * 2 ** 3)",
+    ),
+    "a result of several members": (
+        {
+            "name": "evaluate",
+            "inputSchema": {
+                "type": "object",
+                "properties": {"expression": {"type": "string"}},
+                "required": ["expression"],
+            },
+            "outputSchema": {
+                "type": "object",
+                "properties": {"result": {"type": "string"}, "exact": {"type": "boolean"}},
+                "required": ["result", "exact"],
+            },
+        },
+        lambda expression: {"result": str(eval(expression)), "exact": True},
+        "10-4",
+        "evaluate(expression=10 - 4)",
     ),
     "more than it needs": (
         {
@@ -417,7 +437,7 @@ def test_tools_are_read_from_stubs_wherever_they_stand() -> None:
         '# tool "Notes.read \\"x\\""\ndef Notes_read(path: str) -> str: ...\n\nclass X(TypedDict):\n    a: int\n\n'
         "def later(x: X) -> int: ...\n```\nHere def is just a word (not a function)."
     )
-    assert [tool["name"] for tool in declared_in(prompt)] == ["add", 'Notes.read "x"']
+    assert [tool["name"] for tool in declared_in(prompt)] == ["add", 'Notes.read "x"', "later"]
 
 
 MESSAGES = st.lists(

@@ -28,6 +28,7 @@ _STUB = re.compile(
     r'^(?:# tool (?P<name>"(?:[^"\\]|\\.)*")\n)?(?P<stub>(?:async )?def \w+\((?:.*\n(?:[ \t].*\n|\n|\)[^\n]*\n)*))',
     re.MULTILINE,
 )
+_CLASS = re.compile(r"^class \w+\(.*\):\n(?:[ \t].*\n|\n)*", re.MULTILINE)
 _SPECIAL = re.compile(r"(<[^\s<>]+>|\[[^\s\[\]]+\])\s*\{")
 _FAILED = "Error during environment interaction: "
 Told = Question | ActionResult | UserResponse | Error
@@ -174,10 +175,11 @@ def _reply_with_tokens(decision: Decision, start: str, end: str) -> ModelReply:
 def declared_in(prompt: str) -> list[Entry]:
     """The tools that a text declares as Python stubs; a comment above a stub has its real name."""
     entries = []
+    types = "".join(_CLASS.findall(prompt + "\n"))
     for found in _STUB.finditer(prompt + "\n"):
         try:
-            (entry,) = python.to_entries(found["stub"])
-        except (Malformed, ValueError):  # its types are declared elsewhere: it is not for two numbers
+            (entry,) = python.to_entries(types + found["stub"])
+        except (Malformed, ValueError):  # its types are declared in another way: it is not for two numbers
             continue
         entries.append({**entry, "name": json.loads(found["name"])} if found["name"] else entry)
     return entries

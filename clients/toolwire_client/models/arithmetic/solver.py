@@ -204,7 +204,7 @@ def _multiplied_out(expression: Expression) -> Expression:
 
 
 def _number_in(value: Any) -> Value | None:
-    """The number that a tool's result is: itself, as text, or as the one number in an object."""
+    """The number that a tool's result is: itself, as text, or as the one number in an object, however often."""
     match value:
         case bool() | None:
             return None
@@ -221,8 +221,8 @@ def _number_in(value: Any) -> Value | None:
         case [single]:
             return _number_in(single)
         case dict():
-            numbers = [number for inner in value.values() if (number := _number_in(inner)) is not None]
-            return numbers[0] if len(numbers) == 1 else None
+            numbers = {number for inner in value.values() if (number := _number_in(inner)) is not None}
+            return numbers.pop() if len(numbers) == 1 else None
     return None
 
 

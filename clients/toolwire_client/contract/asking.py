@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from .talk import Talk
 
 _MAX_PAGES = 1000
-_OFFERED = "offered "
+
+
+class OtherRevision(str):
+    """What stands against a conversation: only that the server chose another revision, as it may."""
+
+    __slots__ = ()
 
 
 def open_session(talk: Talk, revision: str, patience: float) -> str:
@@ -26,15 +31,10 @@ def open_session(talk: Talk, revision: str, patience: float) -> str:
     if not isinstance(result, dict):
         return f"initialize was answered with {answer.get('error')}"
     talk.send(INITIALIZED)
-    spoken = result.get("protocolVersion")  # if that is no revision, cases are about it
-    return (
-        f"{_OFFERED}{revision}, the server speaks {spoken}" if spoken in LEGACY_VERSIONS and spoken != revision else ""
-    )
-
-
-def is_other_revision(obstacle: str) -> bool:
-    """Whether what stands against a conversation is only that the server chose another revision, as it may."""
-    return obstacle.startswith(_OFFERED)
+    spoken = result.get("protocolVersion")
+    if spoken == revision or spoken not in LEGACY_VERSIONS:  # if that is no revision, cases are about it
+        return ""
+    return OtherRevision(f"offered {revision}, the server speaks {spoken}")
 
 
 def trouble(talk: Talk) -> str:

@@ -8,7 +8,7 @@ import msgspec
 from toolwire_schemas.cases import cases
 
 from . import exchange
-from .asking import is_other_revision
+from .asking import OtherRevision
 from .judging import Unmet
 from .plan import Play
 from .report import Verdict
@@ -25,7 +25,7 @@ _FIRST = "lifecycle/answers"
 
 def not_opened(play: Play, obstacle: str, events: Sequence[Event]) -> Verdict:
     """Return the verdict on *play* if its conversation could not begin because of an *obstacle*."""
-    if is_other_revision(obstacle):
+    if isinstance(obstacle, OtherRevision):
         return verdict_of(play, "not applicable", reason=obstacle)
     return judged(play, Unmet(f"a conversation in {play.revision} begins", obstacle), events, 0.0)
 

@@ -777,10 +777,10 @@ COMMANDS = {
             "tell what changed between two lists of tools, and whom that breaks",
             "OLD and NEW are each a saved list (FILE.json as `list --json` writes it, or - for standard input), a "
             "target (FILE.py, FILE.yaml, a folder or a module) or the command of any MCP server, in one argument: a "
-            "program, or several words. It is told what they were taken for. The verdict is that of SemVer: major, minor or "
-            "patch. Whether one schema takes all that another takes is proved, or refuted by an example; where "
-            "neither can be done it is unknown, which counts as major. The exit status is 1 if something is as grave "
-            "as --fail-on says, and 2 if a list cannot be had.",
+            "program, or several words. It is told what they were taken for. The verdict is that of SemVer: major, "
+            "minor or patch. Whether one schema takes all that another takes is proved, or refuted by an example; "
+            "where neither can be done it is unknown, which counts as major. The exit status is 1 if something is as "
+            "grave as --fail-on says, and 2 if a list cannot be had.",
             (
                 Option(
                     "--fail-on",

@@ -455,3 +455,18 @@ def test_readers_never_see_a_part_of_what_is_written(files: Files, root: Path) -
     writer.join()
 
     assert seen <= whole
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("list", {"limit": -1}),
+        ("list", {"depth": 0}),
+        ("read", {"path": "data.bin", "lines": -5}),
+        ("search", {"limit": 0}),
+    ],
+)
+def test_less_than_one_of_anything_is_refused(root: Path, name: str, arguments: dict[str, Any]) -> None:
+    answer = Files([root])(arguments, name)
+
+    assert answer.errmsg.endswith("is less than 1")

@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict
+
+import msgspec
 
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.content import Audio, File, Image, Text
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Files"]
 
 _WRITING = ("write", "edit")
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Entry(TypedDict):
@@ -113,7 +117,7 @@ class Files(BaseAction):
             self.__toolwire_apis__.pop(name, None)
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
-    def list(self, path: str = ".", depth: int = 1, limit: int = 1000) -> Listing:
+    def list(self, path: str = ".", depth: Count = 1, limit: Count = 1000) -> Listing:
         """List what is in a folder. Where several folders are open, `.` lists these.
 
         Args:
@@ -126,7 +130,7 @@ class Files(BaseAction):
         return listed(self._places, path, depth=depth, limit=limit)
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
-    def read(self, path: str, first_line: int = 1, lines: int = 2000) -> Sequence[Text | Image | Audio | File]:
+    def read(self, path: str, first_line: int = 1, lines: Count = 2000) -> Sequence[Text | Image | Audio | File]:
         """Read a file: text as text, a picture or sound as such, anything else in Base64.
 
         Of a longer text, a second block says which lines these are, and how to read on.
@@ -150,7 +154,7 @@ class Files(BaseAction):
         path: str = ".",
         regex: bool = False,
         ignore_case: bool = False,
-        limit: int = 100,
+        limit: Count = 100,
     ) -> Found:
         """Find files by their names, or lines of text files by what they say.
 

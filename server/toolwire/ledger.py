@@ -92,6 +92,10 @@ class Ledger:
             self._when_idle()
         return True
 
+    def is_idle(self) -> bool:
+        """Whether no call is under way."""
+        return not self._calls
+
     def notify_when_idle(self, callback: Callable[[], None]) -> None:
         """Call *callback* as soon as no call is under way, which may be now, and may be more than once."""
         self._when_idle = callback

@@ -392,6 +392,10 @@ class Protocol:
         """End every call that is under way, without answers, and return them: the server is leaving."""
         return [call for call in self._ledger.calls() if self._ledger.end(call, given_up=True)]
 
+    def is_idle(self) -> bool:
+        """Whether no call is under way."""
+        return self._ledger.is_idle()
+
     def notify_when_idle(self, callback: Callable[[], None]) -> None:
         """Call *callback* as soon as no call is under way, which may be now, and may be more than once."""
         self._ledger.notify_when_idle(callback)

@@ -105,6 +105,10 @@ class Session:
         """Whether it was told to end."""
         return self._ending
 
+    def is_idle(self) -> bool:
+        """Whether no call is under way."""
+        return self._protocol.is_idle()
+
     def end(self) -> None:
         """Send the answers still owed, as far as they come within the grace, and nothing else; then stop."""
         grace = self._settings.grace_seconds

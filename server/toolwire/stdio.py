@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from . import log
+from .polling import polled, readiness
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,7 +118,10 @@ def serve(begin: Callable[[Write], Session], settings: Settings, streams: Stream
         os.register_at_fork(after_in_child=lambda: session.disconnect(_leave_copy))
     if os.isatty(streams.read):
         log.info("waiting for JSON-RPC messages, one a line (Ctrl-D ends)")
-    session.start_reading(_reader(streams.read), ended.come)
+    read = _reader(streams.read)
+    if sys.platform != "win32":  # where pipes cannot be polled
+        read = polled(read, readiness(streams.read), may_look=session.is_idle)
+    session.start_reading(read, ended.come)
     ended.wait()
     # Nothing may keep the process: a host may have stopped reading stderr too, for one.
     _leave_within(settings.grace_seconds + _LAST_SECONDS)

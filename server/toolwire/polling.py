@@ -34,7 +34,7 @@ def polled(
 ) -> Read:
     """Return *read*, made to look out before it waits, while it *may_look*, for whether there is something *ready*."""
     was_quick = False
-    resting_until = now()
+    resting_until = now() + _REST_SECONDS  # what came while the process started does not tell how quick the host is
 
     def read_soon() -> bytes:
         nonlocal was_quick, resting_until
@@ -62,7 +62,7 @@ def readiness(descriptor: int) -> Callable[[], bool]:
     def ready() -> bool:
         nonlocal poll
         if poll is None:
-            import select  # a library of its own, a millisecond to load: not before it is needed
+            import select  # a library of its own, a millisecond to load: not before a host is quick
 
             poller = select.poll()
             poller.register(descriptor, select.POLLIN)

@@ -24,6 +24,7 @@ class Host:
         self.looks = 0
         self.slept = False
         self.read = polled(self._sleep, self._ready, may_look, lambda: self.time)
+        self.time += LATER
 
     def ask(self, after: float) -> str:
         """How the reader got a request that comes *after* so many seconds."""
@@ -47,6 +48,12 @@ class Host:
 def test_the_first_request_is_slept_for_and_those_that_follow_soon_are_looked_out_for() -> None:
     host = Host()
     assert [host.ask(after=SOON) for _ in range(4)] == ["asleep", "looking", "looking", "looking"]
+
+
+def test_what_came_while_the_process_started_makes_no_quick_host() -> None:
+    host = Host()
+    host.time -= LATER
+    assert [host.ask(after=0), host.ask(after=LATER), host.ask(after=LATER)] == ["asleep"] * 3
 
 
 def test_a_host_that_takes_its_time_is_never_looked_out_for() -> None:

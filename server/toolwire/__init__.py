@@ -11,11 +11,33 @@ toolwire.serve([add])
 
 from __future__ import annotations
 
-from toolwire_tools import Context, ToolError, tool_api
+from typing import TYPE_CHECKING, Any
 
-from .errors import RequestError
-from .server import Server, serve
+if TYPE_CHECKING:
+    from toolwire_tools import Context, ToolError, tool_api
+
+    from .errors import RequestError
+    from .server import Server, serve
 
 __version__ = "0.1.0"
 
 __all__ = ["Context", "RequestError", "Server", "ToolError", "__version__", "serve", "tool_api"]
+
+_LATER = {
+    "Context": "toolwire_tools",
+    "RequestError": "toolwire.errors",
+    "Server": "toolwire.server",
+    "ToolError": "toolwire_tools",
+    "serve": "toolwire.server",
+    "tool_api": "toolwire_tools",
+}
+"""Names imported at first use, each with its module: every command comes by here, and few need a server."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(_LATER[name]), name)
+    return value

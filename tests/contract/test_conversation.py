@@ -12,7 +12,8 @@ from toolwire_client.contract.exchange import lines
 from toolwire_client.contract.playing import data_of, filled
 from toolwire_client.contract.sessions import completed
 from toolwire_schemas import codec
-from toolwire_schemas.framing import wrap_line, wrap_with_header
+from toolwire_schemas.framing import wrap_line
+from toolwire_schemas.headers import wrap_with_header
 
 OK = {"jsonrpc": "2.0", "id": 1, "result": {}}
 

@@ -7,7 +7,8 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_schemas.framing import AutoFraming, Fault, Frame, wrap_line, wrap_with_header
+from toolwire_schemas.framing import AutoFraming, Fault, Frame, wrap_line
+from toolwire_schemas.headers import wrap_with_header
 
 LIMIT = 2000
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.codec import DecodingError, EncodingError, decode, encode
-from toolwire_schemas.framing import Fault, Headers, Lines, wrap_line, wrap_with_header
+from toolwire_schemas.framing import Fault, Lines, wrap_line
+from toolwire_schemas.headers import Headers, wrap_with_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

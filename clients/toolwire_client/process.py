@@ -1,8 +1,8 @@
 """The server's process: spawned in a session of its own, spoken to over pipes, ended with all it started.
 
 Strategy. One thread reads the server's output and one its stderr, whatever we are doing, so that the server
-never waits for us; writing waits for nobody either (`outbox.py`). The process is not reaped before it is closed:
-until then its process group cannot be anybody else's.
+never waits for us; writing waits for nobody either (`outbox.py`). Where that can be helped, the process is not reaped
+before it is closed: until then its process group cannot be anybody else's.
 """
 
 from __future__ import annotations
@@ -73,6 +73,7 @@ class ServerProcess:
         self._stderr = b""
         self._threads: list[threading.Thread] = []
         self._closing = threading.Lock()
+        self._is_closed = False
 
     @property
     def pid(self) -> int:
@@ -112,17 +113,24 @@ class ServerProcess:
         It is asked by the end of its input, then by SIGTERM, then made to by SIGKILL, *patience_seconds* apart.
         """
         with self._closing:
-            if self._process.returncode is not None:
+            if self._is_closed:
                 return
+            self._is_closed = True
             try:
-                self._outbox.finish()
-                if self._exit.status(patience_seconds) is None:
-                    self._signal(signal.SIGTERM)
-                    self._exit.status(patience_seconds)
-            finally:  # also if we are interrupted while we wait
-                self._kill()
-                self._process.wait()
+                if self._process.returncode is None:  # else it was reaped, and its group may be somebody else's by now
+                    self._end(patience_seconds)
+            finally:
                 self._let_go()
+
+    def _end(self, patience_seconds: float) -> None:
+        try:
+            self._outbox.finish()
+            if self._exit.status(patience_seconds) is None:
+                self._signal(signal.SIGTERM)
+                self._exit.status(patience_seconds)
+        finally:  # also if we are interrupted while we wait
+            self._kill()
+            self._process.wait()
 
     def _let_go(self) -> None:
         os.close(self._stop_writer)
@@ -155,7 +163,7 @@ class ServerProcess:
         for data in self._chunks(self._process.stderr.fileno()):
             self._stderr = (self._stderr + data)[-_STDERR_KEPT_BYTES:]
             if self._show_stderr:
-                with contextlib.suppress(OSError, ValueError):  # our own stderr may be closed
+                with contextlib.suppress(AttributeError, OSError, ValueError):  # our own may be closed, or None
                     sys.stderr.write(text_of(data))
                     sys.stderr.flush()
 

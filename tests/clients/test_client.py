@@ -234,11 +234,13 @@ def test_what_a_server_leaves_behind_is_ended_with_it() -> None:
     assert not is_running(pid)
 
 
-@pytest.fixture(params=["no descriptors of processes", "no waiting for pipes"])
+@pytest.fixture(params=["no descriptors of processes", "no looking without reaping", "no waiting for pipes"])
 def lesser_system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As other systems are than Linux: macOS has the second, Windows neither."""
+    """As other systems are than Linux: macOS, since Python 3.13 the first, before it the second; Windows the third."""
     monkeypatch.delattr(os, "pidfd_open", raising=False)
     monkeypatch.setattr("toolwire_client.process._LOOK_SECONDS", 0.05)
+    if request.param != "no descriptors of processes":
+        monkeypatch.delattr(os, "waitid")
     if request.param == "no waiting for pipes":
         monkeypatch.delattr(select, "poll")
 
@@ -286,6 +288,19 @@ def test_a_closed_client_says_so() -> None:
         pass
     with pytest.raises(Closed):
         client.list_tools()
+
+
+def test_a_call_that_is_over_comes_to_the_same_each_time_it_is_asked() -> None:
+    with fake("Waits") as client:
+        done, cancelled = client.start("echo", {"a": 1}), client.start("wait")
+        result = done.result(WAIT)
+        assert done.result(WAIT) is result
+        done.cancel()
+        assert done.result(WAIT) is result
+        cancelled.cancel("enough")
+        for _ in range(2):
+            with pytest.raises(CallCancelled, match="enough"):
+                cancelled.result(WAIT)
 
 
 def test_closing_wakes_everyone_who_waits() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .errors import BrokenRules
+from .errors import BrokenRules, CallCancelled, ClientError
 from .limit import Limit
 from .results import CallResult, outcome
 
@@ -31,6 +31,7 @@ class AsyncPendingCall:
         self._waiting = waiting
         self._name = name
         self._params: dict[str, Any] = {"name": name, "arguments": arguments}
+        self._outcome: CallResult | ClientError | None = None
         exchange.begin("tools/call", self._params)
 
     @property
@@ -45,7 +46,7 @@ class AsyncPendingCall:
     async def result(self, timeout_seconds: float | None = None) -> CallResult:
         """Wait for what the call comes to; progress is reported and questions are asked meanwhile.
 
-        The time that the user takes to answer does not count.
+        The time that the user takes to answer does not count. Asked again, it is the same at once.
 
         Raises:
             RequestFailed: if the answer is an error, as for an unknown tool.
@@ -58,6 +59,18 @@ class AsyncPendingCall:
 
     async def finish(self, limit: Limit) -> CallResult:
         """As `result`, within a limit that is running already."""
+        if isinstance(self._outcome, ClientError):
+            raise self._outcome.again()
+        if self._outcome is None:
+            self._outcome = CallCancelled("nobody waits for it any longer")  # as it is if we are interrupted
+            try:
+                self._outcome = await self._finish(limit)
+            except ClientError as error:
+                self._outcome = error
+                raise
+        return self._outcome
+
+    async def _finish(self, limit: Limit) -> CallResult:
         with self._exchange as exchange:
             for _ in range(_MAX_ROUNDS):
                 result = await exchange.result(limit)

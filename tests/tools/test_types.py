@@ -18,7 +18,7 @@ import annotated_types
 import msgspec
 import pydantic
 import pytest
-from toolwire_tools import signature
+from toolwire_tools import Image, signature
 from toolwire_tools.errors import ArgumentsError, OutputError, RegistrationError
 
 
@@ -774,3 +774,42 @@ def test_a_result_that_its_schema_refuses_is_named_with_its_place(hint: Any, val
     with pytest.raises(OutputError) as caught:
         returning(hint).builtins(value)
     assert caught.value.faults[0][0] == place
+
+
+def test_a_choice_of_nothing_is_refused_when_the_tool_is_made() -> None:
+    class Nothing(enum.Enum):
+        pass
+
+    with pytest.raises(RegistrationError, match="Nothing has no members"):
+        takes(Nothing)
+
+
+def test_flags_are_integers_in_any_spelling_and_the_class_says_which() -> None:
+    class Rights(enum.Flag, boundary=enum.STRICT):
+        READ = 1
+        WRITE = 2
+
+    assert load(Rights, 3.0) is Rights.READ | Rights.WRITE
+    [(place, _)] = faults(list[Rights], [1, 8])
+    assert place == "arguments.x[1]"
+
+
+def test_a_member_that_may_be_unset_may_be_missing_in_a_result() -> None:
+    class Partial(msgspec.Struct):
+        found: int
+        note: str | msgspec.UnsetType = msgspec.UNSET
+
+    returns = returning(Partial)
+    assert returns.output_schema["required"] == ["found"]
+    assert returns.builtins(Partial(1)) == {"found": 1}
+    assert returns.builtins(Partial(1, "here")) == {"found": 1, "note": "here"}
+
+
+def test_content_among_data_is_refused_by_name() -> None:
+    @dataclasses.dataclass
+    class Page:
+        picture: Image
+
+    for made in (lambda: takes(Page), lambda: takes(Image), lambda: returning(Page)):
+        with pytest.raises(RegistrationError, match=r"Image is content of an answer and no data; .* list\[Image\]"):
+            made()

@@ -26,10 +26,13 @@ def literal(members: Sequence[Any], direction: Direction) -> Shape:
 
 
 def enumeration(cls: type[enum.Enum], direction: Direction) -> Shape:
-    """The shape of an Enum: its values, or its members' names if some value is no JSON scalar."""
-    if issubclass(cls, enum.Flag):
-        build = None if direction == "output" else lambda value: cls(value)
-        return Shape({"type": "integer"}, int, build, frozenset({"integer"}))
+    """The shape of an Enum: its values, or its members' names if some value is no JSON scalar.
+
+    Raises:
+        TypeError: if it has no members.
+    """
+    if not len(cls):
+        raise TypeError(f"{cls.__name__} has no members, so that nothing could be chosen")
     pairs = [(value, member) for member, value in in_json(cls).items()]
     natively = all(value == member.value for value, member in pairs)
     natively = natively and cls._missing_.__func__ is enum.Enum._missing_.__func__  # type: ignore[attr-defined]

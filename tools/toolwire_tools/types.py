@@ -21,6 +21,7 @@ import msgspec
 
 from . import fields
 from .choices import enumeration, literal
+from .content import Content
 from .hints import Names, bare, evaluated, is_union
 from .notes import is_field, only_describes
 from .plain import plain
@@ -129,7 +130,13 @@ class Types:
 
     def _class(self, hint: Any, cls: Any, arguments: tuple[Any, ...]) -> Shape:
         if isinstance(cls, type) and issubclass(cls, enum.Enum):
-            return enumeration(cls, self.direction)
+            # Which sums of flags there are is for the class to say.
+            return self._subclass(cls, int) if issubclass(cls, enum.Flag) else enumeration(cls, self.direction)
+        if isinstance(cls, type) and issubclass(cls, Content):
+            raise Unsupported(
+                f"{cls.__name__} is content of an answer and no data",
+                f"return it by itself, or a list[{cls.__name__}]; as an argument, take bytes or a Path",
+            )
         if _is_model(cls):
             return self._model(hint)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import datetime as dt
 import enum
 import json
 import math
@@ -451,3 +452,70 @@ def test_a_result_says_of_itself_in_one_line_what_it_is() -> None:
 
 def test_annotated_results_are_as_their_type() -> None:
     assert result_of(3, Annotated[int, "three"])["structuredContent"] == {"result": 3}
+
+
+class Stamp(dt.datetime):
+    """As pandas and pendulum have them: a moment of a class that msgspec does not know."""
+
+
+class NoTime(dt.datetime):
+    """As pandas.NaT: no moment, and not even equal to itself."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    def __ne__(self, other: object) -> bool:
+        return True
+
+
+class Span(dt.timedelta):
+    pass
+
+
+class Blob(bytes):
+    pass
+
+
+def test_moments_durations_and_bytes_of_other_classes_are_written_as_pythons_own() -> None:
+    data = {"at": Stamp(2026, 3, 1, 9, tzinfo=dt.UTC), "for": Span(hours=2), "raw": Blob(b"abc")}
+    expected = {"at": "2026-03-01T09:00:00+00:00", "for": "PT7200S", "raw": "YWJj"}
+    assert result_of(data)["structuredContent"] == expected
+    assert result_of(data, dict[str, Any])["structuredContent"] == expected
+    assert result_of(data["at"], dt.datetime)["structuredContent"] == {"result": expected["at"]}
+    assert result_of(data["for"], dt.timedelta)["structuredContent"] == {"result": expected["for"]}
+
+
+def test_a_moment_that_is_none_is_refused() -> None:
+    with pytest.raises(OutputError, match=r"^result\.at: .* has no form in JSON$"):
+        result_of({"at": NoTime(2026, 3, 1)})
+
+
+@pytest.mark.parametrize("hint", [None, dict, dict[str, Any]])
+def test_keys_that_are_equal_in_json_lose_no_value_unsaid(hint: Any) -> None:
+    with pytest.raises(OutputError, match=r"^result: two of its keys are the same in JSON$"):
+        result_of({1: "one", "1": "uno"}, hint)
+
+
+@pytest.mark.parametrize("hint", [None, dict, dict[str, Any]])
+def test_content_inside_of_data_is_refused_and_not_taken_apart(hint: Any) -> None:
+    with pytest.raises(OutputError, match=r"^result\.plot: Image is content .* list\[Image\]$"):
+        result_of({"plot": Image(PNG)}, hint)
+
+
+def test_what_holds_itself_is_refused_in_a_short_sentence() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(OutputError) as caught:
+        result_of(endless)
+    assert caught.value.faults == [("result" + "[0]" * 20 + "…", "nested more than 200 levels deep")]
+
+
+def test_an_object_that_has_any_attribute_is_no_iterator() -> None:
+    class Proxy:
+        def __getattr__(self, name: str) -> Any:
+            return lambda *_: self
+
+    with pytest.raises(OutputError, match=r"^result: Proxy has no form in JSON$"):
+        result_of(Proxy())

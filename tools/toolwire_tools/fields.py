@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from .hints import Unresolved
+from .hints import Unresolved, bare
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,10 +149,14 @@ def _struct(cls: Any, hints: dict[str, Any]) -> Members:
         if field.default_factory is not msgspec.NODEFAULT:
             default = _plain_default(field.default_factory)
         hint = hints[field.name]
-        shown = not config.omit_defaults or field.required
+        shown = field.required or not (config.omit_defaults or _may_be_unset(hint))
         fields.append(Field(field.name, field.encode_name, hint, field.required, default, True, shown))
     tag = (config.tag_field, config.tag) if config.tag_field is not None else None
     return Members(fields, lambda values: cls(**values), tag)
+
+
+def _may_be_unset(hint: Any) -> bool:
+    return msgspec.UnsetType in getattr(bare(hint, {}).hint, "__args__", ())
 
 
 def _attrs(cls: Any, hints: dict[str, Any]) -> Members:

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from .choices import in_json
+from .content import Content, base64_of
 
 _LEAVES = {str, int, bool, type(None)}
 _MAX_DEPTH = 200
@@ -32,7 +33,8 @@ def plain(value: Any, depth: int = 0) -> Any:
     """Return *value* as plain JSON data. The value itself is never changed.
 
     Raises:
-        NotPlain: for NaN, infinities, objects of unknown types, and nesting beyond 200 levels.
+        NotPlain: for NaN, infinities, objects of unknown types, content blocks, keys that are equal in JSON, and
+            nesting beyond 200 levels.
     """
     kind = type(value)
     if kind in _LEAVES:
@@ -71,6 +73,8 @@ def _object(mapping: Mapping[Any, Any], depth: int) -> dict[str, Any]:
             made[name] = value if type(value) in _LEAVES else plain(value, depth)
         except NotPlain as error:
             raise NotPlain(error.sentence, (name, *error.path)) from None
+    if len(made) < len(mapping):
+        raise NotPlain("two of its keys are the same in JSON")
     return made
 
 
@@ -102,8 +106,23 @@ def _decimal(value: decimal.Decimal, _: int) -> str:
     return str(value)
 
 
-def _by_msgspec(value: Any, _: int) -> Any:
-    return msgspec.to_builtins(value)
+def _moment(value: Any, _: int) -> str:
+    if type(value).__module__ == "datetime":
+        text: str = msgspec.to_builtins(value)
+        return text
+    if value != value:  # pandas.NaT
+        raise NotPlain(f"{value} has no form in JSON")
+    return str(value.isoformat())  # of a class that msgspec does not know: pandas.Timestamp, pendulum.DateTime
+
+
+def _duration(value: dt.timedelta, _: int) -> str:
+    text: str = msgspec.to_builtins(dt.timedelta(value.days, value.seconds, value.microseconds))
+    return text
+
+
+def _content(value: Content, _: int) -> Any:
+    name = type(value).__name__
+    raise NotPlain(f"{name} is content of the answer and no data; return it by itself, or a list[{name}]")
 
 
 def _enum(value: enum.Enum, depth: int) -> Any:
@@ -173,15 +192,16 @@ _TABLE: dict[type, Make] = {
     tuple: _tuple,
     set: _array,
     frozenset: _array,
-    bytes: _by_msgspec,
-    bytearray: _by_msgspec,
-    memoryview: lambda value, _: msgspec.to_builtins(bytes(value)),
-    dt.datetime: _by_msgspec,
-    dt.date: _by_msgspec,
-    dt.time: _by_msgspec,
-    dt.timedelta: _by_msgspec,
+    bytes: lambda value, _: base64_of(value),
+    bytearray: lambda value, _: base64_of(value),
+    memoryview: lambda value, _: base64_of(bytes(value)),
+    dt.datetime: _moment,
+    dt.date: _moment,
+    dt.time: _moment,
+    dt.timedelta: _duration,
     uuid.UUID: lambda value, _: str(value),
     decimal.Decimal: _decimal,
+    Content: _content,
     msgspec.Struct: _struct,
 }
 

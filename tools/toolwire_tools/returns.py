@@ -98,6 +98,10 @@ def _quick(shape: Shape | None) -> Callable[[Any], Any] | None:
     return quick
 
 
+_SHOWN = 20
+"""Steps of a place that are told: what holds itself is hundreds of levels deep."""
+
+
 def plain_result(value: Any) -> Any:
     """What a tool returned, as plain JSON data.
 
@@ -109,6 +113,7 @@ def plain_result(value: Any) -> Any:
     except NotPlain as error:
         from toolwire_schemas.faults import place
 
-        raise OutputError([(place("result", error.path), error.sentence)]) from None
+        steps, further = error.path[:_SHOWN], "…" if len(error.path) > _SHOWN else ""
+        raise OutputError([(place("result", steps) + further, error.sentence)]) from None
     except RecursionError:
         raise OutputError([("result", "is nested too deeply")]) from None

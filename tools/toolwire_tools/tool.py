@@ -222,9 +222,9 @@ class Tool:
         if self._context is not None:
             keywords = {**keywords, self._context: AsyncContext(caller, self.name)}
         value = self._function(*positional, **keywords)
-        while hasattr(value, "__await__"):
+        while hasattr(type(value), "__await__"):
             value = await value
-        if hasattr(value, "__anext__"):
+        if hasattr(type(value), "__anext__"):
             return await drain_async(value, caller, joins=self._joins)
         return drain(value, caller, joins=self._joins) if type(value) is GeneratorType else value
 
@@ -238,15 +238,16 @@ class Tool:
 
     def _presented_late(self, value: Any, caller: Caller) -> dict[str, Any]:
         """The result of what turned out to be no data: map, zip and other iterators are generators in all but type."""
-        if hasattr(value, "__next__"):
+        if hasattr(type(value), "__next__"):
             value = drain(value, caller, joins=self._joins)
         _refuse_unfinished(value)
         return self._present(value)
 
 
 def _refuse_unfinished(value: Any) -> None:
-    if hasattr(value, "__await__") or hasattr(value, "__anext__"):
-        problem = f"is {_a(type(value).__name__)} that nobody awaits; write the tool itself with `async def`"
+    kind = type(value)  # which is asked, since proxies and mocks have whatever they are asked for
+    if hasattr(kind, "__await__") or hasattr(kind, "__anext__"):
+        problem = f"is {_a(kind.__name__)} that nobody awaits; write the tool itself with `async def`"
         raise OutputError([("result", problem)])
 
 

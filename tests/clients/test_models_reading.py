@@ -6,6 +6,7 @@ import json
 from contextlib import suppress
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,6 +58,29 @@ def test_several_calls_may_share_an_index_or_have_none() -> None:
     other = {"id": "b", "function": {"name": "sub", "arguments": "{}"}}
     expected = (ToolCall(id="a", name="add", arguments="{}"), ToolCall(id="b", name="sub", arguments="{}"))
     assert calls(one, other) == calls({"index": 0, **one}, {"index": 0, **other}) == expected
+
+
+ADD, SUB = {"name": "add", "arguments": {"a": 1}}, {"name": "sub", "arguments": {"a": 2}}
+ADDED, SUBTRACTED = (ToolCall(id="call00001", **ADD), ToolCall(id="call00002", **SUB))  # type: ignore[arg-type]
+
+
+def test_calls_without_ids_are_not_mixed() -> None:
+    assert calls({"function": ADD}, {"function": SUB}) == (ADDED, SUBTRACTED)
+    again = msgspec.structs.replace(ADDED, id="call00002")
+    assert calls({"function": ADD}, {"function": ADD}) == (ADDED, again)
+
+
+@pytest.mark.parametrize("id", [{}, {"id": ""}, {"id": "same"}])
+def test_calls_of_a_reply_in_one_piece_are_not_mixed_whatever_their_ids(id: dict[str, str]) -> None:
+    reading = reader()
+    reading.whole({"choices": [{"message": {"tool_calls": [{**id, "function": ADD}, {**id, "function": SUB}]}}]})
+    first = msgspec.structs.replace(ADDED, id=id.get("id") or ADDED.id)
+    assert reading.reply().tool_calls == (first, SUBTRACTED)
+
+
+def test_no_two_calls_of_a_reply_have_one_id() -> None:
+    made = calls({"index": 0, "id": "a", "function": ADD}, {"index": 1, "id": "a", "function": SUB})
+    assert made == (msgspec.structs.replace(ADDED, id="a"), SUBTRACTED)
 
 
 def test_a_call_without_an_id_is_given_one_that_everybody_takes() -> None:
@@ -120,6 +144,11 @@ def test_usage_is_told_at_the_end_in_every_piece_or_in_the_choice(chunks: list[b
     assert streamed(*chunks).usage == Usage(input_tokens=10, output_tokens=5)
 
 
+def test_usage_that_is_told_in_another_way_costs_no_reply() -> None:
+    reply = streamed(chunk({"content": "yes"}, "stop", usage={**USED, "prompt_tokens_details": 4}))
+    assert (reply.text, reply.usage) == ("yes", Usage(input_tokens=10, output_tokens=5))
+
+
 def test_cached_tokens_go_by_two_names() -> None:
     assert streamed(chunk(usage={**USED, "prompt_cache_hit_tokens": 4})).usage == Usage(
         input_tokens=10, output_tokens=5, cached_tokens=4
@@ -181,20 +210,29 @@ def test_anthropic_pieces_that_nobody_knows_are_passed_over() -> None:
 
 
 def test_anthropic_arguments_that_were_cut_off_stay_text() -> None:
+    assert anthropic_call_cut_off() == ModelReply(
+        tool_calls=(ToolCall(id="a", name="add", arguments='{"a": 1'),), finish_reason="length"
+    )
+
+
+def test_anthropic_is_told_again_no_arguments_that_were_cut_off() -> None:
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+    assert anthropic_call_cut_off(thought).echo == {
+        "content": [thought, {"type": "tool_use", "id": "a", "name": "add", "input": {}}]
+    }
+
+
+def anthropic_call_cut_off(*before: dict[str, Any]) -> ModelReply:
+    call = {"type": "tool_use", "id": "a", "name": "add", "input": {}}
+    last = len(before)
     reading = reader(ANTHROPIC)
     for data in (
-        event(
-            type="content_block_start",
-            index=0,
-            content_block={"type": "tool_use", "id": "a", "name": "add", "input": {}},
-        ),
-        event(type="content_block_delta", index=0, delta={"type": "input_json_delta", "partial_json": '{"a": 1'}),
+        *(event(type="content_block_start", index=at, content_block=block) for at, block in enumerate([*before, call])),
+        event(type="content_block_delta", index=last, delta={"type": "input_json_delta", "partial_json": '{"a": 1'}),
         event(type="message_delta", delta={"stop_reason": "max_tokens"}),
     ):
         reading.event(data)
-    assert reading.reply() == ModelReply(
-        tool_calls=(ToolCall(id="a", name="add", arguments='{"a": 1'),), finish_reason="length"
-    )
+    return reading.reply()  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize(

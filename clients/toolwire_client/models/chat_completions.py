@@ -108,6 +108,14 @@ class _Call(msgspec.Struct):
     arguments: str | dict[str, Any] = ""
     more: dict[str, Any] = {}
 
+    def goes_on(self, delta: dict[str, Any]) -> bool:
+        """Whether *delta*, at the same index, is a part of this call. Gemini gives all calls 0, others have no ids."""
+        function = _object(delta.get("function"))
+        id, name = _text(delta.get("id")), _text(function.get("name"))
+        if (id and self.id and id != self.id) or (name and self.name and name != self.name):
+            return False
+        return bool(id) or not (self.arguments and isinstance(function.get("arguments"), dict))
+
     def add(self, delta: dict[str, Any]) -> None:
         function = _object(delta.get("function"))
         self.id = self.id or _text(delta.get("id"))
@@ -178,16 +186,16 @@ class _Reader:
             if error := choice.get("error"):
                 raise StreamFailed(error)
             self._count(choice.get("usage"))  # Moonshot's place for it
-            text = self._add(_object(choice.get(member)))
+            text = self._add(_object(choice.get(member)), is_whole=member == "message")
             if reason := choice.get("finish_reason"):
                 self._finish_reason = _FINISHED.get(str(reason), str(reason))
         return text
 
-    def _add(self, delta: dict[str, Any]) -> str:
+    def _add(self, delta: dict[str, Any], *, is_whole: bool) -> str:
         self._reasoning.append(next((_text(delta[name]) for name in _THOUGHTS if delta.get(name)), ""))
         self._refusal += [refusal] if (refusal := _text(delta.get("refusal"))) else []
-        for call in _list(delta.get("tool_calls")):
-            self._call(_object(call))
+        for place, call in enumerate(map(_object, _list(delta.get("tool_calls")))):
+            self._call(call, place if is_whole else call.get("index", 0))
         for name in self._echoes:
             if name in delta:
                 self._keep(name, delta[name])
@@ -206,12 +214,10 @@ class _Reader:
             return ""
         return self._thoughts.feed(_text(part.get("text")))
 
-    def _call(self, delta: dict[str, Any]) -> None:
-        # A new id at the same index is another call: Gemini gives all of them 0, and some give none at all.
-        index, id = str(delta.get("index", 0)), _text(delta.get("id"))
-        call = self._at.get(index)
-        if call is None or (id and call.id and id != call.id):
-            call = self._at[index] = _Call()
+    def _call(self, delta: dict[str, Any], index: Any) -> None:
+        call = self._at.get(str(index))
+        if call is None or not call.goes_on(delta):
+            call = self._at[str(index)] = _Call()
             self._calls.append(call)
         call.add(delta)
 
@@ -226,14 +232,15 @@ class _Reader:
                 input_tokens=_number(usage.get("prompt_tokens")),
                 output_tokens=_number(usage.get("completion_tokens")),
                 # DeepSeek's own name for it is the second.
-                cached_tokens=_number(_object(usage.get("prompt_tokens_details")).get("cached_tokens"))
+                cached_tokens=_number(_detail(usage, "prompt_tokens_details", "cached_tokens"))
                 or _number(usage.get("prompt_cache_hit_tokens")),
-                reasoning_tokens=_number(_object(usage.get("completion_tokens_details")).get("reasoning_tokens")),
+                reasoning_tokens=_number(_detail(usage, "completion_tokens_details", "reasoning_tokens")),
             )
 
     def _finished(self, number: int, call: _Call) -> ToolCall:
-        # Mistral wants nine letters and digits for an id; servers that give none take any.
-        call.id = call.id or f"call{number:05}"
+        # Mistral wants nine letters and digits for an id; servers that give none, or one twice, take any.
+        is_used = any(call.id == other.id for other in self._calls[: number - 1])
+        call.id = f"call{number:05}" if is_used or not call.id else call.id
         name = self._asked.names.ours.get(call.name, call.name)
         return ToolCall(id=call.id, name=name, arguments=call.arguments)
 
@@ -242,6 +249,12 @@ class _Reader:
         if not any(call.more for call in self._calls):
             return self._echo
         return {**self._echo, "tool_calls": [_as_sent(call) for call in self._calls]}
+
+
+def _detail(usage: dict[str, Any], name: str, member: str) -> Any:
+    """A count that is told in an object of its own; no reply is lost for one that is told otherwise."""
+    details = usage.get(name)
+    return details.get(member) if isinstance(details, dict) else None
 
 
 def _as_sent(call: _Call) -> dict[str, Any]:

@@ -182,7 +182,7 @@ class _Reader:
             finish_reason=_FINISHED.get(self._stop_reason or "", self._stop_reason),
             usage=self._spent(),
             reasoning="\n".join(block["thinking"] for block in thoughts if block.get("thinking")),
-            echo={"content": blocks} if thoughts and calls else {},
+            echo={"content": [_to_echo(block) for block in blocks]} if thoughts and calls else {},
         )
 
     def _start(self, index: int, block: Any) -> str:
@@ -243,6 +243,11 @@ class _Reader:
             cached_tokens=cached,
             reasoning_tokens=_number(details, "thinking_tokens") if isinstance(details, dict) else 0,
         )
+
+
+def _to_echo(block: Block) -> Block:
+    """The block as the API takes it again: arguments that were cut off are no object, and it would refuse them."""
+    return {**block, "input": {}} if isinstance(block.get("input"), str) else block
 
 
 def _text(value: Any) -> str:

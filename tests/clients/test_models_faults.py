@@ -250,11 +250,42 @@ def test_a_stream_that_is_not_called_one_is_read_all_the_same(content_type: str)
         assert ask(model(OpenAIModel, server)).text == TEXT
 
 
-def test_headers_that_cannot_be_sent_are_not_tried_again() -> None:
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("content_type", ["text/event-stream", "text/plain", ""])
+@pytest.mark.parametrize("kind", WIRES)
+def test_a_reply_in_one_piece_is_read_whatever_it_is_called(
+    kind: type[RemoteModel], content_type: str, loop: str
+) -> None:
+    def misnamed(exchange: stand_in.Exchange) -> None:
+        exchange.streams = False
+        exchange.send(exchange.payload(), content_type=content_type)
+
+    heard: list[str] = []
+    with StandIn(TEXT).then(misnamed) as server:
+        assert ask(model(kind, server), loop, on_text=heard.append).text == TEXT
+    assert (len(server.requests), heard) == (1, [TEXT])
+
+
+def test_an_error_in_one_piece_is_told_whatever_it_is_called() -> None:
+    error = stand_in.of_type("text/event-stream", b'\n{"error": {"message": "no such model", "code": 404}}')
+    with StandIn().then(error) as server, pytest.raises(Refused, match="no such model"):
+        ask(model(OpenAIModel, server))
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("header", ["two\r\nlines", "secret é", 5])
+def test_headers_that_cannot_be_sent_are_not_tried_again(header: Any) -> None:
     waits = Waits()
-    with StandIn() as server, pytest.raises(NotReady):
-        ask(model(OpenAIModel, server, waits, headers={"x-note": "two\r\nlines"}))
+    with StandIn() as server, pytest.raises(NotReady, match="x-note") as caught:
+        ask(model(OpenAIModel, server, waits, headers={"x-note": header}))
     assert waits.seconds == []
+    assert "secret" not in str(caught.value)
+
+
+def test_what_json_cannot_say_is_not_sent() -> None:
+    with StandIn() as server, pytest.raises(NotReady, match="nan"):
+        ask(model(OpenAIModel, server, body={"top_p": float("nan")}))
+    assert server.requests == []
 
 
 def test_nobody_at_the_address_is_said_so() -> None:

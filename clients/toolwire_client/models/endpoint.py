@@ -40,7 +40,11 @@ _OF_STREAMS = ("text/event-stream", "text/plain", "")  # small servers do not sa
 
 
 class Endpoint:
-    """An address that takes requests. *own_headers* may hold *key*, which is shown nowhere else."""
+    """An address that takes requests. *own_headers* may hold *key*, which is shown nowhere else.
+
+    Raises:
+        NotReady: if one of them cannot be sent.
+    """
 
     def __init__(
         self,
@@ -55,7 +59,7 @@ class Endpoint:
         self._url = url
         self.shown = _shown(url)
         self._headers = {"content-type": "application/json", "accept": "text/event-stream, application/json"}
-        self._headers |= {name.lower(): value for name, value in own_headers.items()}
+        self._headers |= {name.lower(): _sendable(name, value) for name, value in own_headers.items()}
         self._key = key
         self._connect_seconds = connect_seconds
         self._silence_seconds = silence_seconds
@@ -115,20 +119,16 @@ class Endpoint:
 
     async def _answered(self, response: httpx2.Response, reader: Reader, on_text: OnText | None) -> None:
         if not response.is_success:
-            body = await _read(response, _MAX_ERROR_BYTES)
+            body = await _beginning(response, _MAX_ERROR_BYTES)
             raise refusal(response.status_code, body, response.headers, where=self.shown, key=self._key)
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind in _OF_STREAMS:
-            await self._stream(response, reader, on_text)
-        elif kind == "application/json":
-            body = await _read(response, _MAX_REPLY_BYTES + 1)
-            self._check_size(len(body))
-            await tell(on_text, self._taken(lambda: reader.whole(codec.decode(body))))
-        else:
+        if kind not in ("application/json", *_OF_STREAMS):
             raise UnreadableReply(f"{self.shown} answered with {kind[:80]} instead of JSON; is base_url right?")
+        await self._read(response, reader, on_text, is_json=kind == "application/json")
 
-    async def _stream(self, response: httpx2.Response, reader: Reader, on_text: OnText | None) -> None:
-        events, size = Events(), 0
+    async def _read(self, response: httpx2.Response, reader: Reader, on_text: OnText | None, *, is_json: bool) -> None:
+        """Have *reader* take the reply: in one piece, if it is JSON, by whatever name; else event by event."""
+        events, whole, size = Events(), bytearray(), 0
 
         async def hear(data: list[bytes]) -> bool:
             for each in data:
@@ -136,13 +136,21 @@ class Endpoint:
             return reader.is_complete
 
         async def take(piece: bytes) -> bool:
-            nonlocal size
+            nonlocal is_json, size
+            is_json = is_json or (not size and piece.lstrip().startswith(b"{"))  # no event begins so
             size += len(piece)
-            self._check_size(size)
+            if size > _MAX_REPLY_BYTES:
+                raise UnreadableReply(f"{self.shown} sent more than {_MAX_REPLY_BYTES // 2**20} MiB")
+            if is_json:
+                whole.extend(piece)
+                return False
             return await hear(events.feed(piece))
 
         await _each(response.aiter_bytes(), take)
-        await hear([] if reader.is_complete else events.finish())
+        if is_json:
+            await tell(on_text, self._taken(lambda: reader.whole(codec.decode(bytes(whole)))))
+        else:
+            await hear([] if reader.is_complete else events.finish())
 
     def _taken(self, take: Callable[[], T]) -> T:
         """What a reader makes of what came; of whatever is wrong with it, an error that says so."""
@@ -158,10 +166,6 @@ class Endpoint:
         except ValueError as error:
             failure = UnreadableReply(f"{self.shown} sent what is no reply: {self._about(error)}")
         raise failure
-
-    def _check_size(self, size: int) -> None:
-        if size > _MAX_REPLY_BYTES:
-            raise UnreadableReply(f"{self.shown} sent more than {_MAX_REPLY_BYTES // 2**20} MiB")
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[httpx2.AsyncClient]:
@@ -228,6 +232,12 @@ def address(base_url: str, path: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc, whole, parts.query, ""))
 
 
+def _sendable(name: str, value: object) -> str:
+    if not isinstance(value, str) or not value.isascii() or not value.isprintable():
+        raise NotReady(f"the header {name} cannot be sent: it is no text, or has letters that no HTTP header can hold")
+    return value
+
+
 def _shown(url: str) -> str:
     """*url* without what may be secret in it."""
     parts = urlsplit(url)
@@ -242,7 +252,7 @@ def _trusted() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-async def _read(response: httpx2.Response, most: int) -> bytes:
+async def _beginning(response: httpx2.Response, most: int) -> bytes:
     read = bytearray()
 
     async def take(piece: bytes) -> bool:

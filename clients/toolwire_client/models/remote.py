@@ -27,7 +27,7 @@ from .keys import key_from
 from .messages_api import Messages
 from .presets import Preset, preset_called
 from .retries import Retries
-from .wire import Asked, Wire, entries_of
+from .wire import Asked, Form, Wire, entries_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +62,7 @@ class RemoteModel:
     request has its own. Such blocks may lie within one another, and an agent has one for each of its runs.
 
     Raises:
-        NotReady: if there is no key where one is needed, or the address is none.
+        NotReady: if there is no key where one is needed, the address is none, or a header cannot be sent.
     """
 
     _usual_preset = "openai"
@@ -153,7 +153,7 @@ class RemoteModel:
         form, refused = self._concessions.form(asked.schema), None
         while True:
             try:
-                reply = await self._with_retries(asked, codec.encode(self._wire.body(asked, form)), on_text)
+                reply = await self._with_retries(asked, self._body_of(asked, form), on_text)
             except Refused as error:
                 plainer = self._concessions.plainer(form, asked.schema, error)
                 if plainer is None:
@@ -163,6 +163,12 @@ class RemoteModel:
                 if refused is not None:
                     self._concessions.remember(form, asked.schema, refused)
                 return reply
+
+    def _body_of(self, asked: Asked, form: Form) -> bytes:
+        try:
+            return codec.encode(self._wire.body(asked, form))
+        except codec.EncodingError as error:
+            raise NotReady(f"the request cannot be written as JSON: {error}") from None
 
     async def _with_retries(self, asked: Asked, body: bytes, on_text: OnText | None) -> ModelReply:
         begun, attempt = time.monotonic(), 1

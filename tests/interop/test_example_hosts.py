@@ -10,6 +10,7 @@ import pytest
 from interop import peers
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 FOLDER = peers.HERE.parents[1] / "examples" / "hosts"
@@ -56,13 +57,33 @@ def test_every_host_is_in_the_readme_with_its_command() -> None:
     assert list(commands()) == list(PROGRAMS)
 
 
-@pytest.mark.parametrize("host", PROGRAMS)
-def test_a_host_lists_calls_hears_progress_cancels_and_closes(host: str, tmp_path: Path) -> None:
+def run(host: str, server: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     for program in PROGRAMS[host]:
         peers.installed_program(program)
     command = [word.replace(host, str(FOLDER / host)) for word in commands()[host]]
+    return peers.run([*command, *server], folder)
 
-    done = peers.run([*command, *peers.serve(tools=TOOLS)], tmp_path)
+
+@pytest.mark.parametrize("host", PROGRAMS)
+def test_a_host_lists_calls_hears_progress_cancels_and_closes(host: str, tmp_path: Path) -> None:
+    done = run(host, peers.serve(tools=TOOLS), tmp_path)
 
     assert done.stdout.splitlines() == PRINTS[host], done.stderr
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("host", PROGRAMS)
+def test_a_host_whose_server_has_nothing_to_serve_fails_and_says_why(host: str, tmp_path: Path) -> None:
+    done = run(host, peers.serve(tools=tmp_path / "missing.py"), tmp_path)
+
+    assert done.returncode > 0
+    why = "the server ended with status 2" if host == "neovim/host.lua" else "missing.py"  # it keeps the rest in a log
+    assert why in done.stderr
+
+
+@pytest.mark.parametrize("host", PROGRAMS)
+def test_a_host_without_a_server_says_how_it_is_used(host: str, tmp_path: Path) -> None:
+    done = run(host, [], tmp_path)
+
+    assert done.returncode > 0
+    assert "usage: " in done.stderr

@@ -12,8 +12,12 @@
 (defvar host-on-progress nil
   "Called with the parameters of each progress notification.")
 
+(defvar host-stderr (get-buffer-create "*toolwire stderr*")
+  "The buffer for what the server writes to its standard error.")
+
 (defun host-start (command)
   "Start the tool server COMMAND, a list of strings, and return the connection to it."
+  (unless command (user-error "usage: emacs -Q --batch -l host.el -- COMMAND..."))
   (make-instance
    'jsonrpc-process-connection
    :name "toolwire"
@@ -25,7 +29,7 @@
    (lambda ()
      (make-process :name "toolwire" :command command :connection-type 'pipe
                    :coding 'utf-8-emacs-unix :noquery t
-                   :stderr (get-buffer-create "*toolwire stderr*")))))
+                   :stderr host-stderr))))
 
 (defun host-say (format &rest values)
   "Print a line: FORMAT with VALUES."
@@ -54,27 +58,37 @@
     (while (null code) (accept-process-output nil 1))
     code))
 
-(let* ((server (host-start (cdr command-line-args-left)))
-       (process (jsonrpc--process server)))
-  (seq-doseq (tool (plist-get (jsonrpc-request server 'tools/list nil) :tools))
-    (host-say "%s: %s" (plist-get tool :name) (plist-get tool :description)))
+(defun host-main (command)
+  "Have the tool server COMMAND do all there is to show."
+  (let* ((server (host-start command))
+         (process (jsonrpc--process server)))
+    (seq-doseq (tool (plist-get (jsonrpc-request server 'tools/list nil) :tools))
+      (host-say "%s: %s" (plist-get tool :name) (plist-get tool :description)))
 
-  (host-say "add -> %d"
-            (plist-get (plist-get (host-call server "add" '(:a 2 :b 3)) :structuredContent) :result))
+    (host-say "add -> %d"
+              (plist-get (plist-get (host-call server "add" '(:a 2 :b 3)) :structuredContent) :result))
 
-  (let ((refused (host-call server "add" '(:a "two" :b 3))))
-    (host-say "add %s: %s" (if (eq (plist-get refused :isError) t) "failed" "worked") (host-text refused)))
+    (let ((refused (host-call server "add" '(:a "two" :b 3))))
+      (host-say "add %s: %s" (if (eq (plist-get refused :isError) t) "failed" "worked") (host-text refused)))
 
-  (let ((host-on-progress
-         (lambda (report)
-           (host-say "count: %d of %d" (plist-get report :progress) (plist-get report :total)))))
-    (host-say "count -> %s" (host-text (host-call server "count" '(:to 3)))))
+    (let ((host-on-progress
+           (lambda (report)
+             (host-say "count: %d of %d" (plist-get report :progress) (plist-get report :total)))))
+      (host-say "count -> %s" (host-text (host-call server "count" '(:to 3)))))
 
-  (host-say "wait cancelled: %d" (host-cancelled server "wait" '(:seconds 60)))
+    (host-say "wait cancelled: %d" (host-cancelled server "wait" '(:seconds 60)))
 
-  (process-send-eof process)
-  (while (process-live-p process) (accept-process-output process 1))
-  (host-say "the server left with status %d" (process-exit-status process))
-  (kill-emacs))
+    (process-send-eof process)
+    (while (process-live-p process) (accept-process-output process 1))
+    (host-say "the server left with status %d" (process-exit-status process))))
+
+(condition-case problem
+    (host-main (cdr command-line-args-left))
+  (error
+   (while (accept-process-output (get-buffer-process host-stderr) 0.1))
+   (message "%s" (with-current-buffer host-stderr (buffer-string)))
+   (message "%s" (error-message-string problem))
+   (kill-emacs 1)))
+(kill-emacs)
 
 ;;; host.el ends here

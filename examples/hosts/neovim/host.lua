@@ -6,7 +6,7 @@
 
 local command = vim.fn.argv()
 local on_progress = {}
-local exit
+local server, exit
 
 local dispatchers = {
   notification = function(method, params)
@@ -26,20 +26,29 @@ local dispatchers = {
   end,
 }
 
-local started, server = pcall(vim.lsp.rpc.start, command, dispatchers)
-if not started then -- Older releases want the arguments apart from the program.
-  server = vim.lsp.rpc.start(command[1], vim.list_slice(command, 2), dispatchers)
-end
-
 local function say(text, ...)
   io.stdout:write(text:format(...), '\n')
+end
+
+local function start()
+  assert(#command > 0, "usage: nvim --headless --clean --cmd 'luafile host.lua' -- COMMAND...")
+  local started
+  started, server = pcall(vim.lsp.rpc.start, command, dispatchers)
+  if not started then -- Older releases want the arguments apart from the program.
+    server = vim.lsp.rpc.start(command[1], vim.list_slice(command, 2), dispatchers)
+  end
+  assert(server, command[1] .. ' cannot be started')
 end
 
 local function wait_for(condition)
   vim.wait(30000, function()
     return exit or condition()
   end, 5)
-  assert(condition(), exit and ('the server ended with status %d'):format(exit) or 'the server does not answer')
+  if not condition() then
+    assert(exit, 'the server does not answer')
+    -- There is what it wrote to its stderr.
+    error(('the server ended with status %d; see %s'):format(exit, require('vim.lsp.log').get_filename()))
+  end
 end
 
 -- The answer of a request as {error, result}; neither of the two when it was cancelled, since Neovim keeps that to itself.
@@ -72,6 +81,7 @@ local function call(name, arguments, options)
 end
 
 local function main()
+  start()
   for _, tool in ipairs(request('tools/list', vim.empty_dict()).result.tools) do
     say('%s: %s', tool.name, tool.description)
   end

@@ -9,17 +9,19 @@ import { createInterface } from 'node:readline'
 class ToolServer {
     #nextId = 1
     #pending = new Map()
+    #gone
 
     constructor([command, ...args]) {
         this.process = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })
         createInterface({ input: this.process.stdout }).on('line', (line) => this.#receive(JSON.parse(line)))
-        this.process.on('exit', (code, signal) => {
-            for (const { reject } of this.#pending.values()) reject(new Error(`the server ended: ${code ?? signal}`))
-        })
+        this.process.on('error', (error) => this.#end(error)) // There is no such program.
+        this.process.stdin.on('error', () => {}) // It reads no more; 'close' is about to say why.
+        this.process.on('close', (code, signal) => this.#end(new Error(`the server ended: ${code ?? signal}`)))
     }
 
     /** The result of a request. `onProgress` hears how far it is; aborting `signal` cancels it. */
     request(method, params = {}, { onProgress, signal } = {}) {
+        if (this.#gone) return Promise.reject(this.#gone)
         const id = this.#nextId++
         if (onProgress) params = { ...params, _meta: { progressToken: id } }
         return new Promise((resolve, reject) => {
@@ -31,8 +33,13 @@ class ToolServer {
 
     async close() {
         this.process.stdin.end()
-        const [code] = await once(this.process, 'exit')
-        return code
+        if (!this.#gone) await once(this.process, 'close')
+        return this.process.exitCode
+    }
+
+    #end(reason) {
+        this.#gone ??= reason
+        for (const { reject } of this.#pending.values()) reject(this.#gone)
     }
 
     #send(message) {
@@ -51,7 +58,12 @@ class ToolServer {
     }
 }
 
-const server = new ToolServer(process.argv.slice(2))
+const command = process.argv.slice(2)
+if (!command.length) {
+    console.error('usage: node host.mjs COMMAND...')
+    process.exit(2)
+}
+const server = new ToolServer(command)
 const call = (name, args, options) => server.request('tools/call', { name, arguments: args }, options)
 
 for (const { name, description } of (await server.request('tools/list')).tools) {

@@ -4,6 +4,10 @@
 #     ./host.bash toolwire serve ../tools.py
 set -euo pipefail
 
+if [ $# -eq 0 ]; then
+    echo "usage: ${0##*/} COMMAND..." >&2
+    exit 2
+fi
 coproc SERVER { exec "$@"; }
 # Bash forgets the descriptors when the coprocess ends, so keep our own.
 exec {answers}<&"${SERVER[0]}" {questions}>&"${SERVER[1]}"

@@ -26,6 +26,7 @@ class Gate:
                 self._called.remove(call)
                 return True
             if self._room == 0:
+                call.worker = None  # which goes on to other calls, and must not be given up for this one
                 self._waiting.append(call)
                 return False
             self._room -= 1

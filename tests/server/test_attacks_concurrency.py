@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import random
 import threading
 import weakref
@@ -14,6 +15,8 @@ from typing import Any
 import pytest
 from conversations import PATIENCE_SECONDS, Process, call, request, served, wait_until
 from toolwire import Context, Server, tool_api
+from toolwire.gate import Gate
+from toolwire_tools import tools_of
 
 TOOLS = """
 import os, threading, time
@@ -263,6 +266,29 @@ def test_a_host_that_writes_megabytes_before_it_reads_is_served(process: Process
 
     assert Counter(process.receive()["id"] for _ in range(2500)) == Counter(m["id"] for m in messages if "id" in m)
     assert process.hang_up() == []
+
+
+def test_cancelling_calls_that_wait_for_their_turn_gives_up_no_worker() -> None:
+    begun, go, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def wait() -> None:
+        begun.set()
+        go.wait()
+
+    [tool] = tools_of(wait)
+    gate = tool.gate = Gate(1)
+    session = Server([tool]).converse(lambda data: ended.set())
+    session.feed(b"".join(json.dumps(call("wait", id=number)).encode() + b"\n" for number in range(5)))
+    assert begun.wait(PATIENCE_SECONDS)
+    wait_until(lambda: len(gate._waiting) == 4)
+
+    for number in range(1, 5):
+        session.feed(json.dumps(request("notifications/cancelled", {"requestId": number}, id=...)).encode() + b"\n")
+    go.set()
+
+    assert ended.wait(PATIENCE_SECONDS)
+    assert session._workers._counted_out == set()
+    session.end()
 
 
 @pytest.mark.parametrize("times", [300])

@@ -52,6 +52,7 @@ class Server:
         self._given = self._tools_of(tools)
         self._catalogue = self._catalogue_of(self._given)
         self._sessions: list[Session] = []
+        self._changing = threading.RLock()
         self._local: _Local | None = None
 
     @property
@@ -73,7 +74,8 @@ class Server:
             RegistrationError: if one of *things* cannot be a tool.
             ValueError: if there is a tool of that name already.
         """
-        self.replace([*self._given, *things])
+        with self._changing:
+            self.replace([*self._given, *things])
 
     def remove(self, name: str) -> None:
         """Serve the tool called *name* no more; calls of it that are under way finish. From any thread.
@@ -81,17 +83,19 @@ class Server:
         Raises:
             KeyError: if there is no such tool.
         """
-        gone = self._catalogue.by_name[name]
-        self.replace([tool for tool in self._given if self._catalogue.by_name[tool.name] is not gone])
+        with self._changing:
+            gone = self._catalogue.by_name[name]
+            self.replace([tool for tool in self._given if self._catalogue.by_name[tool.name] is not gone])
 
     def replace(self, tools: Iterable[Any]) -> None:
         """Serve *tools* instead, from the next call on. From any thread; raises what `add` raises."""
         given = self._tools_of(tools)
         catalogue = self._catalogue_of(given)
-        unused = {tool.gate for tool in self._given} - {tool.gate for tool in given}
-        self._given, self._catalogue = given, catalogue
-        for session in self._sessions:
-            session.replace(catalogue)
+        with self._changing:
+            unused = {tool.gate for tool in self._given} - {tool.gate for tool in given}
+            self._given, self._catalogue = given, catalogue
+            for session in self._sessions:
+                session.replace(catalogue)
         for gate in unused:
             if gate is not None:
                 gate.retire()
@@ -112,8 +116,9 @@ class Server:
 
         What goes to the client is given to *write*, whole messages, from any thread, one piece at a time.
         """
-        session = Session(self._catalogue, self._identity, self._settings, write)
-        self._sessions = [*(other for other in self._sessions if not other.is_ending), session]
+        with self._changing:
+            session = Session(self._catalogue, self._identity, self._settings, write)
+            self._sessions = [*(other for other in self._sessions if not other.is_ending), session]
         return session
 
     def request(
@@ -185,7 +190,8 @@ class _Local:
     def _receive(self, data: bytes) -> None:
         for line in data.splitlines():  # several messages may be written together
             message = decode(line)
-            answers = self._answers.get(message["id"] if "id" in message else message["params"]["progressToken"])
+            token = message.get("params", {}).get("progressToken")  # but there is other news than of progress
+            answers = self._answers.get(message.get("id", token))
             if answers is not None:
                 answers.put(message)
 

@@ -46,9 +46,10 @@ class Catalogue:
         """Return the error for a name no tool has, with the closest ones that exist."""
         from difflib import get_close_matches
 
-        close = get_close_matches(name, self._shown, n=3)
+        told = name[:200]  # to compare megabytes would take seconds
+        close = get_close_matches(told, self._shown, n=3)
         hint = f"; did you mean {' or '.join(close)}?" if close else _and_known(list(self._shown))
-        return RequestError(INVALID_PARAMS, f"Unknown tool: {name[:200]}{hint}")
+        return RequestError(INVALID_PARAMS, f"Unknown tool: {told}{hint}")
 
     def page(self, cursor: str | None) -> dict[str, Any]:
         """Return the `tools/list` result that *cursor* points to; `None` is the first page.

@@ -45,8 +45,9 @@ class Clock:
         with self._changed:
             heapq.heappush(self._due, appointment)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="toolwire-clock", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="toolwire-clock", daemon=True)
+                thread.start()
+                self._thread = thread
             elif self._due[0] is appointment:
                 self._changed.notify()
         return appointment

@@ -145,6 +145,18 @@ class Ledger:
             call.capabilities = again.capabilities
             return asked
 
+    def repeat(self, key: object, again: Call) -> dict[str, Any]:
+        """Return the result that puts the question parked under *key* once more, under a new key, to *again*'s client.
+
+        Raises what `resume` raises.
+        """
+        with self._lock:
+            asked = self._questions.parked(key, again.tool.name, again.arguments)
+            if again.id is not None:
+                self._refuse_used(again.id)
+            self._questions.close(asked)
+            return self._questions.park(asked)
+
     def answered(self, response: Response) -> Asked | None:
         """Return the question that a legacy client's *response* answers, which is then closed."""
         with self._lock:
@@ -177,8 +189,7 @@ class Ledger:
             RequestError: if the id is in use, or the params are none.
         """
         with self._lock:
-            if id in self._calls or id in self._subscriptions.ids:
-                raise _in_use(id)
+            self._refuse_used(id)
             return self._subscriptions.open(id, params)
 
     def stop_listening(self, id: Id) -> bool:
@@ -195,6 +206,10 @@ class Ledger:
         """Return what tells subscribers that the tools have changed."""
         with self._lock:
             return self._subscriptions.news()
+
+    def _refuse_used(self, id: Id) -> None:
+        if id in self._calls or id in self._subscriptions.ids:
+            raise _in_use(id)
 
 
 def _in_use(id: Id | None) -> RequestError:

@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import toolwire_tools
+from toolwire_tools.failures import text_of
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -66,13 +67,13 @@ def traceback(message: str, exception: BaseException, **fields: Any) -> None:
     """Write *message* as an error, and where *exception* came from, for the author of the code that raised it."""
     if _threshold > LEVELS.index("error"):
         return
-    from traceback import format_exception
-
     where = users_part(exception.__traceback__) or exception.__traceback__
     try:
+        from traceback import format_exception  # which may fail, too: a tool has opened all the files it can
+
         trace = "".join(format_exception(type(exception), exception, where))
     except BaseException as unprintable:  # an exception's own __str__ may raise anything
-        trace = f"{type(exception).__name__} (no traceback: {type(unprintable).__name__})\n"
+        trace = f"{type(exception).__name__}: {text_of(exception)} (no traceback: {type(unprintable).__name__})\n"
     if _as_json:
         _write("error", message, {**fields, "traceback": trace})
     else:

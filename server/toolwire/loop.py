@@ -92,8 +92,16 @@ class Loop:
             self._start()
 
     def _start(self) -> None:
-        self._thread = threading.Thread(target=self._main, name="toolwire-loop", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._main, name="toolwire-loop", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # there are no more threads
+            self._thread = None
+            lost, self._waiting = self._waiting, []
+            for call in lost:
+                self._deliver(call, error)
+        else:
+            self._thread = thread
 
     def _main(self) -> None:
         reason: BaseException = RuntimeError("the event loop has ended")

@@ -12,8 +12,11 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
+
+from . import log
 
 if TYPE_CHECKING:
     from toolwire_schemas.framing import AutoFraming
@@ -80,6 +83,8 @@ class Outlet:
         if self._gathered and not self._flush_is_due:
             self._flush_is_due = True
             self.post(self._flush)
+        elif self._thread is None and not self._outbox.empty():  # it could not be started
+            self._start()
 
     def _flush(self) -> None:
         self._flush_is_due = False
@@ -128,12 +133,16 @@ class Outlet:
         with self._start_lock:
             if self._thread is None:
                 thread = threading.Thread(target=self._work, name="toolwire-outbox", daemon=True)
-                thread.start()
-                self._thread = thread
+                with suppress(RuntimeError):  # there are no more threads; it is tried again at each post and tick
+                    thread.start()
+                    self._thread = thread
 
     def _work(self) -> None:
         while (item := self._outbox.get()) is not None:
-            if isinstance(item, bytes):
-                self.emit(item)
-            else:
-                item()
+            try:
+                if isinstance(item, bytes):
+                    self.emit(item)
+                else:
+                    item()
+            except Exception as bug:  # the outer edge of a thread that must go on
+                log.traceback("something could not be sent", bug)

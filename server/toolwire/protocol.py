@@ -24,7 +24,6 @@ from toolwire_schemas.codes import (
     INVALID_REQUEST,
     META_CLIENT_CAPABILITIES,
     METHOD_NOT_FOUND,
-    PARSE_ERROR,
     REQUEST_CANCELLED,
 )
 from toolwire_tools import CannotAsk, ToolError, failure
@@ -36,7 +35,7 @@ from .errors import RequestError
 from .ledger import Ledger
 
 if TYPE_CHECKING:
-    from toolwire_schemas.framing import Fault, Frame
+    from toolwire_schemas.framing import Frame
     from toolwire_schemas.messages import Id
 
     from .catalogue import Catalogue
@@ -73,6 +72,7 @@ Handler = Callable[[Request, dict[str, Any], Origin], tuple[Decision, ...]]
 
 _decode_request = msgspec.json.Decoder(Request).decode
 _decode_response = msgspec.json.Decoder(Response).decode
+_encode_as_deep_as_it_is = msgspec.json.Encoder().encode  # since it goes to nobody else
 
 
 class Protocol:
@@ -119,7 +119,7 @@ class Protocol:
     def receive(self, frame: Frame) -> tuple[Decision, ...]:
         """Return what to do about one frame. Never raises, whatever the frame holds."""
         if type(frame) is not bytes:
-            return (self._refuse_fault(frame),)  # type: ignore[arg-type]
+            return self._receive_strictly(frame)
         try:
             request = _decode_request(frame)
         except (ValueError, RecursionError):
@@ -177,9 +177,9 @@ class Protocol:
         asked = self._ledger.answered(response)
         return () if asked is None else (Wake(asked, response.reply()),)
 
-    def _receive_strictly(self, text: bytes) -> tuple[Decision, ...]:
+    def _receive_strictly(self, frame: Frame) -> tuple[Decision, ...]:
         try:
-            response = _decode_response(text)
+            response = _decode_response(frame) if isinstance(frame, bytes) else None
         except (ValueError, RecursionError):
             response = None
         if response is not None and response.is_one():
@@ -187,16 +187,10 @@ class Protocol:
         try:
             from . import strict
 
-            return strict.receive(text, self)
+            return strict.receive(frame, self)
         except Exception as bug:  # the outer edge of the thread that reads, which must go on
             log.traceback("a message could not be judged; please report this", bug)
             return self.answer(None, RequestError(INTERNAL_ERROR, "Internal error"), None)
-
-    def _refuse_fault(self, fault: Fault) -> Send:
-        from . import strict
-
-        code = INVALID_REQUEST if fault.too_large else PARSE_ERROR
-        return Send(messages.error(strict.find_id(fault.head, fault.tail), code, fault.message))
 
     # Methods
 
@@ -218,7 +212,7 @@ class Protocol:
             call.token = _progress_token(params["_meta"])
             if origin.modern:
                 call.capabilities = params["_meta"][META_CLIENT_CAPABILITIES]
-                call.sent = encode(arguments) if can_ask(call.capabilities) else b""
+                call.sent = _encode_as_deep_as_it_is(arguments) if can_ask(call.capabilities) else b""
                 if "requestState" in params:
                     return self._resume(call, params)
         self._ledger.begin(call, id, origin)
@@ -226,23 +220,28 @@ class Protocol:
 
     def _resume(self, again: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
         """A modern client calls again with the user's answer: the call that waits for it goes on under the new id."""
-        asked = self._ledger.resume(params["requestState"], again)
-        reply = input_response(params)
-        if reply is None:  # without an answer to what was asked, it is asked again
-            return _send(None, self.ask(asked))
-        return (Wake(asked, reply),)
+        key, reply = params["requestState"], input_response(params)
+        if reply is not None:
+            return (Wake(self._ledger.resume(key, again), reply),)
+        if not can_ask(again.capabilities):
+            raise RequestError(INVALID_PARAMS, "params.inputResponses has no answer, and this client cannot be asked")
+        # Without an answer to what was asked, it is asked again.
+        id = UNSET if again.id is None else again.id
+        result = lifecycle.modern_result(self._identity, self._ledger.repeat(key, again))
+        return self.answer(id, encode(result), again.origin.batch)
 
     def _list_tools(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         cursor = params.get("cursor")
         if cursor is not None and type(cursor) is not str:
             raise RequestError(INVALID_PARAMS, "params.cursor must be a string")
         key = cursor, origin.modern
-        page = self._pages.get(key)
+        pages = self._pages  # looked up before the catalogue: what `replace` has changed since is not kept here
+        page = pages.get(key)
         if page is None:
             result = self._catalogue.page(cursor)
             if origin.modern:
                 result = lifecycle.modern_result(self._identity, {**result, **lifecycle.UNCACHED})
-            page = self._pages[key] = encode(result)
+            page = pages[key] = encode(result)
         return self.answer(request.id, page, origin.batch)
 
     def _ping(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
@@ -309,6 +308,13 @@ class Protocol:
             log.traceback(f"{call.tool.name} failed", error, id=call.id)
         return self._deliver(call, failure(error, mask=self._mask_errors, tool=call.tool.name))
 
+    def excuse(self, call: Call) -> bytes | None:
+        """Return what answers *call*, which has ended, if nothing better could be made."""
+        if call.id is None:
+            return None if call.origin.batch is None else call.origin.batch.end(None)
+        message = messages.error(call.id, INTERNAL_ERROR, "Internal error")
+        return message if call.origin.batch is None else call.origin.batch.end(message)
+
     def expire(self, call: Call, seconds: float) -> bytes | None:
         """As `fail`, for a tool that has taken longer than *seconds*."""
         if not self._ledger.end(call, given_up=True):
@@ -351,9 +357,17 @@ class Protocol:
         return message if batch is None else batch.end(message)
 
     def resume(self, asked: Asked) -> bytes | None:
-        """Take note that the tool goes on; return what tells a client to which the question is still open."""
-        asked.call.asked = None
-        if not self._ledger.close(asked) or asked.call.origin.modern:
+        """Take note that the tool goes on; return what tells a client to which the question is still open.
+
+        Nobody waits for a modern client's call any more if its tool goes on without an answer.
+        """
+        call = asked.call
+        call.asked = None
+        if not self._ledger.close(asked):
+            return None
+        if call.origin.modern:
+            # It has stopped waiting by itself, and the request that led to it has been answered: by the question.
+            self._ledger.end(call, given_up=True)
             return None
         return messages.notification("notifications/cancelled", {"requestId": asked.key})
 

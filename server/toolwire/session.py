@@ -83,14 +83,17 @@ class Session:
         """Serve what *read* returns, which may be any part of the stream, until it returns nothing; then *at_end*."""
 
         def read_and_decide() -> Answers | None:
-            data = read()
-            if self._ending:
-                return None
-            if not data:
+            try:
+                data = read()
+                if self._ending:
+                    return None
+                if data:
+                    return self._decide(self._framing.feed(data))
                 self._reading = False
-                at_end()
-                return None
-            return self._decide(self._framing.feed(data))
+            except Exception as bug:  # the outer edge: to go on could leave a request without an answer for ever
+                log.traceback("reading has failed, and so this is the end", bug)
+            at_end()
+            return None
 
         self._reading = True
         self._workers.start_reading(read_and_decide)
@@ -127,8 +130,8 @@ class Session:
         self._give_up_the_rest()
         self._hang_up()
         self._loop.finish(_CLEAN_UP_SECONDS)
+        self.clock.stop()  # which may be answering a call whose time was up
         self._outlet.finish(max(deadline - time.monotonic(), _CLEAN_UP_SECONDS))
-        self.clock.stop()
 
     def replace(self, catalogue: Catalogue) -> None:
         """Serve other tools from the next call on, and tell a client that wants to know."""
@@ -215,7 +218,7 @@ class Session:
             return self._protocol.fail(call, outcome)
         except Exception as bug:  # the outer edge of a thread that must go on
             log.traceback(f"no answer could be made for {call.tool.name}; please report this", bug)
-            return None
+            return self._protocol.excuse(call)
 
     def _limit(self, call: Call, left: float | None = None) -> None:
         """Let the time of *call* run: all of it, or what is *left*."""

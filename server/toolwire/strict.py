@@ -20,12 +20,14 @@ from jsonrpcserver.sentinels import NODATA
 from msgspec import UNSET
 from toolwire_schemas.codec import DecodingError, decode
 from toolwire_schemas.codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
+from toolwire_schemas.framing import Fault
 
 from .asking import Response
 from .calls import Batch, Request
 from .errors import RequestError
 
 if TYPE_CHECKING:
+    from toolwire_schemas.framing import Frame
     from toolwire_schemas.messages import Id
 
     from .protocol import Decision, Protocol
@@ -49,20 +51,23 @@ _MEMBERS = {
 }
 
 
-def receive(text: bytes, protocol: Protocol) -> tuple[Decision, ...]:
-    """Return what to do about a *text* that is not one well-formed request."""
+def receive(frame: Frame, protocol: Protocol) -> tuple[Decision, ...]:
+    """Return what to do about a *frame* that is not one well-formed request."""
+    # The id that a broken one seems to carry is told all the same: hosts wait for their answer.
+    if isinstance(frame, Fault):
+        code = INVALID_REQUEST if frame.too_large else PARSE_ERROR
+        return protocol.answer(find_id(frame.head, frame.tail), RequestError(code, frame.message), None)
     try:
-        message = decode(text)
+        message = decode(frame)
     except DecodingError as error:
-        # The id it seems to carry is told all the same: hosts wait for their answer.
-        id = find_id(text[:512], text[-512:])
+        id = find_id(frame[:512], frame[-512:])
         return protocol.answer(id, RequestError(PARSE_ERROR, f"Parse error: {error}"), None)
     if type(message) is not list:
-        return _receive_one(message, len(text), protocol, None)
+        return _receive_one(message, len(frame), protocol, None)
     if not message:
         return protocol.answer(None, RequestError(INVALID_REQUEST, "Invalid request: an empty batch"), None)
     batch = Batch(sum(not _is_response(element) for element in message))
-    share = len(text) // len(message)
+    share = len(frame) // len(message)
     return tuple(decision for element in message for decision in _receive_member(element, share, protocol, batch))
 
 

@@ -76,6 +76,8 @@ class Workers:
         """Have workers call *read* again and again, one at a time, until the end of input."""
         self.read = read
         self.wake(1, Job.SERVE)
+        if not self._workers:
+            raise RuntimeError("there is no thread to read with")
 
     def serve_backlog(self) -> None:
         """Have the backlog run, which somebody who is no worker has added to. Never waits."""
@@ -104,7 +106,7 @@ class Workers:
             waiting_for.pop().thread.join(min(left, 0.02))
 
     def wake(self, number: int, job: Job) -> None:
-        """Give *job* to *number* workers, idle ones first; to fewer, if the limit is reached."""
+        """Give *job* to *number* workers, idle ones first; to fewer, if the limit, or the system's, is reached."""
         for _ in range(number):
             try:
                 worker = self.idle.pop()
@@ -114,7 +116,10 @@ class Workers:
                     if self.active() > self._max_workers:
                         return
                     worker = _Worker(self)
-                    worker.thread.start()
+                    try:
+                        worker.thread.start()
+                    except RuntimeError:  # there are no more threads; the monitor will try again
+                        return
                     self._workers.add(worker)
             worker.inbox.put(job)
 

@@ -12,6 +12,7 @@ from conversations import MODERN, Process, call, request, served
 TOOLS = '''
 import anyio
 from dataclasses import dataclass
+from typing import Any
 from toolwire import Context, ToolError
 from toolwire_tools import Declined, Dismissed
 
@@ -57,6 +58,28 @@ def change(items: list[int], context: Context) -> int:
 async def hang() -> None:
     """Never end."""
     await anyio.sleep_forever()
+
+went_on = anyio.Event()
+
+async def impatient(times: int, context: Context) -> str:
+    """Ask, but not for long."""
+    try:
+        for _ in range(times):
+            with anyio.move_on_after(0.01):
+                await context.ask("Quick?")
+            context.progress(1)
+    finally:
+        went_on.set()
+    return "nobody was quick"
+
+async def has_gone_on() -> bool:
+    """Tell whether the impatient tool has gone on."""
+    await went_on.wait()
+    return True
+
+def take(anything: Any, context: Context) -> bool:
+    """Take anything."""
+    return context.ask("Sure?")
 '''
 
 FORM = {"type": "object", "properties": {"answer": {"type": "integer", "title": "Answer"}}, "required": ["answer"]}
@@ -219,12 +242,86 @@ class TestKeys:
         assert again["requestState"] != key
         assert text_of(process.ask(self.answered(again["requestState"], id=3))) == "1 tea, run 1"
 
+    def test_without_an_answer_a_client_that_cannot_ask_is_refused_and_the_call_goes_on_waiting(
+        self, process: Process
+    ) -> None:
+        key = self.park(process)
+        refused = {"name": "order", "arguments": {"what": "tea"}, "_meta": MODERN, "requestState": key}
+
+        error = process.ask(request("tools/call", refused, 2))["error"]
+
+        assert error["code"] == -32602
+        assert "inputResponses" in error["message"]
+        assert text_of(process.ask(self.answered(key))) == "1 tea, run 1"
+        assert process.hang_up() == []
+        assert process.stderr() == ""
+
+    def test_without_an_answer_an_id_in_use_is_refused_and_the_key_stays(self, process: Process) -> None:
+        key = self.park(process)
+        process.send(modern("hang", {}, 2))
+
+        error = process.ask(modern("order", {"what": "tea"}, 2, requestState=key))["error"]
+
+        assert error["code"] == -32600
+        assert text_of(process.ask(self.answered(key, id=3))) == "1 tea, run 1"
+
+    def test_in_a_batch_it_is_asked_again_too(self, process: Process) -> None:
+        key = self.park(process)
+
+        [again] = process.ask([modern("order", {"what": "tea"}, 2, requestState=key)])
+
+        assert again["result"]["resultType"] == "input_required"
+
     def test_a_tool_that_changes_its_arguments_is_found_again(self, process: Process) -> None:
         key = process.ask(modern("change", {"items": [1, 2]}, 1))["result"]["requestState"]
 
         answer = process.ask(self.answered(key, name="change", items=[1, 2]))
 
         assert answer["result"]["structuredContent"] == {"result": 1}
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_modern_call_whose_tool_stops_waiting_by_itself_is_answered_only_by_its_question(
+    process: Process, times: int
+) -> None:
+    called = modern("impatient", {"times": times}, 1)
+    called["params"]["_meta"] = {**ASKING, "progressToken": "t"}
+    asked = process.ask(called)["result"]
+    assert asked["resultType"] == "input_required"
+
+    assert process.ask(modern("has_gone_on", {}, 2))["id"] == 2
+    again = modern("impatient", {"times": times}, 3, requestState=asked["requestState"])
+    again["params"]["inputResponses"] = {"answer": accept({"answer": True})}
+    assert process.ask(again)["error"]["code"] == -32602
+
+    assert process.hang_up() == []
+    assert process.stderr() == ""
+
+
+def test_a_legacy_call_whose_tool_stops_waiting_by_itself_is_answered_by_the_tool(process: Process) -> None:
+    greet(process)
+
+    process.send(call("impatient", {"times": 2}, id=1))
+    received = [process.receive() for _ in range(5)]
+
+    asked = [m["id"] for m in received if m.get("method") == "elicitation/create"]
+    told = [
+        message["params"]["requestId"] for message in received if message.get("method") == "notifications/cancelled"
+    ]
+    assert asked == told
+    assert text_of(received[-1]) == "nobody was quick"
+
+
+def test_arguments_nested_deeper_than_answers_may_be_can_belong_to_a_call_that_asks(process: Process) -> None:
+    deep: Any = 1
+    for _ in range(500):
+        deep = [deep]
+    asked = process.ask(modern("take", {"anything": deep}, 1))["result"]
+
+    again = modern("take", {"anything": deep}, 2, requestState=asked["requestState"])
+    again["params"]["inputResponses"] = {"answer": accept({"answer": True})}
+
+    assert process.ask(again)["result"]["structuredContent"] == {"result": True}
 
 
 @pytest.mark.parametrize("name", ["order", "order_async"])

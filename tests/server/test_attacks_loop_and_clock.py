@@ -16,6 +16,7 @@ from toolwire.clock import Clock
 
 TOOLS = """
 import asyncio, sys
+from toolwire import Context
 
 async def stops() -> str:
     asyncio.get_running_loop().stop()
@@ -39,6 +40,10 @@ async def cancels_itself() -> str:
 
 async def overflows() -> str:
     return await overflows()
+
+async def reports(context: Context) -> str:
+    context.progress(10**5000)
+    return "reported"
 
 async def echo(text: str) -> str:
     return text
@@ -67,6 +72,13 @@ def test_calls_that_come_while_the_loop_breaks_are_answered_too(tmp_path: Path) 
 
         assert sorted(process.receive()["id"] for _ in calls) == list(range(100))
         assert process.ask(call("echo", {"text": "after"}, id="after"))["result"]["isError"] is False
+
+
+def test_progress_that_cannot_be_sent_harms_nobody(tmp_path: Path) -> None:
+    with served(tmp_path, TOOLS) as process:
+        for number in range(2):
+            answer = process.ask(call("reports", id=number, progressToken="t"))
+            assert answer["result"]["content"][0]["text"] == "reported"
 
 
 async def echo(text: str) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
-from conversations import MODERN, Process, answers, call, protocol_of, request, running
-from toolwire import RequestError, Server
+from conversations import MODERN, PATIENCE_SECONDS, Process, answers, call, protocol_of, request, running
+from toolwire import RequestError, Server, tool_api
 from toolwire.catalogue import Catalogue
 from toolwire_schemas.codec import decode
 from toolwire_tools import tools_of
@@ -163,6 +166,68 @@ def test_tools_that_look_the_same_are_no_news() -> None:
     assert decode(news)["method"] == "notifications/tools/list_changed"
 
 
+def test_a_list_that_is_made_while_the_tools_change_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def one() -> int:
+        return 1
+
+    protocol = protocol_of(one)
+    before = protocol._catalogue
+    page = before.page
+
+    def change_and_page(cursor: str | None) -> Any:
+        made = page(cursor)
+        protocol.replace(Catalogue([]))
+        return made
+
+    monkeypatch.setattr(before, "page", change_and_page)
+
+    _, after = answers(protocol, request("tools/list"), request("tools/list", id=2))
+
+    assert names(after) == []
+
+
+def test_tools_added_and_removed_by_many_threads_are_all_added_and_removed() -> None:
+    def named(name: str) -> Any:
+        return tool_api(name=name)(lambda: None)
+
+    def change(thread: int) -> None:
+        for number in range(20):
+            server.add(named(f"kept_{thread}_{number}"), named(f"gone_{thread}_{number}"))
+            server.remove(f"gone_{thread}_{number}")
+
+    server = Server()
+    threads = [threading.Thread(target=change, args=(number,)) for number in range(4)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+
+    expected = {f"kept_{thread}_{number}" for thread in range(4) for number in range(20)}
+    assert {tool.name for tool in server.tools} == expected
+
+
+def test_a_server_within_the_process_that_tells_of_changes_goes_on_answering() -> None:
+    async def one() -> int:
+        return 1
+
+    async def two() -> int:
+        return 2
+
+    answered: SimpleQueue[Any] = SimpleQueue()
+    server = Server([one])
+    server.request("initialize", {"protocolVersion": "2025-11-25"})
+
+    server.add(two)
+    threading.Thread(target=lambda: answered.put(server.call("two")), daemon=True).start()
+
+    assert answered.get(timeout=PATIENCE_SECONDS)["structuredContent"] == {"result": 2}
+
+
 def test_a_server_within_the_process_changes_as_well() -> None:
     def one() -> int:
         return 1
@@ -182,8 +247,6 @@ def test_a_server_within_the_process_changes_as_well() -> None:
 
 
 def test_a_server_within_the_process_leaves_no_threads_when_it_is_closed() -> None:
-    import threading
-
     async def two() -> int:
         return 2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -51,9 +51,7 @@ class OnLoop:
 
     async def together(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
         """As `Waiting.together`."""
-        async with anyio.create_task_group() as tasks:
-            for work in works:
-                tasks.start_soon(work)
+        await together(works)
 
     async def aside(self, work: Callable[[], T], seconds: float | None) -> T:
         """As `Waiting.aside`: in a thread."""
@@ -82,6 +80,25 @@ class OnLoop:
             finally:
                 question.on_closed = None
         return None
+
+
+async def together(works: Iterable[Callable[[], Coroutine[Any, Any, None]]]) -> None:
+    """Do several things side by side, and wait for all of them. What one of them raises ends the others."""
+    try:
+        async with anyio.create_task_group() as tasks:
+            for work in works:
+                tasks.start_soon(work)
+    except BaseExceptionGroup as group:
+        faults = list(_leaves(group))
+        raise next((fault for fault in faults if isinstance(fault, Exception)), faults[0]) from None
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if not isinstance(error, BaseExceptionGroup):
+        yield error
+        return
+    for inner in error.exceptions:
+        yield from _leaves(inner)
 
 
 async def within(work: Callable[[], Coroutine[Any, Any, T]], seconds: float | None) -> T:

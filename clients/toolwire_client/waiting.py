@@ -62,7 +62,7 @@ class Waiting(Protocol):
         """Do *work*, which may block, to its end, whatever happens meanwhile."""
 
     async def together(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
-        """Do several things side by side, and wait for all of them."""
+        """Do several things side by side, and wait for all of them. What one raises is raised, and in no group."""
 
     async def aside(self, work: Callable[[], T], seconds: float | None) -> T:
         """Do *work*, which may block, and let it run on by itself if nobody waits any longer.

@@ -268,6 +268,11 @@ def test_several_conversations_are_answered_in_their_order() -> None:
         assert llm.generate(["a", "b"]) == ["a", "b"]
 
 
+def test_what_one_of_several_conversations_comes_to_is_raised_as_for_a_single_one() -> None:
+    with StandIn(rule=lambda body: refused(400)) as server, pytest.raises(Refused):
+        gpt(server).generate(["a", "b"])
+
+
 def test_roles_are_mapped_by_the_template() -> None:
     with StandIn() as server:
         gpt(server).chat([{"role": "environment", "content": "x"}])

@@ -279,6 +279,24 @@ def test_a_server_that_has_ended_does_not_hide_the_others() -> None:
         assert {name: type(error) for name, error in toolbox.errors.items()} == {"dead": ServerGone}
 
 
+class BrokenClient:
+    """A client of somebody's own."""
+
+    def list_tools(self, *, timeout_seconds: float | None = None) -> Any:
+        raise ZeroDivisionError
+
+    def call_tool(self, name: str, arguments: Any, *, on_progress: Any = None, timeout_seconds: Any = None) -> Any:
+        raise AssertionError("it has no tools")
+
+
+def test_what_a_client_of_ones_own_raises_is_raised_and_in_no_group(face: str) -> None:
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        with pytest.raises(ZeroDivisionError):
+            await make([BrokenClient(), add, BrokenClient()]).list_tools()
+
+    play(face, scenario)
+
+
 def test_a_failure_of_a_tool_is_a_result_that_says_so(face: str) -> None:
     def fail(how: str) -> None:
         raise {"tool": ToolError, "other": ValueError}[how]("no such note")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 from anyio.lowlevel import current_token
 
+from ..loop import together
 from .errors import NotReady, Refused
 from .model import kept_open
 from .remote import OpenAIModel, RemoteModel
@@ -277,9 +278,7 @@ async def _all(works: list[Callable[[], Awaitable[T]]]) -> list[T]:
         async with limiter:
             results[place] = await works[place]()
 
-    async with anyio.create_task_group() as tasks:
-        for place in range(len(works)):
-            tasks.start_soon(one, place)
+    await together([partial(one, place) for place in range(len(works))])
     return [results[place] for place in range(len(works))]
 
 

@@ -59,13 +59,16 @@ def read_config(
 
 
 def _parsed(path: Path) -> Any:
-    text = path.read_text(encoding="utf-8-sig")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadConfiguration(f"{path}: it is no UTF-8 (byte {error.start})") from None
     for pattern in (_COMMENT, _COMMA):
         # What is taken out leaves its line breaks, so that an error is where it says it is.
         text = pattern.sub(lambda found: found[1] or "\n" * found[0].count("\n"), text)
     try:
         return msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise BadConfiguration(f"{path}: {error}") from None
 
 
@@ -116,9 +119,10 @@ class _Reader:
             return {}
         path = self._folder / self._text("envFile", given)
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-        except OSError as error:
-            raise BadConfiguration(f"its envFile {path} cannot be read: {error.strerror}") from None
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+            raise BadConfiguration(f"its envFile {path} cannot be read: {reason}") from None
         pairs = [line.strip().removeprefix("export ").partition("=") for line in lines if "=" in line]
         return {name.strip(): _unquoted(value.strip()) for name, _, value in pairs if not name.startswith("#")}
 

@@ -130,8 +130,10 @@ def test_what_is_left_open_is_filled_in(tmp_path: Path, monkeypatch: pytest.Monk
     )
 
 
-def test_a_file_of_variables_is_read_and_gives_way_to_env(tmp_path: Path) -> None:
-    (tmp_path / "vars").write_text('# keys\nA=1\nexport B="two words"\n\nC=from file\nnonsense\n')
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_file_of_variables_is_read_and_gives_way_to_env(tmp_path: Path, mark: str) -> None:
+    text = mark + 'A=1\n# keys=none\nexport B="two words"\n\nC=from file\nnonsense\n'
+    (tmp_path / "vars").write_text(text, encoding="utf-8")
     config = read({"command": "x", "envFile": "vars", "env": {"C": "from env"}}, folder=tmp_path)
     assert config.env == {"A": "1", "B": "two words", "C": "from env"}
 
@@ -160,6 +162,13 @@ def test_what_is_wrong_with_an_entry_is_told(entry: Any, said: str, monkeypatch:
     assert said in str(error)
 
 
+def test_a_file_of_variables_that_is_no_text_is_a_fault_of_its_server_alone(tmp_path: Path) -> None:
+    (tmp_path / "vars").write_bytes(b"KEY=\xff")
+    error = read({"command": "x", "envFile": "vars"}, folder=tmp_path)
+    assert isinstance(error, BadConfiguration)
+    assert "it is no UTF-8" in str(error)
+
+
 def test_comments_and_trailing_commas_are_allowed_and_strings_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
     file.write_text(
@@ -178,11 +187,18 @@ def test_comments_and_trailing_commas_are_allowed_and_strings_left_alone(tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("[]", 'no "mcpServers"'), ('{"servers": []}', 'no "mcpServers"'), ("{", "")]
+    ("written", "said"),
+    [
+        (b"[]", 'no "mcpServers"'),
+        (b'{"servers": []}', 'no "mcpServers"'),
+        (b"{", ""),
+        (b"[" * 10_000, "recursion"),
+        (b'{"\xff": 1}', "no UTF-8 (byte 2)"),
+    ],
 )
-def test_a_file_that_is_none_is_an_error_that_names_it(tmp_path: Path, text: str, said: str) -> None:
+def test_a_file_that_is_none_is_an_error_that_names_it(tmp_path: Path, written: bytes, said: str) -> None:
     file = tmp_path / "mcp.json"
-    file.write_text(text)
+    file.write_bytes(written)
     with pytest.raises(ClientError, match=r"mcp\.json") as caught:
         connect_config(file)
     assert said in str(caught.value)

@@ -181,6 +181,19 @@ def test_code_that_ends_the_session_is_told_and_the_next_call_begins_another(mad
     assert "NameError" in failure(action, "kept")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="it is found in /proc")
+def test_what_left_the_process_group_ends_with_the_session(made: Any) -> None:
+    action, name = made(), f"tw-away-{os.getpid() % 10_000}"
+    daemon = f"import os, time\n{NAMED.format(name)}os.setsid()\nprint(flush=True)\nwhile True: time.sleep(60)"
+    start = "import subprocess, sys\np = subprocess.Popen([sys.executable, '-c', {!r}], stdout=-1)\np.stdout.readline()"
+    told(action, start.format(daemon))
+    assert called_by(name)
+
+    action.reset()
+
+    wait_until(lambda: not called_by(name))
+
+
 def test_a_session_that_nobody_uses_ends(made: Any) -> None:
     action = made(idle_seconds=0.05)
     pid = int(told(action, "import os; os.getpid()")[0])

@@ -33,7 +33,7 @@ class IPythonInterpreter(BaseAction):
 
     There is one session for each object of this class, and a server has one object. The code can do what the server's
     user can, but sees nothing of the server's environment: PythonInterpreter is the one with a sandbox. What it starts
-    ends with the session, and with the server, unless it leaves its process group.
+    ends with the session, and with the server; on Linux even what leaves its process group.
     """
 
     def __init__(

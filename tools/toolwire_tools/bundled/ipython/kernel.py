@@ -1,20 +1,18 @@
 """One Jupyter kernel: a Python process that keeps what it was told. Imported with jupyter_client, at the first call.
 
 Strategy. The process is ours, so that it gets no more of our environment than it needs, and ends with everything it
-started that has not left its process group. What goes over its channels is jupyter_client's; they are Unix sockets in a
-private folder where there are any. One call at a time uses a kernel: ZeroMQ's sockets are not for several threads at
-once.
+started: with its process group, and with what has left that (scratch.py). What goes over its channels is
+jupyter_client's; they are Unix sockets in a private folder where there are any. One call at a time uses a kernel:
+ZeroMQ's sockets are not for several threads at once.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -23,6 +21,7 @@ import zmq
 from jupyter_client.client import KernelClient
 from jupyter_client.connect import write_connection_file
 
+from toolwire_tools.bundled.scratch import Scratch
 from toolwire_tools.errors import ToolError
 from toolwire_tools.lifeline import end_when_closed
 
@@ -68,8 +67,8 @@ class Kernel:
     """
 
     def __init__(self, folder: str | None, *, shell: bool, check: Callable[[], None]) -> None:
-        self._private = tempfile.mkdtemp(prefix="toolwire-jupyter-")
-        self._errors = open(os.path.join(self._private, "stderr"), "wb+")  # noqa: SIM115  # open as long as the kernel
+        self._scratch = Scratch("jupyter")
+        self._errors = open(self._in_scratch("stderr"), "wb+")  # noqa: SIM115  # open as long as the kernel
         self._context = zmq.Context()
         self._process: subprocess.Popen[bytes] | None = None
         self._lifeline = -1
@@ -139,17 +138,20 @@ class Kernel:
             self._lifeline = -1
         self._context.destroy(linger=0)
         self._errors.close()
-        shutil.rmtree(self._private, ignore_errors=True)
+        self._scratch.remove()
 
     # The process
 
+    def _in_scratch(self, name: str) -> str:
+        return os.path.join(self._scratch.path, name)
+
     def _start(self, folder: str | None) -> subprocess.Popen[bytes]:
-        self._connection_file = os.path.join(self._private, "kernel.json")
+        self._connection_file = self._in_scratch("kernel.json")
         if sys.platform == "win32":
             write_connection_file(self._connection_file)
         else:
-            write_connection_file(self._connection_file, transport="ipc", ip=os.path.join(self._private, "channel"))
-        home = os.path.join(self._private, "folder")
+            write_connection_file(self._connection_file, transport="ipc", ip=self._in_scratch("channel"))
+        home = self._in_scratch("folder")
         os.mkdir(home)
         # The environment says whose child it is: without its parent it ends by itself.
         environment = {**_environment(os.environ), "JPY_PARENT_PID": str(os.getpid()), "IPYTHONDIR": home}

@@ -5,7 +5,8 @@ when its time is up, when the call is cancelled. Threads read its two pipes, wha
 process has nothing of the server's: no variable of its environment, no descriptor but these pipes.
 
 In a sandbox, killing one process kills all. Without one it is the process group that is killed, and what has left the
-group gets away. There, too, the process inherits a pipe by whose end the system learns that the server is gone.
+group is found by its environment (scratch.py). There, too, the process inherits a pipe by whose end the system learns
+that the server is gone.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ import time
 from contextlib import ExitStack, suppress
 from functools import cache
 from subprocess import PIPE
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from toolwire_tools.bundled.scratch import Scratch
 from toolwire_tools.errors import ToolError
 from toolwire_tools.lifeline import end_when_closed
 
@@ -61,18 +62,18 @@ def execute(job: Job, *, sandboxed: bool, check: Callable[[], None] = lambda: No
     """
     deadline = time.monotonic() + job.timeout_seconds
     result, output = _Ends(2 * (job.max_output_bytes + _RESULT_BYTES)), _Ends(job.max_output_bytes)
-    with ExitStack() as stack:
-        process = _started(job, stack, sandboxed=sandboxed)
-        threads: list[threading.Thread] = []
-        try:
+    threads: list[threading.Thread] = []
+    try:
+        with ExitStack() as stack:
+            process = _started(job, stack, sandboxed=sandboxed)
+            stack.callback(_end, process)
             threads += [_thread(_feed, process.stdin, job.order(sandboxed=sandboxed))]
             threads += [_thread(_read, process.stdout, result), _thread(_read, process.stderr, output)]
             status = _waited(process, threads[1], deadline, check)
-        finally:
-            _end(process)
-            drained = time.monotonic() + _DRAIN_SECONDS
-            for thread in threads:
-                thread.join(max(0.0, drained - time.monotonic()))
+    finally:
+        drained = time.monotonic() + _DRAIN_SECONDS
+        for thread in threads:
+            thread.join(max(0.0, drained - time.monotonic()))
     if sandboxed and status is not None and _SIGNALLED < status <= _SIGNALLED + _SIGNALS:
         status = _SIGNALLED - status
     return Ended(status, bytes(result.start), output.text())
@@ -105,7 +106,9 @@ def _started(job: Job, stack: ExitStack, *, sandboxed: bool) -> Popen[bytes]:
         program, home = wrapped(program, job.readable), FOLDER
         folder = "/"
     else:
-        home = folder = stack.enter_context(TemporaryDirectory(prefix="toolwire-python-", ignore_cleanup_errors=True))
+        scratch = Scratch("python")
+        stack.callback(scratch.remove)
+        home = folder = scratch.path
         if sys.platform != "win32":
             lifeline = _lifeline(stack)
             options["pass_fds"] = (lifeline,)

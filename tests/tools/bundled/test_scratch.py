@@ -1,0 +1,120 @@
+"""Folders of the bundled tools that go with whoever uses them, even if that is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from toolwire_tools.bundled.scratch import Scratch
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there")
+
+USES_ONE = """
+import os, subprocess, sys
+from toolwire_tools.bundled.scratch import Scratch
+path = Scratch("test").path
+open(os.path.join(path, "file"), "w").close()
+started = subprocess.Popen(
+    [sys.executable, "-c", "import time; time.sleep(600)"],
+    env={"HOME": path}, start_new_session=True, stdout=subprocess.DEVNULL,
+)
+print(path, started.pid, flush=True)
+"""
+WAITS = "sys.stdin.read()\n"
+
+
+class User:
+    """A process that uses a folder, in which works another that has left its group."""
+
+    def __init__(self, folder: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", USES_ONE + WAITS],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "TMPDIR": str(folder)},
+        )
+        assert self.process.stdout is not None
+        path, pid = self.process.stdout.readline().split()
+        self.scratch, self.started = Path(path), int(pid)
+
+    def end(self) -> None:
+        """Have it end in an orderly way, and wait for that."""
+        self.process.communicate("")
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process, which is no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_folder_goes_with_the_process_that_made_it(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    assert user.scratch.is_dir()
+
+    user.end()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_what_works_in_a_folder_ends_with_it_wherever_it_has_gone(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    assert is_running(user.started)
+
+    user.end()
+
+    assert not is_running(user.started)
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next_and_nothing_else(tmp_path: Path) -> None:
+    killed, living = User(tmp_path), User(tmp_path)
+    others = [tmp_path / "toolwire-notes", tmp_path / "toolwire-file.scratch", tmp_path / "toolwire-link.scratch"]
+    others[0].mkdir()
+    others[1].touch()
+    others[2].symlink_to(others[0])
+    killed.process.send_signal(signal.SIGKILL)
+    killed.process.communicate()
+    assert killed.scratch.is_dir()
+
+    User(tmp_path).end()
+
+    assert sorted(tmp_path.iterdir()) == sorted([living.scratch, *others])
+    assert (living.scratch / "file").exists()
+    if sys.platform == "linux":
+        assert not is_running(killed.started)
+        assert is_running(living.started)
+    living.end()
+
+
+def test_a_copy_of_the_process_removes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    scratch = Scratch("test")
+    if (child := os.fork()) == 0:
+        scratch.remove()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+    assert os.path.isdir(scratch.path)
+    scratch.remove()
+    assert not os.path.exists(scratch.path)
+
+
+def test_folders_that_nobody_may_enter_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    scratch = Scratch("test")
+    deep = Path(scratch.path, "a", "b")
+    deep.mkdir(parents=True)
+    (deep / "file").touch()
+    deep.parent.chmod(0)
+
+    scratch.remove()
+
+    assert not os.path.exists(scratch.path)

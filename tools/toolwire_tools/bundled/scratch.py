@@ -1,0 +1,163 @@
+"""Folders of our own among the temporary ones, which go when they are needed no more, with whoever works in them.
+
+Strategy. A server that is killed removes nothing. So a folder is locked (flock(2), which ends with its holder) as long
+as it is in use, and the first one that a server makes has it remove those that nobody holds any more. systemd-tmpfiles
+lets a locked folder be as well (tmpfiles.d(5)).
+
+What runs in such a folder has its path in the environment, and so has all that it starts, in whatever process group:
+that is how it is found (as Jenkins finds what a build has left behind), if it has not taken pains to get rid of it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import signal
+import tempfile
+import time
+from contextlib import suppress
+from functools import cache
+
+_PREFIX, _SUFFIX = "toolwire-", ".scratch"
+"""What no folder of somebody else's is called."""
+
+_END_SECONDS = 1.0
+"""How long to go on ending processes that start others faster than they are found."""
+
+
+class Scratch:
+    """A folder for what is called *purpose*, at `path`. A process that is to end with it has to be told that path in
+    its environment."""
+
+    def __init__(self, purpose: str) -> None:
+        _remove_abandoned()
+        self.path, self._lock = _made(f"{_PREFIX}{purpose}-")
+        _in_use.add(self)
+
+    def remove(self) -> None:
+        """Remove the folder, and kill all processes that know of it (Linux)."""
+        try:
+            _in_use.remove(self)
+        except KeyError:  # it has been
+            return
+        _remove(self.path)
+        if self._lock is not None:
+            os.close(self._lock)
+
+
+_in_use: set[Scratch] = set()
+
+
+@atexit.register
+def _remove_all() -> None:
+    for scratch in list(_in_use):
+        scratch.remove()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_use.clear)  # a copy of the server is no server
+
+
+def _made(prefix: str) -> tuple[str, int | None]:
+    """A new folder and what keeps it locked; None where there is no such thing."""
+    while True:
+        path = tempfile.mkdtemp(_SUFFIX, prefix)
+        try:
+            lock = _locked(path)
+        except NotImplementedError:
+            return path, None
+        if lock is not None:
+            return path, lock
+        # Somebody who came by took it for abandoned, and removes it.
+
+
+def _locked(path: str) -> int | None:
+    """A descriptor by which the folder at *path* is locked, or None if it is somebody else's, or has gone.
+
+    Raises:
+        NotImplementedError: if folders are not locked here.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        raise NotImplementedError from None
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(fd), os.lstat(path)):
+            return fd
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    except OSError:  # some file systems of networks
+        os.close(fd)
+        raise NotImplementedError from None
+    os.close(fd)
+    return None
+
+
+@cache
+def _remove_abandoned() -> None:
+    """Remove the folders of servers that were killed. Once is enough: it is done by all that come after."""
+    with suppress(OSError, NotImplementedError), os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            if not _is_ours(entry) or (lock := _locked(entry.path)) is None:
+                continue
+            _remove(entry.path)
+            os.close(lock)
+
+
+def _is_ours(entry: os.DirEntry[str]) -> bool:
+    is_called_so = entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX)
+    if not is_called_so or not entry.is_dir(follow_symlinks=False):
+        return False
+    return not hasattr(os, "geteuid") or entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+
+
+def _remove(path: str) -> None:
+    _end_processes(os.fsencode(path))
+    shutil.rmtree(path, ignore_errors=True)
+    if os.path.isdir(path):  # there are folders that not even their owner may enter
+        for above, names, _ in os.walk(path):
+            for inner in (os.path.join(above, name) for name in names):
+                if not os.path.islink(inner):
+                    os.chmod(inner, 0o700)
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _end_processes(told: bytes) -> None:
+    """Kill every process of ours that was *told* so in its environment, until there are none, nor any new ones."""
+    latest = time.monotonic() + _END_SECONDS
+    known, before = set[str](), set[str]()
+    while time.monotonic() < latest:
+        present = _processes()
+        has_killed = False
+        for process in present - known:
+            environment = _environment(process)
+            if environment:  # else it is about to have one, or about to go, or belongs to the kernel or somebody else
+                known.add(process)
+            if told in environment:
+                has_killed = True
+                with suppress(OSError):
+                    os.kill(int(process), signal.SIGKILL)
+        if not has_killed and present <= before:
+            return
+        before = present
+
+
+def _processes() -> set[str]:
+    try:
+        return set(filter(str.isdigit, os.listdir("/proc")))
+    except OSError:  # no Linux
+        return set()
+
+
+def _environment(process: str) -> bytes:
+    try:
+        with open(f"/proc/{process}/environ", "rb") as file:
+            return file.read()
+    except OSError:
+        return b""

@@ -813,3 +813,53 @@ def test_content_among_data_is_refused_by_name() -> None:
     for made in (lambda: takes(Page), lambda: takes(Image), lambda: returning(Page)):
         with pytest.raises(RegistrationError, match=r"Image is content of an answer and no data; .* list\[Image\]"):
             made()
+
+
+def test_the_length_of_bytes_is_theirs_and_not_that_of_their_base64() -> None:
+    pair = Annotated[bytes, msgspec.Meta(min_length=2, max_length=2)]
+    assert load(pair, "YWI=") == b"ab"
+    assert faults(pair, "YWJj") == [("arguments.x", "must be no longer than 2")]
+    assert faults(pair, "YQ==") == [("arguments.x", "must be no shorter than 2")]
+
+
+@pytest.mark.parametrize(
+    ("hint", "value", "place"),
+    [
+        (bytes, "ab", "arguments.x"),
+        (list[bytes], ["YWI=", "ab"], "arguments.x[1]"),
+        (Annotated[dt.datetime, msgspec.Meta(tz=False)], "2026-03-01T09:00:00Z", "arguments.x"),
+        (list[list[Annotated[dt.time, msgspec.Meta(tz=False)]]], [["09:00:00", "nine"]], "arguments.x[0][1]"),
+        (dict[str, Annotated[dt.time, msgspec.Meta(tz=False)]], {"a.b": "nine"}, "arguments.x"),
+    ],
+)
+def test_what_only_msgspec_refuses_is_told_with_its_place(hint: Any, value: Any, place: str) -> None:
+    [(told, sentence)] = faults(hint, value)
+    assert told == place
+    assert "$" not in sentence
+
+
+@pytest.mark.parametrize("hint", [int, dt.date, bytes, Level, list[dt.date], dict[str, Level]])
+def test_half_of_a_character_is_refused_as_any_other_wrong_value(hint: Any) -> None:
+    half = "\ud800"
+    assert faults(hint, {list: [half], dict: {"a": half}}.get(typing.get_origin(hint), half))
+    assert load(dt.date | str, half) == half
+
+
+@pytest.mark.parametrize(("step", "value"), [(0.01, 19.99), (0.1, 0.3), (0.1, 1e22), (1e-300, 0.5), (3, 2**70 * 3)])
+def test_a_multiple_is_one_of_the_numbers_as_they_are_written(step: float, value: float) -> None:
+    hint = Annotated[int if isinstance(value, int) else float, annotated_types.MultipleOf(step)]
+    assert load(hint, value) == value
+    assert returning(hint).builtins(value) == value
+
+
+def test_what_is_no_multiple_is_refused() -> None:
+    assert faults(Annotated[float, annotated_types.MultipleOf(0.01)], 19.995) == [
+        ("arguments.x", "19.995 is not a multiple of 0.01")
+    ]
+
+
+def test_a_duration_in_small_letters_is_none() -> None:
+    assert load(dt.timedelta, "P1DT2H") == dt.timedelta(days=1, hours=2)
+    assert faults(dt.timedelta, "P1DT2h") == [
+        ("arguments.x", '"P1DT2h" is not an ISO 8601 duration, such as P1DT2H30M')
+    ]

@@ -13,7 +13,7 @@ import msgspec
 
 from .errors import ArgumentsError
 from .fields import MISSING
-from .shapes import Build, Refused, Schema, Shape
+from .shapes import NOT_CONVERTED, Build, Refused, Schema, Shape, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +67,7 @@ class Arguments:
         read = self._read or self._prepared()
         try:
             return read(arguments)
-        except (msgspec.ValidationError, Refused, RecursionError):
+        except (*NOT_CONVERTED, Refused, RecursionError):
             return self._second_reading(arguments, coerce)
 
     def _prepared(self) -> Callable[[Any], Bound]:
@@ -105,10 +105,9 @@ class Arguments:
             if self._read_leniently is None:
                 self._read_leniently = reader(self._lenient())
             return self._read_leniently(arguments)
-        except Refused as error:
-            raise ArgumentsError([(place("arguments", error.path), error.sentence)]) from error.__cause__
-        except msgspec.ValidationError as error:
-            raise ArgumentsError([("arguments", str(error))]) from None
+        except (*NOT_CONVERTED, Refused) as error:
+            refused = error if isinstance(error, Refused) else refusal(error)
+            raise ArgumentsError([(place("arguments", refused.path), refused.sentence)]) from refused.__cause__
         except RecursionError:
             raise ArgumentsError([("arguments", "is nested too deeply")]) from None
 

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import re
-from typing import Any
+from fractions import Fraction
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.faults import Fault, worded
 
 from .scalars import SCALARS
 from .shapes import Refused, Schema
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 class Judge:
     """Checks values against one JSON Schema, 2020-12, formats included. References never leave the schema."""
 
     def __init__(self, schema: Schema) -> None:
-        from jsonschema import Draft202012Validator
         from referencing import Registry
 
         self.schema = schema
-        self._validator: Any = Draft202012Validator(schema, registry=Registry(), format_checker=_formats())
+        self._validator: Any = _validator()(schema, registry=Registry(), format_checker=_formats())
 
     def faults(self, value: Any, root: str) -> list[Fault]:
         """Return what the schema has against *value*, as places (starting with *root*) and sentences."""
@@ -76,6 +81,27 @@ def _references(schema: Any) -> list[str]:
     own = [schema["$ref"]] if isinstance(schema.get("$ref"), str) else []
     inside = (value for word, value in schema.items() if word not in ("enum", "const", "default", "examples"))
     return own + [found for value in inside for found in _references(value)]
+
+
+@functools.cache
+def _validator() -> Any:
+    from jsonschema import Draft202012Validator, ValidationError
+    from jsonschema.validators import extend
+
+    def multiple_of(_: Any, step: Any, value: Any, schema: Any) -> Iterator[Any]:
+        if isinstance(value, int | float) and not isinstance(value, bool) and not _is_multiple(value, step):
+            yield ValidationError(f"{value} is not a multiple of {step}")
+
+    return extend(Draft202012Validator, {"multipleOf": multiple_of})
+
+
+def _is_multiple(value: float, step: float) -> bool:
+    """True for the numbers as they are written: 19.99 is a multiple of 0.01, which binary fractions deny."""
+    return (isinstance(value, int) or isfinite(value)) and _written(value) % _written(step) == 0
+
+
+def _written(number: float) -> Fraction:
+    return Fraction(number if isinstance(number, int) else repr(number))
 
 
 _checker: Any = None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from .shapes import WALK, Refused, Shape, guarded
+from .shapes import NOT_CONVERTED, WALK, Refused, Shape, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,6 +91,8 @@ def _timedelta(direction: Direction) -> Shape:
     def build(value: str) -> dt.timedelta:
         if weeks := re.fullmatch("P([0-9]+)W", value):
             return dt.timedelta(weeks=int(weeks[1]))
+        if value != value.upper():  # which msgspec would take, and the format does not
+            raise Refused(f"{value!r} is no duration: its letters are capitals")
         try:
             return msgspec.convert(value, dt.timedelta)
         except msgspec.ValidationError as error:
@@ -124,10 +126,22 @@ def _decimal(direction: Direction) -> Shape:
 def _bytes(make: Callable[[bytes], Any] | None) -> Callable[[Direction], Shape]:
     def shape(direction: Direction) -> Shape:
         # After str in a union: many a plain word is valid base64.
-        native, build = (str, None) if direction == "output" else (bytes, make)
+        native: Any = bytes if direction == "input" else str
+        build: Any = {"input": make, "lenient": decoded, "output": None}[direction]
         return msgspec.structs.replace(text({"contentEncoding": "base64"}, native, build, rank=2), same=False)
 
+    def decoded(value: str) -> Any:
+        data = _from_base64(value)
+        return data if make is None else make(data)
+
     return shape
+
+
+def _from_base64(value: str) -> bytes:
+    try:
+        return msgspec.convert(value, bytes)
+    except NOT_CONVERTED:
+        raise Refused(f"{value[:40]!r} is no Base64, with padding and without spaces, such as 'YWI='") from None
 
 
 def _datetime_clock(aware: bool, direction: Direction) -> Shape:

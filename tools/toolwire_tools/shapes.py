@@ -63,8 +63,8 @@ class Shape(msgspec.Struct, frozen=True):
         """
         try:
             native = msgspec.convert(value, self.native)
-        except msgspec.ValidationError as error:
-            raise Refused(*_located(str(error))) from None
+        except NOT_CONVERTED as error:
+            raise refusal(error) from None
         return native if self.build is None else self.build(native)
 
     def with_schema(self, **members: Any) -> Shape:
@@ -72,16 +72,19 @@ class Shape(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, schema={**self.schema, **members})
 
 
-def _located(message: str) -> tuple[str, tuple[str | int, ...]]:
-    """Split msgspec's "sentence - at `$.a[2]`" into a sentence and a path (indices that msgspec hides are left out)."""
-    sentence, _, place = message.partition(" - at `")
+NOT_CONVERTED = (msgspec.ValidationError, UnicodeEncodeError)
+"""What `msgspec.convert` raises for a value that it does not take; the second for half of a character, `"\\ud800"`."""
+
+
+def refusal(error: Exception) -> Refused:
+    """One of these as a refusal: "sentence - at `$.a[2]`" has its path (indices that msgspec hides are left out)."""
+    if isinstance(error, UnicodeEncodeError):
+        return Refused("has half of a character in it (a lone surrogate), which is no text")
+    sentence, _, place = str(error).partition(" - at `")
     steps: list[str | int] = []
-    for step in place.rstrip("`").removeprefix("$").replace("[", ".[").split("."):
-        if step.startswith("[") and step[1:-1].isdigit():
-            steps.append(int(step[1:-1]))
-        elif step and not step.startswith("["):
-            steps.append(step)
-    return sentence, tuple(steps)
+    for step in place.rpartition("$")[2].rstrip("`").replace("[...]", "").replace("[", ".[").split(".")[1:]:
+        steps.append(int(step[1:-1]) if step[:1] == "[" and step[1:-1].isdigit() else step)
+    return Refused(sentence, tuple(steps))
 
 
 def guarded(make: Build, sentence: str = "") -> Build:

@@ -180,7 +180,7 @@ class Types:
             return self._compared(hint, constraints)
         # When jsonschema has passed the arguments, their constraints need no second look.
         narrowed = shape if self.direction == "lenient" else constrain(shape, constraints)
-        if getattr(hint, "__origin__", hint) in (*_SETS, frozenset):  # so far, equal items count
+        if getattr(hint, "__origin__", hint) in _RECOUNTED:
             return compared(narrowed, constraints)
         return narrowed
 
@@ -486,6 +486,8 @@ _SEQUENCES = (
     collections.abc.Reversible,
 )
 _SETS = (set, collections.abc.Set, collections.abc.MutableSet)
+_RECOUNTED = (*_SETS, frozenset, bytes, bytearray, memoryview)
+"""What has another length than its JSON: equal items are one, and four characters of Base64 up to three bytes."""
 _MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping, collections.defaultdict)
 
 _CONTAINERS: dict[Any, Callable[[Types, tuple[Any, ...]], Shape]] = {

@@ -217,6 +217,8 @@ def _remedy(error: BaseException) -> str:
         return f"; if {package!r} is a package, install it: {sys.executable} -m pip install {package}"
     if isinstance(error, EOFError):
         return "; it reads standard input, which belongs to the host"
+    if isinstance(error, ImportError) and "no known parent package" in str(error):
+        return "; its folder is no package: put an __init__.py there, or import without the leading dot"
     return " (traceback above)"
 
 

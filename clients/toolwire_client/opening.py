@@ -23,6 +23,14 @@ class Opening:
         self._client: Client | None = None
         self._async_client: AsyncClient | None = None
 
+    if not TYPE_CHECKING:  # a type checker is to find the mistake itself
+
+        def __getattr__(self, name: str) -> object:
+            raise AttributeError(
+                f"connect(...) has no {name!r}, the client in its block has: with connect(...) as client, "
+                "or async with connect(...) as client"
+            )
+
     def client(self, waiting: Waiting) -> AsyncClient:
         """Return a client that waits in this way, and is not open yet."""
         return AsyncClient(self._settings, waiting)

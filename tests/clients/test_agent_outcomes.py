@@ -50,6 +50,12 @@ def test_a_question_is_answered_with_what_the_tools_gave(backend: str) -> None:
     check_transcript(outcome.transcript)
 
 
+def test_an_outcome_is_shown_without_all_that_happened(backend: str) -> None:
+    outcome = answer(backend, agent([final("10")]))
+    assert repr(outcome).startswith("Outcome(status='answered', result='10', ")
+    assert repr(outcome).endswith(f", transcript=<{len(outcome.transcript)} events>)")
+
+
 def test_a_model_that_sees_no_way_says_so(backend: str) -> None:
     outcome = answer(backend, agent([final("I cannot fly", ok=False)]))
     assert (outcome.status, outcome.result, outcome.ok) == ("unsolvable", "I cannot fly", False)

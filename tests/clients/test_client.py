@@ -283,6 +283,11 @@ def test_only_the_usual_environment_is_passed_on(monkeypatch: pytest.MonkeyPatch
         assert client.call_tool("x").structured["API_KEY"] == "secret"
 
 
+def test_what_is_asked_without_a_block_says_where_the_client_is() -> None:
+    with pytest.raises(AttributeError, match=r"no 'list_tools'.* with connect"):
+        _ = connect([sys.executable]).list_tools  # type: ignore[attr-defined]
+
+
 def test_a_closed_client_says_so() -> None:
     with fake("Server") as client:
         pass

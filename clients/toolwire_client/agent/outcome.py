@@ -18,7 +18,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     `result` is what the model answered, or says against an answer; `None` if it came to none: nothing is made up in
     its place. `reason` says why the run ended as it did, where that needs saying. `turns` counts the model's replies
-    since the question, `usage` its tokens, as far as it told them. `transcript` is all that happened.
+    since the question, `usage` its tokens, as far as it told them. `transcript` is all that happened, and too long to
+    be shown when an outcome is.
     """
 
     status: Status
@@ -27,6 +28,12 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     turns: int = 0
     usage: Usage = Usage()
     transcript: tuple[Recorded, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"Outcome(status={self.status!r}, result={self.result!r}, reason={self.reason!r}, turns={self.turns}, "
+            f"usage={self.usage!r}, transcript=<{len(self.transcript)} events>)"
+        )
 
     @property
     def ok(self) -> bool:

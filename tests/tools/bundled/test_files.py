@@ -298,6 +298,25 @@ def test_a_file_is_written_with_the_folders_on_its_way(files: Files, root: Path)
     assert os.listdir(root / "new/deep") == ["file.txt"]
 
 
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("deep/" * 65 + "file", "more folders within each other than are allowed"),
+        ("a/b/" + "n" * 300, "a name that is too long"),
+        ("a/" + "n" * 300 + "/file", "a folder whose name is too long"),
+        ("a/b/c/../../../../file", "a way that leads out"),
+        ("a/b/large", "x" * 2000),
+        ("a/b/", "no name"),
+    ],
+)
+def test_a_file_that_is_refused_leaves_no_folders_behind(root: Path, path: str, content: str) -> None:
+    before = sorted(root.rglob("*"))
+
+    fault(Files(root, writable=True, max_bytes=1000).write, path, content)
+
+    assert sorted(root.rglob("*")) == before
+
+
 def test_what_exists_is_replaced_or_appended_to_only_on_demand(files: Files, root: Path) -> None:
     assert 'say if_exists="replace"' in fault(files.write, "notes/todo.md", "gone")
     assert (root / "notes/todo.md").read_text().startswith("# To do")

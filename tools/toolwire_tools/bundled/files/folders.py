@@ -52,6 +52,9 @@ class Folder(Protocol):
     def remove(self, name: str) -> None:
         """Remove the file *name*."""
 
+    def remove_folder(self, name: str) -> None:
+        """Remove the folder *name*, which has to be empty."""
+
     def close(self) -> None:
         """Take note that it is used no more."""
 
@@ -88,6 +91,9 @@ class _ByDescriptor:
 
     def remove(self, name: str) -> None:
         os.unlink(name, dir_fd=self._fd)
+
+    def remove_folder(self, name: str) -> None:
+        os.rmdir(name, dir_fd=self._fd)
 
     def close(self) -> None:
         os.close(self._fd)
@@ -137,6 +143,9 @@ class _ByPath:
 
     def remove(self, name: str) -> None:
         os.unlink(self._at(name))
+
+    def remove_folder(self, name: str) -> None:
+        os.rmdir(self._at(name))
 
     def close(self) -> None:
         pass

@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 from collections import deque
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
@@ -76,7 +76,7 @@ class Places:
     def located(self, path: str, *, make_folders: bool = False) -> Iterator[Located]:
         """Where *path* leads to, for as long as this is entered. What it leads to does not have to exist.
 
-        With *make_folders*, folders that are missing on the way are made.
+        With *make_folders*, folders that are missing on the way are made, and removed if this is left by an error.
 
         Raises:
             ToolError: if it leads out of the roots, to nowhere, or not to where a path can lead.
@@ -88,6 +88,9 @@ class Places:
                 last = way.follow(parts)
             shown = "/".join([*([name] if len(self._roots) > 1 else ()), *way.names, *([last] if last else ())])
             yield Located(way.folder, last, shown or ".")
+        except BaseException:
+            way.go_back()
+            raise
         finally:
             way.close()
 
@@ -146,6 +149,7 @@ class _Way:
             self._open: list[Folder] = [open_root(root)]
         self._root = root
         self._makes = make_folders
+        self._made: set[int] = set()  # how deep the folders are that were made
         self.names: list[str] = []
 
     @property
@@ -157,6 +161,11 @@ class _Way:
         """Close all of them."""
         while self._open:
             self._open.pop().close()
+
+    def go_back(self) -> None:
+        """Go back to the root, without leaving behind any folder that was made."""
+        while self.names:
+            self._leave()
 
     def follow(self, parts: Sequence[str]) -> str:
         """Go along *parts* and return the last one, which is no link; "" if that is the folder reached."""
@@ -194,6 +203,7 @@ class _Way:
             if not self._makes:
                 raise
             self.folder.make(name)
+            self._made.add(len(self.names))
             inner = self.folder.enter(name)
         self._open.append(inner)
         self.names.append(name)
@@ -202,7 +212,11 @@ class _Way:
         if not self.names:
             _outside()
         self._open.pop().close()
-        self.names.pop()
+        name, depth = self.names.pop(), len(self.names)
+        if depth in self._made:
+            self._made.remove(depth)
+            with suppress(OSError):  # somebody else has put something there
+                self.folder.remove_folder(name)
 
     def _inside(self, target: str) -> list[str]:
         """The parts of a link's target; if that is absolute, from the root on, to which the way goes back."""
@@ -213,8 +227,7 @@ class _Way:
         parts = _behind(self._root, target)
         if parts is None:
             _outside()
-        while self.names:
-            self._leave()
+        self.go_back()
         return parts
 
 

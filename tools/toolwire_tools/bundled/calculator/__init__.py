@@ -2,7 +2,7 @@
 
 An expression is parsed into a list of steps (parsing.py), which are done one after the other on a stack (running.py):
 nothing is evaluated as code, and nothing recurses deeper than the parser allows. What each name and operator does is in
-tables (functions.py, operations.py); how far it may go, in limits.py.
+tables (functions.py, running.py); how far it may go, in limits.py.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ class Calculator(BaseAction):
         Integers, fractions and decimals are exact: 1/3 + 1/6 is 1/2, 0.1 + 0.2 is 0.3. What has no exact value, such as
         sqrt(2), is rounded to 15 digits, and `exact` is false.
 
-        Operators: + - * / // (rounded down) % (remainder) ^ or ** (power) ! == != < <= > >=. A % behind a number is
-        percent: 15% of 80 is 12, 100 + 10% is 100.1. Multiplications are written: 2*pi.
+        Operators: + - * / // (rounded down) % (remainder, with the sign of the divisor) ^ or ** (power) ! == != < <= >
+        >=. A % behind a number is percent: 15% of 80 is 12, 100 + 10% is 100.1; before a minus, spaces tell: 7% - 3 is
+        percent, 7 % -3 is the remainder. Multiplications are written: 2*pi.
 
         Functions: abs acos acosh asin asinh atan atan2(y, x) atanh cbrt ceil comb(n, k) cos cosd cosh degrees exp
         factorial floor gcd hypot lcm ln log(x, base) log10 log2 max mean median min mod perm(n, k) powmod(x, n, m)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .limits import MAX_BITS
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeIs
 
+Number: TypeAlias = Fraction | float
 
 TOO_LARGE = f"the value would be too large: numbers go to about {int(MAX_BITS * 0.3):,} digits here"
 
@@ -49,7 +50,7 @@ def is_too_large(bits: float) -> bool:
     return bits > MAX_BITS
 
 
-def approximate(value: Fraction | float) -> float:
+def approximate(value: Number) -> float:
     """The float next to *value*."""
     try:
         return float(value)
@@ -57,7 +58,7 @@ def approximate(value: Fraction | float) -> float:
         raise TooLarge("the number is too large to be used where the value is not exact") from None
 
 
-def integer(value: Fraction | float, what: str, *, least: int | None = None) -> int:
+def integer(value: Number, what: str, *, least: int | None = None) -> int:
     """*value* as an integer, which *what* wants.
 
     Raises:
@@ -70,7 +71,7 @@ def integer(value: Fraction | float, what: str, *, least: int | None = None) -> 
     return value.numerator
 
 
-def total(values: Sequence[Fraction | float]) -> Any:
+def total(values: Sequence[Number]) -> Any:
     """The sum of *values*."""
     found: Any = Fraction(0)
     for value in values:

@@ -213,8 +213,14 @@ class _Parser:
             self._steps.append(Step("apply", "factorial" if token.text == "!" else "percent", token.place, 1))
 
     def _is_percent(self) -> bool:
-        """Whether a `%` is no remainder: no operand follows it."""
-        after = self._tokens[self._at + 1]
+        """Whether a `%` is no remainder: no operand follows it. Before a sign, spaces tell: `7% - 3` or `7 % -3`."""
+        operand, mark, after = self._tokens[self._at - 1 : self._at + 2]
+        if after.text in ("+", "-"):
+            stands_apart = operand.place.end < mark.place.start
+            begins_a_number = after.place.end == self._tokens[self._at + 2].place.start
+            if after.text == "-" and stands_apart != begins_a_number:
+                raise Fault("this % may be percent (write 7% - 3) or the remainder (write 7 % (-3))", mark.place)
+            return not (stands_apart and begins_a_number)
         return not (after.kind == "number" or after.text in ("(", "[") or (after.kind == "name" and after.text != "of"))
 
     def _name(self, token: Token) -> None:

@@ -7,9 +7,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from .exact import TooLarge, approximate, checked, is_exact
-from .functions import FUNCTIONS, Function, floor_divided, modulo, power
+from .functions import FUNCTIONS, Function
+from .integers import floor_divided, modulo
 from .limits import MAX_SECONDS
 from .parsing import Fault
+from .powers import power
 
 if TYPE_CHECKING:
     from collections.abc import Callable

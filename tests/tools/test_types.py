@@ -20,6 +20,7 @@ import pydantic
 import pytest
 from toolwire_tools import Image, signature
 from toolwire_tools.errors import ArgumentsError, OutputError, RegistrationError
+from toolwire_tools.judge import Judge
 
 
 def takes(hint: Any, **default: Any) -> signature.Signature:
@@ -863,3 +864,57 @@ def test_a_duration_in_small_letters_is_none() -> None:
     assert faults(dt.timedelta, "P1DT2h") == [
         ("arguments.x", '"P1DT2h" is not an ISO 8601 duration, such as P1DT2H30M')
     ]
+
+
+class Branch(pydantic.BaseModel):
+    leaves: int = 0
+
+
+@dataclasses.dataclass
+class Twig:
+    left: Twig | None = None
+    right: Optional[Twig] = None  # noqa: UP045  # the other way to say it
+
+
+class Linked(TypedDict):
+    next: Linked | None
+
+
+@pytest.mark.parametrize(
+    ("hint", "value"),
+    [
+        (Branch | None, {"leaves": 1}),
+        (list[Branch | None], [None, {"leaves": 1}]),
+        (Branch | list[Branch] | None, [{"leaves": 1}]),
+        (pydantic.HttpUrl | None, "https://example.org/"),
+        (Twig | None, {"left": {"left": None, "right": None}, "right": None}),
+        (Linked, {"next": {"next": None}}),
+    ],
+)
+def test_null_is_published_and_taken_beside_models_and_inside_of_recursive_types(hint: Any, value: Any) -> None:
+    returns, accepts = returning(list[hint]), Judge(takes(list[hint]).arguments.input_schema).accepts
+    values = [value, None] if type(None) in typing.get_args(hint) else [value]
+    assert returns.builtins(load(list[hint], values)) == values
+    assert Judge(returns.output_schema).accepts({"result": values})
+    assert accepts({"x": values})
+
+
+def test_a_default_of_none_makes_a_model_nullable() -> None:
+    assert schema_of(Branch, x=None)["anyOf"][-1] == {"type": "null"}
+
+
+@pytest.mark.parametrize(
+    ("hint", "given", "wrong"),
+    [
+        (pydantic.HttpUrl, "https://example.org/", "example"),
+        (pydantic.SecretStr, "word", 5),
+        (pydantic.IPvAnyAddress, "::1", "::x"),
+    ],
+)
+def test_types_of_pydantics_own_are_read_by_pydantic(hint: Any, given: str, wrong: Any) -> None:
+    assert type(load(hint, given)) is type(pydantic.TypeAdapter(hint).validate_python(given))
+    [(place, _)] = faults(list[hint], [given, wrong])
+    assert place == "arguments.x[1]"
+    expected = "**********" if hint is pydantic.SecretStr else given
+    assert returning(list[hint]).builtins([load(hint, given)]) == [expected]
+    assert returning(Any).builtins({"it": load(hint, given)}) == {"it": expected}

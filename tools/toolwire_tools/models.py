@@ -34,7 +34,7 @@ def shape(hint: Any, direction: Direction, defs: dict[str, Schema]) -> Shape:
         adapter: Any = TypeAdapter(hint)
         mode: Any = "serialization" if direction == "output" else "validation"
         schema = portable(adapter.json_schema(mode=mode), defs)
-    except (PydanticUserError, NameError) as error:
+    except (PydanticUserError, NameError, ImportError) as error:  # ImportError: EmailStr has a package of its own
         raise NotAModel(str(error).partition("\n")[0]) from error
     build = None if direction == "output" else _reader(adapter, lax=direction == "lenient")
     return Shape(schema, Any, build, care=JUDGE)
@@ -58,7 +58,7 @@ def _reader(adapter: Any, *, lax: bool) -> Build:
 
 
 def dumped(value: Any) -> Any:
-    """A pydantic dataclass as plain JSON data."""
+    """An object of a class that pydantic knows, as plain JSON data."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(type(value)).dump_python(value, mode="json", by_alias=True)

@@ -162,7 +162,7 @@ def _model(value: Any, depth: int) -> Any:
     return plain(value.model_dump(mode="json", by_alias=True), depth)
 
 
-def _model_dataclass(value: Any, depth: int) -> Any:
+def _known_to_pydantic(value: Any, depth: int) -> Any:
     from .models import dumped
 
     return plain(dumped(value), depth)
@@ -207,7 +207,7 @@ _TABLE: dict[type, Make] = {
 
 _BY_LOOKS: list[tuple[Callable[[Any], bool], Make]] = [
     (lambda kind: hasattr(kind, "model_dump"), _model),
-    (lambda kind: hasattr(kind, "__pydantic_core_schema__"), _model_dataclass),
+    (lambda kind: hasattr(kind, "__pydantic_core_schema__"), _known_to_pydantic),
     (lambda kind: hasattr(kind, "__dataclass_fields__"), _dataclass),
     (lambda kind: hasattr(kind, "__attrs_attrs__"), _attrs),
     (_is_path, lambda value, _: str(value)),
@@ -218,4 +218,5 @@ _BY_LOOKS: list[tuple[Callable[[Any], bool], Make]] = [
     ),
     (lambda kind: hasattr(kind, "keys") and hasattr(kind, "__getitem__"), lambda v, depth: _object(dict(v), depth)),
     (lambda kind: hasattr(kind, "__iter__") and hasattr(kind, "__len__"), lambda v, depth: _array(list(v), depth)),
+    (lambda kind: hasattr(kind, "__get_pydantic_core_schema__") and "pydantic" in sys.modules, _known_to_pydantic),
 ]

@@ -103,7 +103,7 @@ def guarded(make: Build, sentence: str = "") -> Build:
 
 def optional(shape: Shape) -> Shape:
     """The shape, or null."""
-    if "null" in shape.kinds:
+    if takes_null(shape.schema):
         return shape
     make = shape.build
 
@@ -117,6 +117,14 @@ def optional(shape: Shape) -> Shape:
         build=None if make is None else build,
         kinds=shape.kinds | {"null"},
     )
+
+
+def takes_null(schema: Schema) -> bool:
+    """True if null fits *schema*; of a reference nothing is known."""
+    for word in ("anyOf", "oneOf"):
+        if word in schema:
+            return any(map(takes_null, schema[word]))
+    return "$ref" not in schema and None in schema.get("enum", [None]) and schema.get("type", "null") == "null"
 
 
 def either(natives: Sequence[Any]) -> Any:

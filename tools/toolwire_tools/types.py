@@ -150,6 +150,8 @@ class Types:
         for base in (int, float, dict, list):
             if issubclass(cls, base) and cls is not bool:
                 return self._subclass(cls, base)
+        if _PYDANTIC_ASKS in dir(cls) and "pydantic" in sys.modules:
+            return self._model(hint)
         raise self._unsupported(hint)
 
     def _subclass(self, cls: type, base: type) -> Shape:
@@ -452,6 +454,10 @@ def _hashable(hint: Any) -> bool:
 def _alias_value(alias: Any) -> Any:
     origin = getattr(alias, "__origin__", None)
     return alias.__value__ if origin is None else origin.__value__[alias.__args__]
+
+
+_PYDANTIC_ASKS = "__get_pydantic_core_schema__"
+"""What classes have that tell pydantic what they are: HttpUrl, SecretStr, and users' own."""
 
 
 def _is_model(cls: Any) -> bool:

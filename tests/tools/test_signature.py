@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import pydantic
 import pytest
-from toolwire_tools import signature
+from callers import RecordingCaller
+from toolwire_tools import Tool, signature
 from toolwire_tools.errors import ArgumentsError, RegistrationError
 
 if TYPE_CHECKING:
@@ -382,3 +383,47 @@ def test_a_bad_schema_written_by_hand_is_refused_at_registration(schema: Any) ->
 def test_a_function_whose_parameters_cannot_be_read_is_refused() -> None:
     with pytest.raises(RegistrationError):
         read(print.__class__)
+
+
+def test_a_function_that_returns_the_generator_of_another_one_answers_as_that() -> None:
+    def numbers() -> Iterator[int]:
+        return iter((1, 2))
+
+    def words() -> Iterator[str]:
+        return map(str, (1, 2))
+
+    assert Tool(numbers).call({}, RecordingCaller())["structuredContent"] == {"result": [1, 2]}
+    assert Tool(words).call({}, RecordingCaller())["content"] == [{"type": "text", "text": "12"}]
+
+
+def test_words_in_the_place_of_a_type_are_told_where_they_belong() -> None:
+    def count(limit: "how many") -> None: ...  # type: ignore[valid-type]  # noqa: F722
+
+    with pytest.raises(RegistrationError, match=r"the annotation 'how many' is no type; .*Annotated\[int, "):
+        signature.read(count, tool="count")
+
+
+def test_a_generic_function_is_called_as_its_dispatch_wants_it() -> None:
+    @functools.singledispatch
+    def kind(value: Any, times: int = 1) -> str:
+        return "thing" * times
+
+    @kind.register
+    def _(value: int, times: int = 1) -> str:
+        return "number" * times
+
+    assert [Tool(kind).run({"value": value, "times": 2}, RecordingCaller()) for value in ("a", 5)] == [
+        "thingthing",
+        "numbernumber",
+    ]
+
+
+def test_a_generator_in_a_wrapper_notices_that_it_is_cancelled() -> None:
+    def numbers() -> Iterator[int]:
+        yield 1
+
+    @functools.wraps(numbers)
+    def wrapped() -> Iterator[int]:
+        return numbers()
+
+    assert Tool(wrapped).notices_cancellation

@@ -67,7 +67,7 @@ def _hints(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]
             cls, localns={**names, cls.__name__: cls} if _is_local(cls) else None, include_extras=True
         )
     except Exception as error:
-        raise Unresolved(cls.__name__, str(error)) from None
+        raise Unresolved(cls.__name__, error) from None
     parameters = getattr(cls, "__parameters__", ()) or getattr(cls, "__type_params__", ())
     bound = dict(zip(parameters, arguments, strict=False))
     for base in getattr(cls, "__orig_bases__", ()):

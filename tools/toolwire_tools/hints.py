@@ -22,11 +22,22 @@ Names = Mapping[str, Any]
 
 
 class Unresolved(Exception):
-    """An annotation that names something its module does not have at run time."""
+    """An annotation that is no type at run time, mostly since its module lacks the name, and what to do about it."""
 
-    def __init__(self, annotation: str, reason: str) -> None:
-        super().__init__(f"the annotation {annotation!r} cannot be resolved ({reason})")
+    def __init__(self, annotation: str, error: Exception) -> None:
+        is_prose = isinstance(error, SyntaxError)
+        super().__init__(
+            f"the annotation {annotation!r} " + ("is no type" if is_prose else f"cannot be resolved ({error})")
+        )
         self.annotation = annotation
+        self.remedy = _DESCRIBE_IT if is_prose else _IMPORT_IT
+
+
+_IMPORT_IT = (
+    "define or import the name at the top of the module, so that it is there at run time "
+    "(not only under TYPE_CHECKING, and not inside a function)"
+)
+_DESCRIBE_IT = 'write a type, such as int; words about it go next to it: Annotated[int, "how many"]'
 
 
 class Bare(msgspec.Struct, frozen=True):
@@ -86,7 +97,7 @@ def evaluated(hint: Any, names: Names) -> Any:
     except Unresolved:
         raise
     except Exception as error:
-        raise Unresolved(hint, str(error)) from None
+        raise Unresolved(hint, error) from None
 
 
 @functools.lru_cache(maxsize=1024)

@@ -71,6 +71,9 @@ def read(
             contexts.append(parameter)
         else:
             every.append(_completed(parameter, doc))
+    if every and hasattr(function, "dispatch") and hasattr(function, "registry"):
+        # functools.singledispatch looks at the first argument by its place.
+        every[0] = every[0].replace(kind=Parameter.POSITIONAL_ONLY)
     hidden = exclude if include is None else frozenset(parameter.name for parameter in every) - include
     return Parameters(names, doc, every, hidden, contexts)
 

@@ -73,22 +73,22 @@ class _Reading:
     def __init__(self, function: Callable[..., Any], tool: str, found: Parameters) -> None:
         self.tool = tool
         self.inner = innermost(function)
+        self.code_flags: int = getattr(getattr(self.inner, "__code__", None), "co_flags", 0)
+        self.is_generator = bool(self.code_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR))
         self.found = found
         self.names = found.names
         self.context = self._context()
 
     def read(self, input_schema: Schema | None, output_schema: Schema | None) -> Signature:
         arguments = self._arguments() if input_schema is None else self._given_arguments(input_schema)
-        code_flags = getattr(getattr(self.inner, "__code__", None), "co_flags", 0)
-        is_generator = bool(code_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR))
-        returns = self._returns(is_generator) if output_schema is None else self._given_returns(output_schema)
+        returns = self._returns() if output_schema is None else self._given_returns(output_schema)
         return Signature(
             description=self.found.doc.description,
             context=self.context,
             arguments=arguments,
             returns=returns,
-            is_async=bool(code_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)),
-            is_generator=is_generator,
+            is_async=bool(self.code_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)),
+            is_generator=self.is_generator,
         )
 
     def fail(self, problem: str, remedy: str, parameter: str | None = None) -> NoReturn:
@@ -191,7 +191,7 @@ class _Reading:
         try:
             return types.of(hint)
         except Unresolved as error:
-            self.fail(str(error), _IMPORT_IT, parameter.name)
+            self.fail(str(error), error.remedy, parameter.name)
         except Unsupported as error:
             self.fail(str(error), error.remedy, parameter.name)
         except TypeError as error:
@@ -199,16 +199,17 @@ class _Reading:
 
     # Results
 
-    def _returns(self, is_generator: bool) -> Returns:
+    def _returns(self) -> Returns:
         hint = self._return_hint()
         if hint is inspect.Parameter.empty:
             return Returns("undeclared")
         try:
-            if is_generator:
-                hint = _of_generator(bare(hint, self.names).hint, self.names)
-            return returned(hint, self.names)
+            plain = bare(hint, self.names).hint
+            # Also where the function is none itself: it may return the generator of another one.
+            is_generator = self.is_generator or getattr(plain, "__origin__", plain) in _GENERATORS
+            return returned(_of_generator(plain, self.names) if is_generator else hint, self.names)
         except Unresolved as error:
-            self._fail_on_result(str(error), _IMPORT_IT)
+            self._fail_on_result(str(error), error.remedy)
         except Unsupported as error:
             self._fail_on_result(str(error), error.remedy)
         except TypeError as error:
@@ -255,12 +256,6 @@ def _only_names_members(schema: Schema) -> bool:
         isinstance(member, dict) and set(member) == {"description"} and isinstance(member["description"], str)
         for member in (members.values() if isinstance(members, dict) else [None])
     )
-
-
-_IMPORT_IT = (
-    "define or import the name at the top of the module, so that it is there at run time "
-    "(not only under TYPE_CHECKING, and not inside a function)"
-)
 
 
 def returned(hint: Any, names: Names) -> Returns:
@@ -314,6 +309,14 @@ def is_content(hint: Any) -> bool:
     if issubclass(hint, Content) or callable(getattr(hint, "to_content", None)):
         return True
     return hint.__module__.startswith(("PIL.", "matplotlib.figure"))
+
+
+_GENERATORS = (
+    collections.abc.Iterator,
+    collections.abc.Generator,
+    collections.abc.AsyncIterator,
+    collections.abc.AsyncGenerator,
+)
 
 
 def _of_generator(hint: Any, names: Names) -> Any:

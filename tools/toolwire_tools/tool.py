@@ -116,7 +116,7 @@ class Tool:
     @property
     def notices_cancellation(self) -> bool:
         """True if a cancelled call of it can end by itself: it awaits, yields, or has a context to ask."""
-        return self.is_async or self._context is not None or inspect.isgeneratorfunction(self._function)
+        return self.is_async or self._context is not None or self._signature.is_generator
 
     @property
     def runs_in(self) -> str | None:

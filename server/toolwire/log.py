@@ -1,14 +1,16 @@
 """What the server says on stderr: one line an event, never anything on the wire.
 
-The standard library's `logging` would take a tenth of the start-up time, so this is the little that is needed.
+Strategy. The standard library's `logging` would take a tenth of the start-up time, so this is the little that is
+needed. A host may have given us a pipe for stderr that it never reads. Whoever writes to it when it is full waits for
+ever, and here that may be a thread that has others' answers to send: so lines that nobody takes are left out.
 """
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import os
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -104,11 +106,60 @@ def from_tool(call: Call, level: str, message: str, fields: dict[str, Any]) -> N
 def _write(level: str, message: str, fields: dict[str, Any], more: str = "") -> None:
     if LEVELS.index(level) < _threshold:
         return
-    line = _json_line(level, message, fields) if _as_json else _text_line(level, message, fields)
-    # One write for the whole line, so that lines of several threads do not mix. Nobody reads stderr after the
-    # host has gone; that is no reason to fail.
-    with contextlib.suppress(OSError):
-        os.write(2, (line + "\n" + more).encode("utf-8", "backslashreplace"))
+    line = _json_line if _as_json else _text_line
+    _stderr.write(line(level, message, fields) + "\n" + more, "\n" + line("warning", _LEFT_OUT, {}) + "\n")
+
+
+_LEFT_OUT = "some of what was to be said here is left out, since nobody read it"
+
+_PATIENCE_SECONDS = 1.0
+"""How long a host may take to read. Once it has not, there is no waiting until it has."""
+
+_PIECE_BYTES = 4096
+"""What a pipe that has room at all takes without waiting: PIPE_BUF, as it is on Linux."""
+
+
+class _Stderr:
+    """Descriptor 2, written to by one thread at a time, so that their lines do not mix."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._patience_seconds = _PATIENCE_SECONDS
+
+    def write(self, text: str, left_out: str) -> None:
+        """Write *text*, as far as somebody reads it; *left_out* comes before it if what was before was not."""
+        # A copy of the process, made while another thread was writing, finds the lock held for ever.
+        if not self._lock.acquire(timeout=_PATIENCE_SECONDS):
+            return
+        try:
+            if not self._patience_seconds:
+                text = left_out + text
+            data = text.encode("utf-8", "backslashreplace")
+            for start in range(0, len(data), _PIECE_BYTES):
+                if not _has_room(self._patience_seconds):
+                    self._patience_seconds = 0.0
+                    return
+                os.write(2, data[start : start + _PIECE_BYTES])
+            self._patience_seconds = _PATIENCE_SECONDS
+        except OSError:  # nobody reads stderr after the host has gone; that is no reason to fail
+            return
+        finally:
+            self._lock.release()
+
+
+_stderr = _Stderr()
+
+
+def _has_room(seconds: float) -> bool:
+    """Whether stderr can be written to without waiting, within *seconds*."""
+    try:
+        import select
+
+        poll = select.poll()
+    except (ImportError, AttributeError, OSError):  # Windows cannot tell, and nothing loads without a descriptor
+        return True
+    poll.register(2, select.POLLOUT)
+    return bool(poll.poll(seconds * 1000))
 
 
 def _text_line(level: str, message: str, fields: dict[str, Any]) -> str:

@@ -37,6 +37,9 @@ def open_files() -> str:
 
 def fail() -> None:
     open(os.devnull)
+
+def crash() -> None:
+    raise ValueError("boom" + "!" * 5000)
 """
 
 FEW_THREADS = """
@@ -103,6 +106,35 @@ def test_a_tool_that_fails_when_no_file_can_be_opened_is_answered(tmp_path: Path
         assert process.hang_up() == []
         assert process.wait() == 0
         assert "Too many open files" in process.stderr()
+
+
+UNREAD_STDERR = """
+unread, stderr = os.pipe()
+os.dup2(stderr, 2)
+
+async def fail_async() -> None:
+    raise ValueError("x" * 5000)
+
+def said() -> str:
+    return os.read(unread, 1 << 20).decode()
+"""
+
+
+def test_a_host_that_does_not_read_stderr_is_answered_all_the_same(tmp_path: Path) -> None:
+    with served(tmp_path, TOOLS + UNREAD_STDERR) as process:
+        process.send(*(call("fail_async" if number % 2 else "crash", id=number) for number in range(60)))
+        assert {process.receive()["id"] for _ in range(60)} == set(range(60))
+        assert process.ask(request("ping", id="ping"))["id"] == "ping"
+
+        first = process.ask(call("said"))["result"]["content"][0]["text"]
+        process.ask(call("crash"))
+        second = process.ask(call("said"))["result"]["content"][0]["text"]
+
+        assert first.startswith("toolwire: error: ")
+        assert second.startswith("\ntoolwire: warning: some of what was to be said here is left out")
+        assert "ValueError: boom" in second
+        assert process.hang_up() == []
+        assert process.wait() == 0
 
 
 def test_reading_that_fails_is_the_end(capfd: pytest.CaptureFixture[str]) -> None:

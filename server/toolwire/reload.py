@@ -11,6 +11,7 @@ import os
 import sys
 import sysconfig
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import toolwire_schemas
@@ -91,7 +92,7 @@ class Reloader:
         try:
             tools = self._load()
             server.replace(tools)
-        except Exception as error:  # whatever it is, the user reads it and edits again
+        except (Exception, KeyboardInterrupt) as error:  # whatever it is, the user reads it and edits again
             for name in self._modules():
                 del sys.modules[name]
             sys.modules.update(old)
@@ -119,7 +120,8 @@ class Reloader:
         paths = {_file_of(module) for module in self._modules().values()}
         for folder in self._places():
             endings = (".py", *imports.YAML) if folder in self._folders else _DESCRIPTIONS
-            paths.update(entry.path for entry in os.scandir(folder) if entry.name.endswith(endings))
+            with suppress(OSError):  # it is being removed, or may not be read
+                paths.update(entry.path for entry in os.scandir(folder) if entry.name.endswith(endings))
         stamps = {}
         for path in paths:
             try:

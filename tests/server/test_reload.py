@@ -93,6 +93,8 @@ def test_a_call_under_way_finishes_on_the_old_code(process: Process, tmp_path: P
         ("raise ZeroDivisionError('at import')\n", "ZeroDivisionError: at import"),
         ("from missing import nothing\n", "ModuleNotFoundError"),
         ("def word(*anything): ...\n", "*anything"),
+        ("import sys\nsys.exit(3)\n", "exit status 3"),
+        ("raise KeyboardInterrupt('at import')\n", "at import"),
     ],
 )
 def test_a_broken_edit_keeps_the_old_tools_and_says_why(

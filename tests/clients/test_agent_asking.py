@@ -106,10 +106,13 @@ def test_a_user_may_answer_later(backend: str) -> None:
     assert (status, outcome.status, heard(model)) == ("needs_input", "answered", "Sunday")
 
 
-def test_an_answer_that_is_none_is_a_fault_of_the_program_and_leaves_a_transcript(backend: str, tmp_path: Any) -> None:
+@pytest.mark.parametrize("said", [{"reply": "Sunday"}, True, 5, ["Sunday"]])
+def test_an_answer_that_is_none_is_a_fault_of_the_program_and_leaves_a_transcript(
+    backend: str, tmp_path: Any, said: Any
+) -> None:
     path = tmp_path / "run.jsonl"
     with pytest.raises(TypeError, match="on_ask returns text"):
-        answer(backend, agent(SCRIPT, on_ask=lambda question: {"reply": "Sunday"}, transcript=path))
+        answer(backend, agent(SCRIPT, on_ask=lambda question: said, transcript=path))
     resumed = agent([final("done")], on_ask=lambda question: "Sunday").resume(path)
     assert play(backend, resumed.answer).status == "answered"
 

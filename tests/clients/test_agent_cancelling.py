@@ -24,9 +24,9 @@ from agent_scripts import (
 )
 from askers import is_running, nothing_leaks
 from conversations import wait_until
-from toolwire_client import connect
+from toolwire_client import TimedOut, connect
 from toolwire_client.agent import Agent, ToolProgress, load
-from toolwire_client.agent.events import ActionChosen, CallFinished, Ended
+from toolwire_client.agent.events import ActionChosen, CallFinished, Ended, ToolsListed
 from toolwire_client.models import ScriptedModel
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)
@@ -74,10 +74,10 @@ def test_cancelling_at_any_point_leaves_a_transcript_that_is_taken_up_and_repeat
             if not events:
                 continue
             check_transcript(events)
+            assert await replayed(path) == tuple(events)
             if "QuestionAsked" not in kinds(events):
                 continue
             assert isinstance(events[-1], Ended)
-            assert await replayed(path) == tuple(events)
             if ended:
                 assert events[-1].status == "answered"
                 assert cut_at >= {"ModelAsked", "CallStarted", "UserAsked"}
@@ -146,6 +146,52 @@ def test_a_session_that_is_cancelled_returns_its_outcome(backend: str) -> None:
     outcome = play(backend, build)
     assert (outcome.status, outcome.reason, outcome.result) == ("cancelled", "enough", None)
     assert play(backend, lambda: replayed(outcome.transcript)) == outcome.transcript
+
+
+class SilentServer:
+    """A client whose server never lists its tools."""
+
+    def __init__(self) -> None:
+        self.asked = anyio.Event()
+
+    async def list_tools(self, *, timeout_seconds: float | None = None) -> Any:
+        self.asked.set()
+        with anyio.move_on_after(timeout_seconds):
+            await anyio.sleep_forever()
+        raise TimedOut("no answer")
+
+    async def call_tool(self, name: str, arguments: Any, **options: Any) -> Any:
+        raise AssertionError("it has told no tools")
+
+
+def test_a_run_is_cancelled_while_a_server_does_not_list_its_tools(backend: str, tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+
+    async def scenario() -> Any:
+        server = SilentServer()
+        session = agent(SCRIPT, server, transcript=path).session()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.answer, "1+2?")
+            await server.asked.wait()
+            session.cancel("enough")
+        assert kinds(load(path)) == ["Started", "QuestionAsked", "Ended"]
+        assert await replayed(path) == tuple(load(path))
+        return await agent([final("3")], Tools().both(), transcript=path).resume(path).answer()
+
+    outcome = play(backend, scenario)
+    assert (outcome.status, outcome.result) == ("answered", "3")
+    assert play(backend, lambda: replayed(path)) == outcome.transcript
+
+
+def test_a_server_that_never_lists_its_tools_is_gone_on_without(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolwire_client.agent.performing.LIST_SECONDS", 0.05)
+
+    async def scenario() -> Any:
+        return await agent([final("3")], {"slow": SilentServer(), "mine": Tools().both()}).answer("1+2?")
+
+    outcome = play(backend, scenario)
+    (listed,) = of(ToolsListed, outcome.transcript)
+    assert (outcome.status, len(listed.tools), listed.missing) == ("answered", 2, {"slow": "no answer"})
 
 
 def test_a_call_that_is_cancelled_is_told_to_the_model_and_the_run_goes_on(backend: str) -> None:

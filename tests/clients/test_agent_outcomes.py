@@ -179,6 +179,24 @@ def test_a_model_that_fails_is_an_outcome_and_no_exception(backend: str, error: 
     assert str(error) in outcome.reason
 
 
+class Replies:
+    """A model of somebody's own, with `reply` itself."""
+
+    def __init__(self, made: Any) -> None:
+        self.made = made
+
+    async def reply(self, messages: Any, *, tools: Any = None, reply_schema: Any = None, on_text: Any = None) -> Any:
+        return self.made
+
+
+def test_a_model_s_reply_may_be_text_and_what_is_none_is_told(backend: str) -> None:
+    said = answer(backend, Agent(Replies(final("3"))))
+    assert (said.status, said.result) == ("answered", "3")
+    said = answer(backend, Agent(Replies(None)))
+    assert said.status == "model_error"
+    assert "the model Replies returned an object of type NoneType" in said.reason
+
+
 def test_a_run_that_the_model_broke_off_is_taken_up_again(backend: str) -> None:
     async def scenario() -> Any:
         session = agent([Unreachable("nobody listens"), final("4")]).session()

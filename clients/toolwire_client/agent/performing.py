@@ -15,7 +15,7 @@ from ..asking import Witness, witness
 from ..errors import ClientError, ServerGone, TimedOut
 from ..fitting import told
 from ..models.errors import ModelError
-from ..models.model import kept_open
+from ..models.model import kept_open, reply_from
 from ..react.results import shown
 from ..threads import here
 from .approvals import Allow, ApprovalRequest, Pause, Refuse
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Message = dict[str, Any]
 
+LIST_SECONDS = 60.0
+"""How long a run waits for a server to list its tools, before it goes on without them."""
+
 
 class Performer(Protocol):
     """Does what a `Course` cannot do itself. `None` instead of an event: nobody decides now."""
@@ -57,8 +60,11 @@ class Performer(Protocol):
     def kept_open(self) -> AbstractAsyncContextManager[None]:
         """Return what a run lies within, so that connections stay open from one request to the next."""
 
-    async def tools(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
-        """Return the entries of all tools, and the sources that have none to tell, with the reason."""
+    async def tools(self) -> tuple[list[dict[str, Any]], dict[str, str]] | None:
+        """Return the entries of all tools, and the sources that have none to tell, with the reason.
+
+        `None` if they are as they were, or nobody waited for them.
+        """
 
     async def trimmed(self, messages: list[Message]) -> list[Message]:
         """Return the messages that are really sent."""
@@ -105,7 +111,7 @@ class Performing:
 
     async def tools(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
         """As `Performer.tools`."""
-        entries = [tool.raw for tool in await self._toolbox.list_tools()]
+        entries = [tool.raw for tool in await self._toolbox.list_tools(timeout_seconds=LIST_SECONDS)]
         self._entries = {entry["name"]: entry for entry in entries}
         return entries, {source: str(error) for source, error in self._toolbox.errors.items()}
 
@@ -125,7 +131,7 @@ class Performing:
         )
         try:
             with anyio.move_on_after(seconds):
-                return ModelReplied(reply=await ask())
+                return ModelReplied(reply=reply_from(await ask(), f"the model {type(self._model).__name__}"))
         except ModelError as error:
             return ModelFailed(reason=str(error))
         except Exception as error:  # a model is anybody's code

@@ -153,7 +153,7 @@ class Session:
                 self._note(self._course.ending("cancelled", reason="interrupted"))
             for event in first:
                 yield self._note(event)
-            for event in [*await self._changed_tools(), *then]:
+            for event in [*await self._listed(), *then]:
                 yield self._note(event)
             async with self._performer.kept_open():
                 while (step := self._next()) is not None:
@@ -235,18 +235,23 @@ class Session:
             is_waited_for = False
         return event or CallFinished(success=False, result=self._course.words("cancelled"))
 
-    async def _changed_tools(self) -> list[Recorded]:
-        tools, missing = await self._performer.tools()
-        if (tools, missing) == self._tools:
+    async def _listed(self) -> list[Recorded]:
+        """What has changed about the tools; nothing if the run is cancelled before all of them are known."""
+        tools = self._tools
+        with anyio.CancelScope() as self._scope:
+            tools = await self._performer.tools() or tools
+        if tools is None or tools == self._tools:
             return []
-        self._tools = tools, missing
-        return [ToolsListed(tools=tools, missing=missing)]
+        self._tools = tools
+        return [ToolsListed(tools=tools[0], missing=tools[1])]
 
     def _begin_now(self) -> Started:
         return msgspec.structs.replace(self._begin, date=self._clock.date())
 
     def _note(self, event: Recorded) -> Recorded:
         """Write the event down, before anybody hears of it, and take it into account."""
+        if self._is_abandoned:
+            raise Abandoned
         event = msgspec.structs.replace(event, at=max(self._course.now, self._clock.seconds() - self._start))
         if self._record is not None:
             self._record(event)

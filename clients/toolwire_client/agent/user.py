@@ -73,7 +73,10 @@ class User:
     async def _asked(self, question: Question) -> Said:
         assert self._on_ask is not None
         said = self._on_ask(question)
-        return await said if inspect.isawaitable(said) else said
+        said = await said if inspect.isawaitable(said) else said
+        if not isinstance(said, dict | str | NoAnswer | None):
+            raise TypeError(f"on_ask returns text, a dict of the form's fields, a NoAnswer or None, not {said!r}")
+        return said
 
 
 def _typed(text: str, question: Question) -> Any:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import weakref
 import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import pytest
 from PIL import Image, ImageChops, ImageDraw
 from pptx import Presentation
 from toolwire_client import connect
-from toolwire_tools import ActionStatusCode
+from toolwire_tools import ActionStatusCode, ToolError
 from toolwire_tools.bundled.ppt import PPT
 
 if TYPE_CHECKING:
@@ -146,6 +147,30 @@ def test_a_theme_of_ones_own_has_its_own_layouts(tmp_path: Path) -> None:
 
     [slide] = Presentation(str(tmp_path / "bees.pptx")).slides
     assert slide.slide_layout.name == "Section Header"
+
+
+def test_a_template_is_that_of_where_the_tool_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Presentation().save(str(tmp_path / "corporate.pptx"))
+    monkeypatch.chdir(tmp_path)
+    action = PPT(theme_mapping={"Corporate": {"template": "corporate.pptx"}})
+    monkeypatch.chdir("/")
+    said(action, "create_file", theme="Corporate", abs_location=str(tmp_path / "bees.pptx"))
+
+
+def test_a_template_that_is_not_there_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ToolError, match=f"'Mine': there is no template {tmp_path}/none.pptx"):
+        PPT(theme_mapping={"Mine": {"template": "none.pptx"}})
+
+
+def test_a_presentation_that_is_given_up_takes_no_more_memory(tmp_path: Path) -> None:
+    action = begun(tmp_path)
+    assert action._deck is not None
+    package = weakref.ref(action._deck._presentation.part.package)
+
+    said(action, "create_file", theme="Default", abs_location=str(tmp_path / "bees.pptx"))
+
+    assert package() is None
 
 
 def test_a_layout_that_the_template_has_not_is_named_with_those_it_has(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -54,13 +55,13 @@ class PPT(BaseAction):
                 it. Without one they are anywhere, and absolute
 
         Raises:
-            ToolError: for a theme that is none.
+            ToolError: for a theme that is none, or whose template is not there.
             ValueError: for a folder that is not there.
         """
         super().__init__(description, parser, enable)
         self._themes = {name: Theme() for name in THEMES}
         if theme_mapping is not None:
-            self._themes = {name: theme_of(settings) for name, settings in theme_mapping.items()}
+            self._themes = {name: theme_of(name, settings) for name, settings in theme_mapping.items()}
         self._folder = None if folder is None else os.path.realpath(os.path.expanduser(folder))
         if self._folder is not None and not os.path.isdir(self._folder):
             raise ValueError(f"folder: there is no folder {self._folder!r}")
@@ -91,7 +92,10 @@ class PPT(BaseAction):
             from .deck import Deck
         deck = Deck(theme, self._themes[theme])
         with self._lock:
-            self._deck, self._location = deck, location
+            before, self._deck, self._location = self._deck, deck, location
+        if before is not None:
+            del before
+            gc.collect()  # the objects of python-pptx hold one another, and megabytes of pictures with them
         return {"status": "created a ppt file."}
 
     @tool_api(explode_return=True, read_only=False, destructive=False, open_world=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -48,16 +49,22 @@ _PRESENTATION = "http://schemas.openxmlformats.org/presentationml/2006/main"
 _NAMES = {"a": _DRAWING, "p": _PRESENTATION}
 
 
-def theme_of(settings: dict[str, Any]) -> Theme:
-    """The theme that an entry of Lagent's `theme_mapping` describes.
+def theme_of(name: str, settings: dict[str, Any]) -> Theme:
+    """The theme *name*, which an entry of Lagent's `theme_mapping` describes.
 
     Raises:
-        ToolError: if it describes none.
+        ToolError: if it describes none, or there is no such template.
     """
     try:
-        return msgspec.convert(settings, Theme)
+        theme = msgspec.convert(settings, Theme)
     except msgspec.ValidationError as error:
-        raise ToolError(f"a theme has the members template, title, single and two: {error}") from None
+        raise ToolError(f"the theme {name!r} has the members template, title, single and two: {error}") from None
+    if theme.template is None:
+        return theme
+    template = os.path.abspath(os.path.expanduser(theme.template))  # wherever the process goes to from here
+    if not os.path.isfile(template):
+        raise ToolError(f"the theme {name!r}: there is no template {template}")
+    return msgspec.structs.replace(theme, template=template)
 
 
 def give(presentation: Presentation, colours: Colours) -> None:

@@ -21,7 +21,9 @@ INTRODUCTION = """\
 Each is served by its name, beside any other target: `toolwire serve Calculator Files tools.py --set Files.roots=notes`.
 `toolwire list --bundled` tells which could run where you are, and what the others want. In Python they are actions:
 `from toolwire_tools.bundled import Calculator`, `get_tool("Calculator")`, or `{"type": "Calculator"}` in the settings
-of an executor. What a tool is made with is set with `--set TOOL.SETTING=VALUE`, or as an argument.
+of an executor. What a tool is made with is set with `--set TOOL.SETTING=VALUE`, or as an argument. A setting
+that is a list is said again for each further item (`--set Files.roots=notes --set Files.roots=plans`), or as JSON
+(`--set 'Files.roots=["notes", "plans"]'`); a comma is part of a name.
 
 A tool named here is meant wherever the server is started: a folder of that name is served as `./Files`.
 """

@@ -185,9 +185,18 @@ def test_an_engine_that_does_not_exist_is_told_with_the_closest_one() -> None:
         WebBrowser("__import__('os').abort")
 
 
-@pytest.mark.parametrize("wrong", [{"topk": 0}, {"max_chars": -1}, {"allow_private": ["http://a.example"]}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"topk": 0},
+        {"max_chars": -1},
+        {"allow_private": ["http://a.example"]},
+        {"black_list": ["a.example,b.example"]},
+        {"black_list": ["https://a.example/"]},
+    ],
+)
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"must be at least 1|neither a host"):
+    with pytest.raises(ValueError, match=r"must be at least 1|neither a host|black_list names hosts"):
         WebBrowser(**wrong)
 
 
@@ -275,6 +284,7 @@ def test_results_that_nobody_wants_are_left_out(web: StandIn) -> None:
     web.on("POST", "/search", json_answer(serper([(url, "", "") for url in [*unwanted, *wanted, "http://[::1"]])))
     assert [result["url"] for result in browser(web).search("x").values()] == wanted
     assert len(browser(web, black_list=[]).search("x")) == 5
+    assert len(browser(web, black_list=["YouTube.com", ".bilibili.com"]).search("x")) == 3
     assert len(browser(web, topk=1).search("x")) == 1
 
 

@@ -58,7 +58,7 @@ class Guard(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         """Raise ValueError if something else is allowed than hosts, addresses and networks."""
         for each in self.allowed if isinstance(self.allowed, tuple) else ():
-            if _network(each) is None and (not each or set(each) & set("/:,@ ")):
+            if _network(each) is None and not is_host(each):
                 raise ValueError(f"{each!r} is neither a host, nor an address, nor a network like 10.0.0.0/8")
 
     def target(self, url: str, resolve: Callable[[str], Sequence[str]] | None = None) -> Target:
@@ -104,6 +104,11 @@ class Guard(msgspec.Struct, frozen=True):
         if self.allowed is True or any(_covers(each, url.host, address) for each in self.allowed or ()):
             return True
         return is_public(address) and _has_pages(url)
+
+
+def is_host(text: str) -> bool:
+    """Whether *text* may be the name of a host: it is no URL, and not several."""
+    return bool(text) and not set(text) & set("/:,@ ")
 
 
 def is_public(address: Address) -> bool:

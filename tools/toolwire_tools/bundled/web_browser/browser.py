@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.bundled.web.call import Call
 from toolwire_tools.bundled.web.exchange import Limits
-from toolwire_tools.bundled.web.guard import Guard
+from toolwire_tools.bundled.web.guard import Guard, is_host
 from toolwire_tools.bundled.web.pages import fetch
 from toolwire_tools.bundled.web.reading import Text, read
 from toolwire_tools.decorator import tool_api
@@ -93,9 +93,12 @@ class WebBrowser(BaseAction):
         for setting, value in (("topk", topk), ("max_chars", max_chars)):
             if value < 1:
                 raise ValueError(f"WebBrowser: {setting} must be at least 1, not {value}")
+        for host in black_list or ():
+            if not is_host(host):
+                raise ValueError(f"WebBrowser: black_list names hosts such as example.org, not {host!r}")
         settings = Settings(api_key=api_key, base_url=base_url, region=region, language=language, timeout=timeout)
         self._engine = engine(searcher_type, settings)
-        self._black_list = tuple(BLACK_LIST if black_list is None else black_list)
+        self._black_list = tuple(host.strip(".").lower() for host in (BLACK_LIST if black_list is None else black_list))
         self._topk = topk
         self._guard = Guard(allow_private if isinstance(allow_private, bool) else tuple(allow_private))
         self._limits = Limits(connect_seconds=timeout, silence_seconds=timeout, max_bytes=_MAX_PAGE_BYTES)
@@ -179,10 +182,6 @@ class WebBrowser(BaseAction):
             return read(fetch(url, call, guard=self._guard, limits=self._limits), call)
 
         return self._pages.get(url, open_it, call.watch.elapsed)
-
-
-def _part(outcome: str | ToolError) -> dict[str, str]:
-    return {"error": str(outcome)} if isinstance(outcome, ToolError) else {"content": outcome}
 
 
 class WebSearch(WebBrowser):

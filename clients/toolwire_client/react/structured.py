@@ -82,6 +82,10 @@ class StructuredProtocol(Protocol):
         return reply_schema(tools, strict=strict, final=final)
 
 
+_ANSWERS = (str, int, float, list, dict)
+"""What a final answer may be. A null is none: nobody is to read it as one."""
+
+
 class _Members:
     """The members of a reply, taken out one by one; what is wrong with them is gathered."""
 
@@ -134,7 +138,7 @@ class _Members:
         return self._take(name, bool, "boolean") is True
 
     def _result(self) -> str:
-        result = self._take("result", object, "string")
+        result = self._take("result", _ANSWERS, "string")
         if not isinstance(result, str):
             self._odd.append(remark("odd_result"))
         return _text(result)
@@ -153,7 +157,7 @@ class _Members:
         is_known = tool in tools.names
         return is_known and not tools.needs_params(tool) and not (self._left.keys() - {"params"})
 
-    def _take(self, name: str, kind: type, wanted: str) -> Any:
+    def _take(self, name: str, kind: type | tuple[type, ...], wanted: str) -> Any:
         """The member, if it is of this *kind*; else None, and the complaint is noted."""
         if name not in self._left:
             self._wrong.append(remark("missing", member=name))

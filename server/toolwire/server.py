@@ -16,7 +16,7 @@ from .catalogue import Catalogue
 from .errors import RequestError
 from .lifecycle import Identity
 from .session import Session
-from .settings import Settings
+from .settings import settings_of
 
 if TYPE_CHECKING:
     from toolwire_tools import Tool
@@ -34,6 +34,7 @@ class Server:
 
     Raises:
         RegistrationError: if something in *tools* cannot be a tool.
+        TypeError: if *tools* is one thing and no list, or for an option that does not exist.
         ValueError: for two tools of one name, or a setting out of its range.
     """
 
@@ -47,7 +48,7 @@ class Server:
         instructions: str | None = None,
         **options: Any,
     ) -> None:
-        self._settings = Settings(**options)
+        self._settings = settings_of(options)
         self._identity = Identity(name, version or _own_version(), title, instructions)
         self._given = self._tools_of(tools)
         self._catalogue = self._catalogue_of(self._given)
@@ -84,7 +85,11 @@ class Server:
             KeyError: if there is no such tool.
         """
         with self._changing:
-            gone = self._catalogue.by_name[name]
+            gone = self._catalogue.by_name.get(name)
+            if gone is None:
+                from toolwire_tools.suggestions import unknown
+
+                raise KeyError(unknown("tool", name, self._catalogue.by_name))
             self.replace([tool for tool in self._given if self._catalogue.by_name[tool.name] is not gone])
 
     def replace(self, tools: Iterable[Any]) -> None:
@@ -101,6 +106,10 @@ class Server:
                 gate.retire()
 
     def _tools_of(self, things: Iterable[Any]) -> list[Tool]:
+        if isinstance(things, str) or not hasattr(things, "__iter__"):
+            raise TypeError(
+                f"tools are a list, such as [add, Library()], not {things!r}; files are for `toolwire serve`"
+            )
         found = [(tool, thing) for thing in things for tool in tools_of(thing)]
         if any(self._settings.isolate or tool.runs_in for tool, _ in found):
             from .isolation import given

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 from toolwire_schemas.framing import DEFAULT_MAX_MESSAGE_BYTES
 from toolwire_tools.sizes import size
@@ -62,3 +64,33 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"grace_seconds must not be negative, but is {self.grace_seconds}")
         if not self.separator or not self.separator.isascii() or not self.separator.isprintable():
             raise ValueError(f"separator must be printable ASCII text such as '_' or '-', not {self.separator!r}")
+
+
+_BESIDE = ("name", "version", "title", "instructions")
+"""What `Server` and `serve` take besides."""
+
+
+def settings_of(options: dict[str, Any]) -> Settings:
+    """Return the settings that a caller's keyword arguments say.
+
+    Raises:
+        TypeError: for an option that does not exist, or does not take what it is given.
+        ValueError: for a value out of its range.
+    """
+    try:
+        return Settings(**options)
+    except (TypeError, AttributeError) as error:
+        raise TypeError(_mistake(options) or str(error)) from None
+
+
+def _mistake(options: dict[str, Any]) -> str | None:
+    from toolwire_tools.suggestions import unknown  # only a mistake needs it
+
+    for name, value in options.items():
+        if name not in Settings.__struct_fields__:
+            return unknown("option", name, (*_BESIDE, *Settings.__struct_fields__))
+        try:
+            msgspec.convert({name: value}, Settings)
+        except (msgspec.ValidationError, AttributeError):
+            return f"{name} takes {Settings.__annotations__[name]}, not {value!r}"
+    return None

@@ -214,3 +214,44 @@ def test_notes_and_examples_belong_to_the_description_wherever_they_stand() -> N
     )
     assert said.parameters["query"].description == "what for"
     assert [entry.text for entry in said.returns] == ["hits"]
+
+
+def test_what_stands_below_the_sections_and_in_none_of_them_is_description() -> None:
+    said = read("""Search.
+
+    Args:
+        query: what for
+
+    Hits are sorted:
+        the best first.
+    Really.
+
+    Returns:
+        hits
+
+    Example:
+    >>> search("tea")
+    """)
+    assert said.description == (
+        'Search.\n\nHits are sorted:\n    the best first.\nReally.\n\nExample:\n>>> search("tea")'
+    )
+    assert said.parameters["query"].description == "what for"
+    assert said.returns == (Entry(text="hits"),)
+
+
+def test_a_section_may_come_twice() -> None:
+    said = read(
+        "Search.\n\n    Args:\n        a: The a.\n\n    Note:\n        Slow.\n\n    Args:\n        b: The b.\n    "
+    )
+    assert [(found.name, found.description) for found in said.parameters.values()] == [("a", "The a."), ("b", "The b.")]
+    assert said.description == "Search.\n\nNote:\nSlow."
+
+
+def test_a_docstring_may_begin_with_its_only_section() -> None:
+    assert read("Args:\n        a: The a.\n    ").parameters["a"].description == "The a."
+    assert read("Returns:\n        The hits.\n    ").returns == (Entry(text="The hits."),)
+
+
+def test_what_cannot_be_taken_apart_is_left_as_it_is_written() -> None:
+    text = "Search.\n\nArgs:\n    Nothing at all\n\nNote:\n    It takes long."
+    assert read(text) == Docstring(text)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-from functools import partial
-from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -83,7 +81,7 @@ def _style(text: str) -> str | None:
     """The style that the first marked section of *text* is written in. (Regular expressions would cost start-up.)"""
     lines = [line.strip() for line in text.split("\n")]
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        if line.endswith((":", "：")) and line[:-1].rstrip().lower() in _SECTIONS:
+        if _is_title(line):
             return "GOOGLE"
         if len(following) > 2 and set(following) == {"-"} and line.lower() in _SECTIONS:
             return "NUMPYDOC"
@@ -94,71 +92,99 @@ def _style(text: str) -> str | None:
     return None
 
 
+def _is_title(line: str) -> bool:
+    return line.endswith((":", "：")) and line[:-1].rstrip().lower() in _SECTIONS
+
+
 def _dedented(text: str) -> str:
     first, *rest = text.expandtabs().split("\n")
-    margin = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
+    margins = [len(line) - len(line.lstrip()) for line in rest if line.strip()]
+    margin = min(margins, default=0)
+    if margins and margins[0] == margin and _is_title(first.strip()):  # whose own margin nobody knows: it is less
+        margin = max(margin - 4, 0)
     return "\n".join([first.strip(), *(line[margin:].rstrip() for line in rest)]).strip("\n")
 
 
 def _parsed(text: str, style: str) -> Docstring:
     import docstring_parser
 
-    if style == "GOOGLE":
-        text = _with_room(text)
-        parse = _google().parse
-    else:
-        parse = partial(docstring_parser.parse, style=docstring_parser.DocstringStyle[style])
+    sorted_ = _sorted(text) if style == "GOOGLE" else None
     try:
-        found = parse("\n" + text)
+        if sorted_ is None:
+            found = docstring_parser.parse("\n" + text, style=docstring_parser.DocstringStyle[style])
+        else:
+            found = _google().parse("\n" + sorted_.text)
     except (docstring_parser.ParseError, ValueError, IndexError):
         return Docstring(text)
     parameters = [_parameter(p, name) for p in found.params if _is_parameter(p) for name in p.arg_name.split(",")]
-    returns = entries(_returns_section(text)) if style == "GOOGLE" else map(_returned, found.many_returns)
-    return Docstring(_described(found), {parameter.name: parameter for parameter in parameters}, tuple(returns))
+    returns = map(_returned, found.many_returns) if sorted_ is None else entries(sorted_.returns)
+    below = _kept(found) if sorted_ is None else sorted_.below
+    description = "\n\n".join([_described(found), *below]).strip()
+    return Docstring(description, {parameter.name: parameter for parameter in parameters}, tuple(returns))
 
 
 @functools.cache
 def _google() -> Any:
-    """docstring-parser for Google's style, with more sections: of two of one title it keeps the last, and no others."""
+    """docstring-parser for Google's style, with more sections of parameters, and without those of text."""
     from docstring_parser.google import DEFAULT_SECTIONS, GoogleParser, Section, SectionType
 
     usual = [section for section in DEFAULT_SECTIONS if section.key not in _KEPT]
-    more = [Section(title, "param", SectionType.MULTIPLE) for title in _MORE_ARGUMENTS]
-    return GoogleParser([*usual, *more, *(Section(_below(word), word, SectionType.SINGULAR) for word in _KEPT)])
+    return GoogleParser([*usual, *(Section(title, "param", SectionType.MULTIPLE) for title in _MORE_ARGUMENTS)])
 
 
-def _below(title: str) -> str:
-    """What the parser knows a section of text below others by. Above them it belongs to the description as it is."""
-    return f"Below, {title}"
+class _Sorted(msgspec.Struct, frozen=True):
+    """A docstring in Google's style. The parser passes over what stands below a section and belongs to none."""
+
+    text: str
+    """The description and the sections as the parser sees them: after an empty line, each once, by names it knows."""
+    returns: str
+    """What the section Returns says, without its margin: the parser takes it for a single entry, margins lost."""
+    below: list[str]
+    """What belongs to the description although it stands below: notes, examples, and text outside of sections."""
 
 
-def _with_room(text: str) -> str:
-    """Google's sections as the parser sees them: after an empty line, by names it knows, with ASCII colons."""
-    lines: list[str] = []
-    entry_margin: int | None = None  # of the entries of the section, known from its first one
+def _sorted(text: str) -> _Sorted:
+    head: list[str] = []
+    sections: dict[str, list[str]] = {}
+    below: list[list[str]] = []
+    into, margin = head, None  # where lines go; in a section, the margin of its entries: 0 before the first one
     for line in text.split("\n"):
-        title = line.strip()[:-1].rstrip().lower()
-        margin = len(line) - len(line.lstrip())
-        is_title = title in _SECTIONS or (title in _KEPT and entry_margin is not None)
-        if line.endswith((":", "：")) and is_title and not (entry_margin and margin >= entry_margin):
-            if lines and lines[-1].strip():
-                lines.append("")
-            line = _KNOWN_TITLES.get(title, title.capitalize()) + ":"
-            entry_margin = 0
-        elif entry_margin is not None and line.strip():
-            entry_margin = entry_margin or margin
-            if margin == entry_margin and ("：" in line or "`" in line):
-                line = _entry(line)
-        lines.append(line)
-    return "\n".join(lines)
+        indent = len(line) - len(line.lstrip())
+        is_title = line.endswith((":", "：")) and not (margin and indent >= margin)
+        title = line.strip()[:-1].rstrip().lower() if is_title else ""
+        if title in _SECTIONS:
+            into, margin = sections.setdefault(_KNOWN_TITLES.get(title, title.capitalize()), []), 0
+        elif title in _KEPT and sections:
+            into, margin = [f"{title.capitalize()}:"], 0
+            below.append(into)
+        elif line and margin and not indent:
+            into, margin = [line], None
+            below.append(into)
+        else:
+            if line and margin == 0:
+                margin = indent
+            into.append(_entry(line) if margin and indent == margin else line)
+    parts = [*head, *(line for title, lines in sections.items() for line in ("", f"{title}:", *lines))]
+    return _Sorted("\n".join(parts), _flush(sections.get("Returns", [])), [_block(lines) for lines in below])
+
+
+def _block(lines: list[str]) -> str:
+    return f"{lines[0]}\n{_flush(lines[1:])}".strip()
+
+
+def _flush(lines: list[str]) -> str:
+    """The lines without their common margin."""
+    return inspect.cleandoc("\n" + "\n".join(lines))
 
 
 def _entry(line: str) -> str:
     """`name (:class:`int`)： text` without the role in the type, whose colons the parser would split at."""
+    if "：" not in line and "`" not in line:
+        return line
     import re
 
-    if found := re.match(r"(\s*[*\w.]+\s*)(\((?:[^()`]|`[^`]*`|\([^()]*\))*\))?\s*[:：]\s*", line):
-        name, type_ = found[1].rstrip(), found[2] or ""
+    if found := re.match(r"(\s*[*\w.]+)\s*(\((?:[^()`]|`[^`]*`|\([^()]*\))*\))?\s*[:：]\s*", line):
+        name, type_ = found[1], found[2] or ""
         type_ = re.sub(r":[\w:]+:`~?([^`]*)`", r"\1", type_)
         return f"{name} {type_}".rstrip() + f": {line[found.end() :]}"
     return line
@@ -166,15 +192,18 @@ def _entry(line: str) -> str:
 
 _MORE_ARGUMENTS = ("Keyword args", "Keyword arguments", "Other parameters")
 _KEPT = ("example", "examples", "note", "notes", "warning", "warnings")
-_KNOWN_TITLES = {"return": "Returns", "yield": "Yields", "raise": "Raises", **{word: _below(word) for word in _KEPT}}
+_KNOWN_TITLES = {"return": "Returns", "yield": "Yields", "raise": "Raises"}
 
 
 def _described(found: Any) -> str:
     gap = "\n\n" if found.blank_after_short_description else "\n"
-    parts = [part for part in (found.short_description, found.long_description) if part]
+    return gap.join(part for part in (found.short_description, found.long_description) if part)
+
+
+def _kept(found: Any) -> list[str]:
+    """NumPy's notes and examples."""
     examples = [meta for meta in found.meta if meta.args and meta.args[0] in _KEPT]
-    kept = [f"{meta.args[0].capitalize()}:\n{meta.description or getattr(meta, 'snippet', '')}" for meta in examples]
-    return "\n\n".join([gap.join(parts), *kept]).strip()
+    return [f"{meta.args[0].capitalize()}:\n{meta.description or getattr(meta, 'snippet', '')}" for meta in examples]
 
 
 def _is_parameter(found: Any) -> bool:
@@ -188,9 +217,3 @@ def _parameter(found: Any, name: str) -> DocParameter:
 
 def _returned(found: Any) -> Entry:
     return Entry(found.return_name, found.type_name, found.description or "")
-
-
-def _returns_section(text: str) -> str:
-    """What stands below Google's `Returns:`, which the parser takes for a single entry, margins lost."""
-    below = ("\n" + text).partition("\nReturns:\n")[2].split("\n")
-    return inspect.cleandoc("\n" + "\n".join(takewhile(lambda line: not line or line[0].isspace(), below)))

@@ -21,7 +21,9 @@ SHELVES = {
 }
 
 # The commands that ask use the client; nothing else of the server does, and even these only when they run.
-EXCEPTIONS = {(f"server/toolwire/{name}.py", "toolwire_client") for name in ("cli", "ask", "check", "equipment")}
+ASKING = {f"commands/{name}" for name in ("call", "chat", "check", "demo", "schema")}
+ASKING |= {"connection", "equipment", "exchange", "check_report"}
+EXCEPTIONS = {(f"server/toolwire/{name}.py", "toolwire_client") for name in ASKING}
 
 
 def sources() -> Iterator[tuple[str, Path]]:

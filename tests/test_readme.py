@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import pytest
 import yaml
-from toolwire.cli import COMMANDS
+from toolwire.commands import COMMANDS
 from toolwire.usage import help_text, overview
 
 ROOT = Path(__file__).parents[1]
@@ -58,7 +58,7 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 def reference() -> str:
-    texts = [overview(COMMANDS), *(help_text(command, 100) for command in COMMANDS.values())]
+    texts = [overview(), *(help_text(name, 100) for name in COMMANDS)]
     return "\n".join(f"```text\n{text}\n```\n" for text in texts)
 
 

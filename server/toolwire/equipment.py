@@ -8,6 +8,7 @@ import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from .connection import own_command
 from .errors import Failed, LoadError, UsageError
 from .show import printable
 
@@ -113,10 +114,20 @@ def person(*, before: Callable[[], object]) -> Callable[[Question], Answer] | No
     return fill_in
 
 
+def check_set(options: dict[str, Any]) -> None:
+    """Do nothing if the bundled tools that `--set` is for can be there.
+
+    Raises:
+        UsageError: if there are no tools of ours at all.
+    """
+    if "set" in options and "tools" not in options:
+        raise UsageError("--set goes with --tools: name the bundled tool there")
+
+
 class ServersToStart:
     """The servers of a command line."""
 
-    def __init__(self, words: Words, own: Callable[[list[str]], list[str]]) -> None:
+    def __init__(self, words: Words) -> None:
         self._config: str | None = words.options.get("config")
         self._commands = {text: _command(text) for text in words.options.get("server", ())}
         if words.command is not None:
@@ -126,7 +137,7 @@ class ServersToStart:
         targets = words.options.get("tools", [])
         self._own = shlex.join(["toolwire", "serve", *targets]) if targets else None
         if self._own:
-            self._commands[self._own] = own(targets)
+            self._commands[self._own] = own_command(targets, words.options.get("set", ()))
 
     @property
     def are_any(self) -> bool:

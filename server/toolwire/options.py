@@ -131,6 +131,13 @@ def count(text: str) -> int:
     return int(text)
 
 
+def whole_number(text: str) -> int:
+    """Accept a whole number, not negative."""
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError("a whole number")
+    return int(text)
+
+
 def seconds(text: str) -> float:
     """Accept a finite number of seconds, not negative."""
     try:
@@ -156,3 +163,12 @@ def variable(text: str) -> tuple[str, str]:
     if not (key and equals):
         raise ValueError("KEY=VALUE")
     return key, value
+
+
+# What several commands take alike.
+
+JSON = Option("--json", "print JSON as the server sent it")
+
+SET = Option(
+    "--set", "make a bundled tool with TOOL.PARAMETER=VALUE; may be given again", "SETTING", setting, many=True
+)

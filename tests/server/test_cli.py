@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from toolwire.cli import COMMANDS
+from toolwire import commands
 from toolwire_client import connect
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def test_a_file_that_would_shadow_the_standard_library_does_not(folder: Path) ->
     assert (done.returncode, done.stdout.strip() in set("123456"), done.stderr) == (0, True, "")
 
 
-@pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], *([name, "--help"] for name in COMMANDS)])
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], *([name, "--help"] for name in commands.COMMANDS)])
 def test_help_fits_the_terminal_and_shows_examples(folder: Path, words: list[str]) -> None:
     done = run(*words, cwd=folder, COLUMNS="70")
     assert (done.returncode, done.stderr) == (0, "")
@@ -307,5 +307,16 @@ def imported_by_serving(folder: Path, *options: str) -> set[str]:
 def test_serving_imports_nothing_that_only_asking_or_failing_needs(folder: Path) -> None:
     loaded = imported_by_serving(folder)
     unwanted = {"argparse", "gettext", "shutil", "difflib", "traceback", "subprocess", "toolwire_client", "fnmatch"}
-    unwanted |= {"importlib.metadata", "toolwire.show", "toolwire.demo", "toolwire.values", "json.tool", "logging"}
+    unwanted |= {"importlib.metadata", "json.tool", "logging"}
+    unwanted |= {f"toolwire.{name}" for name in ("output", "show", "usage", "values")}
     assert loaded & unwanted == set()
+
+
+def test_serving_imports_no_other_command(folder: Path) -> None:
+    loaded = imported_by_serving(folder)
+    assert {name for name in loaded if name.startswith("toolwire.commands.")} == {"toolwire.commands.serve"}
+
+
+def test_each_command_is_a_file_of_its_name() -> None:
+    files = Path(commands.__file__).parent.glob("*.py")
+    assert {path.stem for path in files} == {*commands.COMMANDS, "__init__"}

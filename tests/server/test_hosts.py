@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire import cli
+from toolwire.commands import command
 from toolwire.errors import UsageError
 from toolwire.hosts import HOSTS, PROJECT, USER, Server, Taken, entry, host, is_ours, merged, snippet
 from toolwire.jsonc import NotJson, parse
@@ -119,7 +120,7 @@ def test_an_unknown_host_gets_the_known_ones_the_closest_first() -> None:
 
 
 def test_the_help_names_every_host() -> None:
-    assert all(name in cli.COMMANDS["config"].details for name in HOSTS)
+    assert all(name in command("config").details for name in HOSTS)
 
 
 # --- merging -------------------------------------------------------------------------------------------------

@@ -3,64 +3,49 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
-from .show import Style, printable, progress, result, tools_table, width
+from ..connection import connected, own_command
+from ..errors import UsageError
+from ..show import Style, printable, progress, result, tools_table, width
+from . import Command
 
-EXAMPLE = str(Path(__file__).with_name("example_tools.py"))
+if TYPE_CHECKING:
+    from toolwire_client import Call, Client
+
+    from ..options import Words
+
+COMMAND = Command(
+    usage=("toolwire demo",),
+    details="Everything happens on this machine, with the example tools that come with Toolwire.",
+    options=(),
+    examples=("toolwire demo",),
+)
+
+EXAMPLE = str(Path(__file__).parents[1] / "example_tools.py")
 """The tools file that the demo serves."""
 
 _TIMEOUT_SECONDS = 30.0
 _QUESTION = "How much is 12 * (3 + 4)?"
 
-OnProgress = Callable[[float, float | None, str | None], None]
 
-
-class _Described(Protocol):
-    @property
-    def raw(self) -> dict[str, Any]: ...
-
-
-class _Result(Protocol):
-    @property
-    def content(self) -> list[dict[str, Any]]: ...
-    @property
-    def is_error(self) -> bool: ...
-
-
-class _Call(Protocol):
-    def result(self, timeout_seconds: float | None = None) -> _Result: ...
-    def cancel(self, reason: str = ...) -> None: ...
-
-
-class Asking(Protocol):
-    """What the demo wants of a client."""
-
-    @property
-    def version(self) -> str | None: ...
-    @property
-    def pid(self) -> int | None: ...
-    def list_tools(self) -> Sequence[_Described]: ...
-    def start(
-        self, name: str, arguments: Mapping[str, Any] | None = None, *, on_progress: OnProgress | None = None
-    ) -> _Call: ...
-    def ping(self) -> float: ...
-
-
-def run(client: Asking, out: IO[str], solve: Callable[[str], None]) -> None:
-    """Show what the server behind *client* can do, on *out*. *solve* has a model answer a question there, with it."""
-    _Demo(client, out, solve).run()
+def run(words: Words) -> int:
+    """Show what a server can do."""
+    if words.words or words.command:
+        raise UsageError("demo takes no arguments")
+    with connected(own_command([EXAMPLE]), is_ours=True) as client:
+        _Demo(client, sys.stdout).run()
+    return 0
 
 
 class _Demo:
-    def __init__(self, client: Asking, out: IO[str], solve: Callable[[str], None]) -> None:
+    def __init__(self, client: Client, out: IO[str]) -> None:
         self._client = client
         self._out = out
-        self._solve = solve
         self._style = Style(out)
 
     def run(self) -> None:
@@ -94,7 +79,7 @@ class _Demo:
         self._heading("A question, solved with these tools")
         self._say("The model is an offline planner for arithmetic, no language model; `toolwire ask` takes real ones.")
         self._say(f"\n? {self._style.bold(_QUESTION)}")
-        self._solve(_QUESTION)
+        self._solve()
         self._say("\nNow your own: toolwire serve FILE.py, or try toolwire list FILE.py")
 
     def _call(
@@ -135,6 +120,15 @@ class _Demo:
         self._say(_indented(f"cancelled; the server answers the next question in {self._client.ping() * 1e3:.1f} ms"))
         self._took(start, "the tool stopped where it asked `context.check()`")
 
+    def _solve(self) -> None:
+        from toolwire_client.agent import Agent
+        from toolwire_client.models import ArithmeticModel
+        from toolwire_client.terminal import PlainFace
+
+        face = PlainFace(self._out, self._out)
+        for event in Agent(ArithmeticModel(), self._client).run_sync(_QUESTION):
+            face.show(event)
+
     def _announce(self, name: str, arguments: dict[str, Any]) -> None:
         shown = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
         self._say(f"\n> {self._style.bold(name)}({shown})")
@@ -153,7 +147,7 @@ class _Demo:
         print(text, file=self._out, flush=True)
 
 
-def _wait(call: _Call) -> None:
+def _wait(call: Call) -> None:
     with contextlib.suppress(Exception):
         call.result(_TIMEOUT_SECONDS)
 

@@ -1,4 +1,4 @@
-"""The command `schema`: the published schemas, listed, shown, written to a folder, put into one document.
+"""`toolwire schema`: the published schemas, listed, shown, written to a folder, put into one document.
 
 Beside these there is one that is made for certain tools: that of a model's replies.
 """
@@ -14,21 +14,49 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.load import UnknownSchema, bundle, files_to_export, load, names, text
 from toolwire_tools.suggestions import unknown
 
-from .errors import UsageError
-from .show import Style, table, width
+from ..connection import client_of
+from ..errors import UsageError
+from ..options import SET, Option
+from ..output import say
+from ..show import Style, table, width
+from . import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from ..options import Words
 
-    from .options import Words
+COMMAND = Command(
+    usage=(
+        "toolwire schema list [--json]",
+        "toolwire schema show NAME",
+        "toolwire schema export DIR",
+        "toolwire schema bundle [NAME...]",
+        "toolwire schema reply TARGET... [--strict]",
+        "toolwire schema reply [--strict] -- COMMAND",
+    ),
+    details="They are JSON Schema 2020-12. `export` writes all of them, and their types for TypeScript "
+    "(toolwire.d.ts). `bundle` prints one document that needs nothing else: of all, or of what is named and "
+    "whatever that refers to. `reply` prints what a model that knows the tools of a TARGET, or of any MCP "
+    "server that COMMAND starts, is held to in its replies: react-reply with a branch for each tool.",
+    options=(
+        Option("--json", "with list: print the names, ids, titles and descriptions as JSON"),
+        Option("--strict", "with reply: in the form of OpenAI's strict mode, an object at the root"),
+        SET,
+    ),
+    examples=(
+        "toolwire schema show tools-call-result",
+        "toolwire schema bundle tool-library > tool-library.json",
+        "toolwire schema reply tools.py --strict",
+    ),
+)
 
 
-def answer(words: Words, replies: Callable[[], dict[str, Any]]) -> str:
-    """Do what the command line says and return what there is to print. *replies* makes the schema of a model's replies.
+def run(words: Words) -> int:
+    """Print what was asked for."""
+    say(_answer(words))
+    return 0
 
-    Raises:
-        UsageError: if it cannot be done.
-    """
+
+def _answer(words: Words) -> str:
     what, *rest = [*words.words, *(words.command or ())] or [""]
     if not what:
         raise UsageError(
@@ -52,7 +80,7 @@ def answer(words: Words, replies: Callable[[], dict[str, Any]]) -> str:
             case "export":
                 return _export(Path(rest[0]))
             case "reply":
-                return _json(replies())
+                return _json(_replies(words))
         return _json(bundle(*rest))
     except UnknownSchema as error:
         raise UsageError(str(error)) from None
@@ -93,6 +121,15 @@ def _export(folder: Path) -> str:
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
     return f"Wrote {written} files to {folder}."
+
+
+def _replies(words: Words) -> dict[str, Any]:
+    """The schema of what a model may reply that knows the tools of a target or server."""
+    from toolwire_client.react import Tools, reply_schema
+
+    with client_of(words, words.words[1:]) as client:
+        entries = [tool.raw for tool in client.list_tools()]
+    return reply_schema(Tools(entries), strict=words.options.get("strict", False))
 
 
 def _json(value: object) -> str:

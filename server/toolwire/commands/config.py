@@ -1,4 +1,4 @@
-"""The command `config`: tells a host how to start our server, by text to paste or by a change of its file."""
+"""`toolwire config`: tells a host how to start our server, by text to paste or by a change of its file."""
 
 from __future__ import annotations
 
@@ -9,15 +9,39 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from . import hosts, imports, load
-from .errors import LoadError, UsageError
-from .jsonc import NotJson
-from .rewrite import NotRewritten, rewrite
+from .. import hosts, imports, load
+from ..errors import LoadError, UsageError
+from ..jsonc import NotJson
+from ..options import Option, variable
+from ..output import remark, say
+from ..rewrite import NotRewritten, rewrite
+from . import Command
+from .serve import COMMAND as SERVE
+from .serve import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from .options import Option, Words
+    from ..options import Words
+
+COMMAND = Command(
+    usage=("toolwire config HOST TARGET... [OPTIONS]",),
+    details="A HOST is claude-desktop, claude-code, vscode, cursor, zed, neovim, emacs, or json for any that reads "
+    "mcpServers. All options of `serve` can be given too, and are passed on. --write keeps everything else in "
+    "the file, comments as well, and leaves the file as it was beside it.",
+    options=(
+        Option("--write", "put it into the host's file, or into FILE", "FILE", endings=(".json", ".jsonc")),
+        Option("--user", "into the file for all projects, if the host has one for each project as well"),
+        Option("--force", "replace a server of that name even if it is another one"),
+        Option("--server-name", "what the host calls the server; by default like the target", "NAME"),
+        Option("--env", "a variable of the server's environment; may be given again", "KEY=VALUE", variable, True),
+    ),
+    examples=(
+        "toolwire config claude-desktop tools.py --write",
+        "toolwire config vscode tools.py --separator _ --env API_KEY=abc",
+    ),
+    passes_on=SERVE.options,
+)
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -28,15 +52,21 @@ class Outcome(msgspec.Struct, frozen=True):
     status: int = 0
 
 
-def configure(words: Words, serve_options: Sequence[Option], default_name: str) -> Outcome:
-    """Do what the command line says; *default_name* is what the server calls itself unless told otherwise.
+def run(words: Words) -> int:
+    """Print what to paste, or change the host's file; return 1 if that is left to whoever typed the command."""
+    if len(words.words) + len(words.command or []) < 2:
+        raise UsageError("name a host and a target, as in `config vscode tools.py`; --help lists the hosts")
+    outcome = _outcome(words.words[0], [*words.words[1:], *(words.command or [])], words.options)
+    if outcome.text:
+        say(outcome.text)
+        sys.stdout.flush()  # before what is said about it
+    remark(outcome.told)
+    return outcome.status
 
-    Raises:
-        UsageError, LoadError: if the command line or a target is wrong.
-    """
-    host = hosts.host(words.words[0])
-    given = dict(words.options)
-    server = _server([*words.words[1:], *(words.command or [])], given, serve_options, default_name)
+
+def _outcome(name: str, targets: list[str], given: Mapping[str, Any]) -> Outcome:
+    host = hosts.host(name)
+    server = _server(targets, given)
     snippet = hosts.snippet(host, server)
     if "write" not in given:
         if given.get("force"):
@@ -46,14 +76,11 @@ def configure(words: Words, serve_options: Sequence[Option], default_name: str) 
         where = _path(host, host.places[0])
         told = f"the settings of {host.title} are a program, which is left to you: put this into {where}"
         return Outcome(snippet, told, 1)
-    return _written(
-        host, server, given["write"] or _file(host, user=given.get("user", False)), given.get("force", False)
-    )
+    path = given["write"] or _file(host, user=given.get("user", False))
+    return _written(host, server, path, force=given.get("force", False))
 
 
-def _server(
-    targets: list[str], given: Mapping[str, Any], serve_options: Sequence[Option], default_name: str
-) -> hosts.Server:
+def _server(targets: list[str], given: Mapping[str, Any]) -> hosts.Server:
     if not sys.executable:
         raise UsageError("Python does not know where it is itself: run toolwire by the full path of its interpreter")
     env = dict(given.get("env", ()))
@@ -61,11 +88,11 @@ def _server(
     if "PYTHONPATH" not in env and any(map(_is_module_here, targets)):
         env["PYTHONPATH"] = os.getcwd()
     # -P: whatever folder the host starts it in, what lies there does not get in the way of what we import.
-    args = ["-P", "-m", "toolwire", "serve", *map(_absolute, targets), *_options(given, serve_options)]
+    args = ["-P", "-m", "toolwire", "serve", *map(_absolute, targets), *_passed_on(given)]
     name = given.get("server_name", given.get("name"))
     if name is None:
         # The letters that Claude Code takes, which is the strictest; others show what they are given.
-        name = re.sub(r"[^A-Za-z0-9_-]+", "-", default_name).strip("-") or "toolwire"
+        name = re.sub(r"[^A-Za-z0-9_-]+", "-", name_of(targets)).strip("-") or "toolwire"
     if not name:
         raise UsageError("--server-name wants a name")
     server = hosts.Server(name, sys.executable, args, env)
@@ -91,15 +118,15 @@ def _is_module_here(target: str) -> bool:
     return not taken.is_path and not taken.is_bundled and (os.path.isdir(head) or os.path.isfile(f"{head}.py"))
 
 
-def _options(given: Mapping[str, Any], known: Sequence[Option]) -> list[str]:
+def _passed_on(given: Mapping[str, Any]) -> list[str]:
     """The options of `serve` among those *given*, as they would be typed again."""
     words: list[str] = []
-    for option in known:
+    for option in COMMAND.passes_on:
         if option.key not in given:
             continue
         value = given[option.key]
         if option.key == "set":
-            from .bundled import with_absolute_paths
+            from ..bundled import with_absolute_paths
 
             value = list(map(with_absolute_paths, value))
         for one in value if option.many else [value]:
@@ -136,7 +163,7 @@ def _file(host: hosts.Host, *, user: bool) -> str:
     return _path(host, places[0])
 
 
-def _written(host: hosts.Host, server: hosts.Server, path: str, force: bool) -> Outcome:
+def _written(host: hosts.Host, server: hosts.Server, path: str, *, force: bool) -> Outcome:
     snippet = hosts.snippet(host, server)
     was_there = False
 

@@ -1,0 +1,69 @@
+"""`toolwire ask`: has a language model answer one question with tools."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..equipment import check_set
+from ..errors import UsageError
+from ..exchange import CANCELLED, OPTIONS, Exchange
+from . import Command
+
+if TYPE_CHECKING:
+    from ..options import Words
+
+COMMAND = Command(
+    usage=("toolwire ask QUESTION --model NAME [OPTIONS] [-- COMMAND]",),
+    details="A QUESTION of - is read from standard input. The answer goes to standard output and everything else, if "
+    "that is no terminal, to standard error. Ctrl-C cancels the call under way, and then the run. The exit "
+    "status is 0 if the question was answered, 130 if Ctrl-C ended the run, and else 1.",
+    options=OPTIONS,
+    examples=(
+        'toolwire ask "How much is 12 * (3 + 4)?" --tools tools.py --model arithmetic',
+        'toolwire ask "What is new in this folder?" --server "npx -y some-mcp-server ." --model openai:gpt-5',
+        "toolwire ask --resume run.jsonl --tools tools.py --model ollama:llama3.2",
+    ),
+)
+
+
+def run(words: Words) -> int:
+    """Show how the question is answered, or that of a transcript, and return how that ended."""
+    check_set(words.options)
+    question = _question(words)
+    exchange = Exchange(words)
+    return exchange.run(partial(_ask, exchange, question))
+
+
+def _question(words: Words) -> str | None:
+    """The question; `None` if there is that of a transcript instead."""
+    given = words.words
+    if len(given) > 1:
+        raise UsageError(f'put the question in quotes, as in `ask "{" ".join(given)}"`')
+    if not given and "resume" not in words.options:
+        raise UsageError('say what to ask, as in `ask "What is 2 + 3?"`; `-` reads it from standard input')
+    question = _piped() if given == ["-"] else given[0] if given else None
+    if question is not None and not question.strip():
+        raise UsageError("the question is empty")
+    return question
+
+
+def _piped() -> str:
+    return sys.stdin.read() if sys.stdin is not None else ""
+
+
+async def _ask(exchange: Exchange, question: str | None) -> int:
+    session, options = exchange.session, exchange.options
+    if question is None and not session.can_go_on:
+        raise UsageError(f"the last question in {options['resume']} is done; give another one to ask there")
+    ended = await exchange.show(session.go_on() if question is None else session.run(question))
+    if ended.status == "needs_input":
+        alone = "" if exchange.is_attended else "nobody can be asked here, since this is no terminal; "
+        exchange.tell(alone + _how_to_go_on(options))
+    return {"answered": 0, "cancelled": CANCELLED}.get(ended.status, 1)
+
+
+def _how_to_go_on(options: dict[str, Any]) -> str:
+    file = options.get("resume", options.get("transcript"))
+    return f"--resume {file} goes on with it" if file else "--transcript FILE keeps a run that is to go on later"

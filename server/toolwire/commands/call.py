@@ -1,0 +1,106 @@
+"""`toolwire call`: calls one tool with arguments as a person types them, and prints what it answers."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from toolwire_tools.suggestions import unknown
+
+from .. import values
+from ..connection import client_of
+from ..equipment import person
+from ..errors import UsageError
+from ..options import JSON, SET, Option, seconds
+from ..output import as_json, remark, say, write
+from ..show import ProgressLine, Style, holds_data, result
+from . import Command
+
+if TYPE_CHECKING:
+    from toolwire_client import CallResult, ToolDescription
+
+    from ..options import Words
+
+COMMAND = Command(
+    usage=(
+        "toolwire call TARGET NAME [KEY=VALUE... | JSON] [OPTIONS]",
+        "toolwire call NAME [KEY=VALUE... | JSON] [OPTIONS] -- COMMAND",
+    ),
+    details="Values are read as the tool's schema wants them: text stays text, the rest is JSON. KEY=@FILE takes "
+    "the text of a file and KEY=@- standard input (KEY=@@x is the text @x), A.B=VALUE reaches into an "
+    "object, a KEY given again adds to a list. NAME may be left out before an argument if there is one tool. "
+    "On a terminal you are asked what the tool wants to know. The exit status is 1 if the tool fails.",
+    options=(
+        JSON,
+        SET,
+        Option("--output", "save images and other data to FILE", "FILE", short="-o"),
+        Option("--timeout", "give up, and cancel the call, after so long", "SECONDS", seconds),
+    ),
+    examples=(
+        "toolwire call tools.py add a=2 b=3",
+        "toolwire call Calculator expression='1/3 + 1/6'",
+        """toolwire call tools.py search '{"query": "tea", "limit": 3}'""",
+        "toolwire call read_file path=notes.txt -- npx -y some-mcp-server",
+    ),
+)
+
+
+def run(words: Words) -> int:
+    """Print what the tool answers, and return 1 if it failed."""
+    target, name, rest = _what_to_call(words)
+    timeout_seconds = words.options.get("timeout")
+    line = ProgressLine(sys.stderr)
+    with client_of(words, [target] if target else [], on_ask=person(before=line.clear)) as client:
+        tools = client.list_tools(timeout_seconds=timeout_seconds)
+        if _is_argument(name) and len(tools) == 1 and tools[0].name != name:
+            name, rest = tools[0].name, [name, *rest]
+        arguments = values.read(rest, _tool(name, tools).input_schema)
+        try:
+            answer = client.call_tool(name, arguments, on_progress=line, timeout_seconds=timeout_seconds)
+        finally:
+            line.clear()
+        _print(answer, words.options)
+    return 1 if answer.is_error else 0
+
+
+def _what_to_call(words: Words) -> tuple[str | None, str, list[str]]:
+    """The target (none if a command was given), the tool's name and the words of its arguments."""
+    rest = list(words.words)
+    if words.command is not None:
+        if not rest:
+            raise UsageError("name the tool to call: toolwire call NAME [key=value...] -- COMMAND")
+        return None, rest[0], rest[1:]
+    if len(rest) < 2:
+        raise UsageError("name a target and a tool: toolwire call TARGET NAME [key=value...]")
+    return rest[0], rest[1], rest[2:]
+
+
+def _is_argument(word: str) -> bool:
+    return "=" in word or word.startswith("{")
+
+
+def _tool(name: str, tools: list[ToolDescription]) -> ToolDescription:
+    for tool in tools:
+        if tool.name == name:
+            return tool
+    raise UsageError(unknown("tool", name, [tool.name for tool in tools]))
+
+
+def _print(answer: CallResult, options: dict[str, Any]) -> None:
+    if options.get("json"):
+        say(as_json(answer.raw))
+    elif answer.is_error:
+        write(sys.stderr, Style(sys.stderr).red(result(answer.content)))
+    else:
+        _print_content(answer.content, options.get("output"))
+
+
+def _print_content(content: list[dict[str, Any]], save_to: str | None) -> None:
+    try:
+        say(result(content, save_to, hint="; -o FILE saves it"))
+    except FileNotFoundError as error:
+        raise UsageError(f"cannot save to {error.filename}: there is no such folder") from None
+    except PermissionError as error:
+        raise UsageError(f"cannot save to {error.filename}: that is not permitted") from None
+    if save_to and not holds_data(content):
+        remark("nothing was saved: the answer is text alone")

@@ -1,0 +1,214 @@
+"""`toolwire check`: does a server keep the contract? Its verdicts as a table, as JSON, as JUnit's XML."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_tools.suggestions import unknown
+
+from ..check_report import as_text, cases_table
+from ..connection import command_of
+from ..errors import Failed, UsageError
+from ..options import JSON, SET, Option, count, one_of, seconds, whole_number
+from ..output import say
+from ..show import ProgressLine, Style
+from . import Command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from toolwire_client.contract import Gap, Report, Settings, Verdict
+    from toolwire_client.contract.fuzz import Fuzzing
+    from toolwire_schemas.cases import Case
+
+    from ..options import Words
+
+
+def _call(word: str) -> tuple[str, dict[str, Any]]:
+    """Accept `NAME=JSON`: a tool and the arguments to call it with."""
+    name, _, arguments = word.partition("=")
+    try:
+        value = json.loads(arguments or "{}")
+    except ValueError:
+        value = None
+    if not name or not isinstance(value, dict):
+        raise ValueError("""NAME={"argument": value, ...}""")
+    return name, value
+
+
+COMMAND = Command(
+    usage=("toolwire check [OPTIONS] -- COMMAND", "toolwire check TARGET... [OPTIONS]", "toolwire check --list"),
+    details="The server is started many times, and spoken to in every way its hosts may, and in some they may not. "
+    "Only tools that say they are read-only are called, and those named by --call. Each verdict tells which "
+    "words of MCP, JSON-RPC or LSP it is for. The exit status is 1 if something fails that must not.",
+    options=(
+        Option("--only", "play only cases whose id matches; may be given again", "PATTERN", many=True),
+        Option("--skip", "leave out cases whose id matches; may be given again", "PATTERN", many=True),
+        Option("--list", "list the cases instead"),
+        SET,
+        Option(
+            "--era",
+            "speak legacy (initialize) or modern (2026-07-28) MCP alone",
+            "ERA",
+            one_of("legacy", "modern", "both"),
+        ),
+        Option(
+            "--framing",
+            "speak in lines or with headers alone; by default whatever it knows",
+            "FRAMING",
+            one_of("lines", "headers", "both"),
+        ),
+        Option("--call", "a tool that may be called, and with what; may be given again", "NAME=JSON", _call, many=True),
+        Option("--destructive", "call tools that do not say they are read-only as well"),
+        Option("--verbose", "show the exchanges behind warnings too, not only behind failures"),
+        Option("--fuzz", "call each tool with so many arguments that fit, and that do not", "NUMBER", count),
+        Option("--seed", "with --fuzz: that of an earlier run, for the same arguments", "NUMBER", whole_number),
+        Option("--timeout", "how long to wait for each answer; by default 10", "SECONDS", seconds),
+        Option("--start-timeout", "and for the first; by default 20", "SECONDS", seconds),
+        Option("--jobs", "run so many servers at once; by default one for each core, up to 4", "NUMBER", count),
+        Option(
+            "--fail-on",
+            "exit with 1 if something of this severity fails: must (the default), should, advice",
+            "SEVERITY",
+            one_of("must", "should", "advice"),
+        ),
+        Option("--baseline", "gaps that are known, with reasons: they do not count", "FILE"),
+        Option("--write-baseline", "write all gaps to FILE, for reasons to be filled in", "FILE"),
+        JSON,
+        Option("--junit", "write the verdicts to FILE as well, as JUnit's XML", "FILE"),
+    ),
+    examples=(
+        "toolwire check tools.py",
+        "toolwire check -- npx -y some-mcp-server",
+        """toolwire check --call 'search={"query": "tea"}' --junit report.xml -- my-server --stdio""",
+    ),
+)
+
+
+def run(words: Words) -> int:
+    """Print the verdicts, and return 1 if something failed that must not."""
+    options = words.options
+    if options.get("list"):
+        cases = _cases(options)
+        say(_json(msgspec.to_builtins(cases)) if options.get("json") else cases_table(cases))
+        return 0
+    command = command_of(words, words.words)
+    cases = _cases(options)
+    gaps = _gaps(options.get("baseline"))
+    report = _checked(command, cases, gaps, options)
+    _write_files(options, report, gaps)
+    if options.get("json"):
+        say(_json(report.as_json()))
+    else:
+        say(as_text(report, Style(sys.stdout), verbose="verbose" in options))
+    return 1 if report.failed(options.get("fail_on", "must")) else 0
+
+
+def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], options: dict[str, Any]) -> Report:
+    from toolwire_client import NotStarted
+    from toolwire_client.contract import check
+
+    progress = _Progress()
+    try:
+        return check(
+            command,
+            cases=cases,
+            settings=_settings(options),
+            timeout_seconds=options.get("timeout", 10.0),
+            gaps=gaps,
+            fuzzing=_fuzzing(options),
+            jobs=options.get("jobs"),
+            on_verdict=progress,
+        )
+    except NotStarted as error:
+        raise Failed(str(error), 2) from None
+    finally:
+        progress.clear()
+
+
+def _cases(options: dict[str, Any]) -> list[Case]:
+    from toolwire_client.contract.plan import chosen
+    from toolwire_schemas.cases import cases
+
+    for pattern in (*options.get("only", ()), *options.get("skip", ())):
+        if not chosen(cases(), [pattern]):
+            raise UsageError(unknown("case", pattern, [case.id for case in cases()]))
+    return chosen(cases(), options.get("only", ()), options.get("skip", ()))
+
+
+def _settings(options: dict[str, Any]) -> Settings:
+    from toolwire_client.contract import Settings
+
+    framing, era = options.get("framing", "both"), options.get("era", "both")
+    given: dict[str, Any] = {
+        "eras": ("legacy", "modern") if era == "both" else (era,),
+        "framings": ("lines", "headers") if framing == "both" else (framing,),
+        "calls": dict(options.get("call", ())),
+        "any_tool": "destructive" in options,
+    }
+    return Settings(**given, **({"start_seconds": options["start_timeout"]} if "start_timeout" in options else {}))
+
+
+def _fuzzing(options: dict[str, Any]) -> Fuzzing | None:
+    from toolwire_client.contract.fuzz import Fuzzing, any_seed
+
+    if "fuzz" not in options:
+        if "seed" in options:
+            raise UsageError("--seed goes with --fuzz")
+        return None
+    if find_spec("hypothesis") is None:
+        raise UsageError("--fuzz needs hypothesis; install it: pip install 'toolwire[contract]'")
+    return Fuzzing(options["fuzz"], options.get("seed", any_seed()))
+
+
+def _gaps(path: str | None) -> list[Gap]:
+    from toolwire_client.contract.baseline import BadBaseline, read
+
+    if path is None:
+        return []
+    try:
+        return read(Path(path).read_text("utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read the baseline {path}: {error.strerror}; --write-baseline writes one") from None
+    except (BadBaseline, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is no baseline: {error}") from None
+
+
+def _write_files(options: dict[str, Any], report: Report, gaps: Sequence[Gap]) -> None:
+    from toolwire_client.contract.baseline import write
+    from toolwire_client.contract.junit import as_junit
+
+    makers: dict[str, Callable[[], str]] = {
+        "junit": lambda: as_junit(report),
+        "write_baseline": lambda: write(report.verdicts, gaps),
+    }
+    for key, make in makers.items():
+        if key in options:
+            try:
+                Path(options[key]).write_text(make(), "utf-8")
+            except OSError as error:
+                raise UsageError(f"cannot write to {options[key]}: {error.strerror}") from None
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+class _Progress:
+    """How far it is: a bar on a terminal, nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._line = ProgressLine(sys.stderr)
+        self._done = 0
+
+    def __call__(self, verdict: Verdict, total: int) -> None:
+        self._done += 1
+        self._line(self._done, total, f"{self._done}/{total} {verdict.case}")
+
+    def clear(self) -> None:
+        self._line.clear()

@@ -1,0 +1,114 @@
+"""`toolwire list`: the tools of a server, as a table, as JSON, for other readers, or with what is wrong with them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ..connection import client_of
+from ..errors import UsageError
+from ..options import JSON, SET, Option, one_of, seconds
+from ..output import as_json, remark, say
+from ..show import Style, findings_table, readiness_table, tools_table, width
+from . import Command
+
+if TYPE_CHECKING:
+    from ..options import Words
+
+COMMAND = Command(
+    usage=(
+        "toolwire list TARGET... [OPTIONS]",
+        "toolwire list [OPTIONS] -- COMMAND",
+        "toolwire list --bundled [--json]",
+    ),
+    details="Arguments in brackets may be left out. With --lint, the exit status is 1 if some client or model's API "
+    "refuses a tool.",
+    options=(
+        Option("--bundled", "list the tools that come with Toolwire, and what each wants to run here"),
+        SET,
+        Option("--lint", "list what clients and models' APIs refuse, and what to do about it"),
+        Option("--notes", "with --lint: also what concerns few"),
+        Option(
+            "--as",
+            "write the tools for another reader: lagent, openai, anthropic, python, typescript or markdown",
+            "DIALECT",
+            one_of("lagent", "openai", "anthropic", "python", "typescript", "markdown"),
+        ),
+        Option("--strict", "with --as openai: make functions strict where they can be"),
+        JSON,
+        Option("--timeout", "give up after so long", "SECONDS", seconds),
+    ),
+    examples=(
+        "toolwire list tools.py",
+        "toolwire list --json -- npx -y some-mcp-server",
+        "toolwire list --lint -- npx -y some-mcp-server",
+        "toolwire list tools.py --as openai --strict",
+    ),
+)
+
+
+def run(words: Words) -> int:
+    """Print the tools, and return 1 if some client or model's API is known to refuse one."""
+    _check_forms(words.options)
+    if words.options.get("bundled"):
+        return _bundled(words)
+    return _lint(words) if words.options.get("lint") else _list(words)
+
+
+def _check_forms(options: dict[str, Any]) -> None:
+    forms = [form for form in ("as", "lint", "json") if form in options]
+    if "as" in options and len(forms) > 1:
+        raise UsageError(f"--as and --{forms[1]} contradict each other: leave one out")
+    if "bundled" in options and (other := next((form for form in ("as", "lint") if form in options), None)):
+        raise UsageError(f"--bundled and --{other} contradict each other: leave one out")
+    if "notes" in options and "lint" not in options:
+        raise UsageError("--notes goes with --lint")
+    if "strict" in options and options.get("as") != "openai":
+        raise UsageError("--strict goes with --as openai")
+
+
+def _list(words: Words) -> int:
+    with client_of(words, words.words) as client:
+        entries = [tool.raw for tool in client.list_tools(timeout_seconds=words.options.get("timeout"))]
+    if words.options.get("json"):
+        say(as_json(entries))
+    elif words.options.get("as"):
+        _say_in_dialect(entries, words.options)
+    elif entries:
+        say(tools_table(entries, width(), Style(sys.stdout)))
+    else:
+        say("The server has no tools.")
+    return 0
+
+
+def _say_in_dialect(entries: list[dict[str, Any]], options: dict[str, Any]) -> None:
+    from ..dialects import written
+
+    tools, notes = written(entries, options["as"], strict="strict" in options)
+    say(tools if isinstance(tools, str) else as_json(tools))
+    for note in notes:
+        remark(note)
+
+
+def _lint(words: Words) -> int:
+    from toolwire_schemas.audit import audit
+
+    with client_of(words, words.words) as client:
+        entries = client.list_entries(timeout_seconds=words.options.get("timeout"))
+    findings = audit(entries)
+    if words.options.get("json"):
+        say(as_json(findings))
+    else:
+        notes = words.options.get("notes", False)
+        say(findings_table(findings, len(entries), width(), Style(sys.stdout), notes=notes))
+    return 1 if any(finding.severity == "error" for finding in findings) else 0
+
+
+def _bundled(words: Words) -> int:
+    from toolwire_tools.bundled.readiness import readiness
+
+    if words.words or words.command or "set" in words.options:
+        raise UsageError("--bundled lists all of the tools that come with Toolwire: name no target")
+    found = readiness()
+    say(as_json(found) if words.options.get("json") else readiness_table(found, width(), Style(sys.stdout)))
+    return 0

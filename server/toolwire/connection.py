@@ -1,0 +1,77 @@
+"""The server that a command asks: which one it is, how it is started, and what is told if that goes wrong."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from .errors import Failed, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from toolwire_client import Client, OnAsk
+
+    from .options import Words
+
+
+def client_of(words: Words, targets: list[str], *, on_ask: OnAsk | None = None) -> AbstractContextManager[Client]:
+    """Return a client of the server that was named: one of ours for *targets*, or any that a command starts.
+
+    Raises:
+        UsageError: if it is not one of the two.
+        Failed: if the server cannot be started, or does not do its part.
+    """
+    return connected(command_of(words, targets), is_ours=words.command is None, on_ask=on_ask)
+
+
+@contextmanager
+def connected(command: list[str], *, is_ours: bool, on_ask: OnAsk | None = None) -> Iterator[Client]:
+    """A client of the server that *command* starts. What goes wrong between them is told in one sentence.
+
+    Raises:
+        Failed: if the server cannot be started, or does not do its part.
+    """
+    from toolwire_client import ClientError, NotStarted, ServerGone, connect
+
+    # Whoever types a command expects it to see their environment. And a server of ours that cannot load its
+    # target would be tried again in the other era, and complain twice.
+    era: Any = "modern" if is_ours else "auto"
+    try:
+        with connect(command, inherit_env=True, show_stderr=True, era=era, on_ask=on_ask) as client:
+            yield client
+    except NotStarted as error:
+        raise Failed(str(error), 2) from None
+    except ServerGone as error:
+        refused = is_ours and error.exit_status == 2  # and it has said why
+        raise Failed("" if refused else error.reason, 2 if refused else 1) from None
+    except ClientError as error:
+        raise Failed(str(error)) from None
+
+
+def command_of(words: Words, targets: list[str]) -> list[str]:
+    """Return the command that starts the server that was named, by *targets* or by what follows `--`.
+
+    Raises:
+        UsageError: if it is not one of the two.
+    """
+    if words.command is None:
+        if not targets:
+            raise UsageError("name a target, or a server's command after `--`")
+        return own_command(targets, words.options.get("set", ()))
+    if targets or "set" in words.options:
+        if not targets:
+            raise UsageError("--set goes with bundled tools, not with a command after `--`")
+        raise UsageError(f"either a target or a command after `--`, not both: leave out {targets[0]}")
+    if not words.command:
+        raise UsageError("the server's command is missing after `--`")
+    return words.command
+
+
+def own_command(targets: Sequence[str], settings: Sequence[str] = ()) -> list[str]:
+    """Return the command that serves *targets*, with the words of each `--set`."""
+    set_so = [word for setting in settings for word in ("--set", setting)]
+    # -P keeps the working folder off the path, so that a file there cannot shadow a module we need.
+    return [sys.executable, "-P", "-m", "toolwire", "serve", "--log-level", "warning", *set_so, "--", *targets]

@@ -1,0 +1,210 @@
+"""What `toolwire ask` and `toolwire chat` have in common: an agent's run meets whoever sits at the terminal."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from .equipment import ServersToStart, budgets_of, face_of, is_attended, model_of, note
+from .errors import UsageError
+from .options import SET, Option, count, one_of, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable
+
+    from toolwire_client import AsyncClient, NoAnswer, Question
+    from toolwire_client.agent import Agent, ApprovalRequest, Approvals, Recorded, Session, Verdict
+    from toolwire_client.agent.events import Ended
+
+    from .options import Words
+
+OPTIONS = (
+    Option("--model", "the model to ask: PROVIDER:MODEL, arithmetic (offline), human (you), MODULE:OBJECT", "NAME"),
+    Option("--tools", "let it use these tools, as `serve` takes them; may be given again", "TARGET", many=True),
+    SET,
+    Option("--server", "let it use those of the MCP server that COMMAND starts; likewise", "COMMAND", many=True),
+    Option("--config", "and those of the servers in a host's file, under mcpServers", "FILE"),
+    Option(
+        "--approve",
+        "calls that may change something: ask (the default), reads (refuse them) or all (allow them)",
+        "WHICH",
+        one_of("ask", "reads", "all"),
+    ),
+    Option("--allow", "allow tools whose name matches without asking; may be given again", "PATTERN", many=True),
+    Option("--deny", "never call tools whose name matches; may be given again", "PATTERN", many=True),
+    Option("--transcript", "add all that happens to FILE, as JSON lines", "FILE"),
+    Option("--resume", "go on where the transcript FILE stopped, and add to it", "FILE"),
+    Option("--language", "the language of the prompts: en (the default) or zh", "NAME", one_of("en", "zh")),
+    Option("--instructions", "what to tell the model besides", "TEXT"),
+    Option("--max-turns", "replies of the model to a question; by default 20", "NUMBER", count),
+    Option("--max-tokens", "tokens that a question may cost", "NUMBER", count),
+    Option("--timeout", "how long a question may take, without the time in which you are asked", "SECONDS", seconds),
+    Option("--tool-timeout", "how long a call of a tool may take; by default 300", "SECONDS", seconds),
+    Option("--base-url", "where the model is, if not at its provider's usual address", "URL"),
+    Option("--json", "print every event as a line of JSON; nobody is asked then"),
+)
+
+CANCELLED = 130
+"""The exit status of what Ctrl-C ended, as everywhere in a shell."""
+
+
+class Exchange:
+    """What one command sets up: a model, servers, an agent, and the terminal.
+
+    `session` and `tools` are there while it runs.
+    """
+
+    session: Session
+    tools: dict[str, AsyncClient]
+
+    def __init__(self, words: Words) -> None:
+        from toolwire_client.models import HumanModel
+        from toolwire_client.terminal import Keyboard, MainThread, Person
+
+        self.options = options = words.options
+        self._servers = ServersToStart(words)
+        self._model = model_of(options)
+        # A program that reads events has no way to answer.
+        self.is_attended = is_attended() and not options.get("json")
+        self._face = face_of(options, thinks=not isinstance(self._model, HumanModel))
+        self._main = MainThread(self._interrupt, self._end)
+        self._keyboard = Keyboard(self._main.typing)
+        self._person = Person(self._keyboard.read, self._face.tell)
+        self._settings = self._agent_settings()
+        self._is_running = self._is_ending = False
+
+    def run(self, work: Callable[[], Awaitable[int]]) -> int:
+        """Return what *work* returns, which finds everything ready."""
+        return self._main.run(partial(self._run, work))
+
+    async def show(self, events: AsyncGenerator[Recorded, None]) -> Ended:
+        """Show a run of the agent, and return how it ended."""
+        from toolwire_client.agent.events import Ended
+
+        self._is_running, self._is_ending = True, False
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    await self._main.do(partial(self._face.show, event))
+                    if isinstance(event, Ended):
+                        return event
+        finally:
+            self._is_running = False
+            self._main.soon(self._face.rest)
+        raise AssertionError("every run ends with Ended")
+
+    def tell(self, text: str) -> None:
+        """Tell what is not part of the run."""
+        self._main.soon(partial(note, self._face, text))
+
+    async def line(self, prompt: str, when_interrupted: str) -> str | None:
+        """Return the line that is typed next, or `None` at the end.
+
+        After Ctrl-C it is empty, and *when_interrupted* is told.
+        """
+        return await self._main.do(partial(self._read_line, prompt, when_interrupted))
+
+    def _read_line(self, prompt: str, when_interrupted: str) -> str | None:
+        from toolwire_client.terminal import Interrupted
+
+        try:
+            return self._keyboard.read(prompt)
+        except Interrupted:
+            note(self._face, when_interrupted)
+            return ""
+
+    # --- a run ---
+
+    async def _run(self, work: Callable[[], Awaitable[int]]) -> int:
+        import anyio
+        from toolwire_client.agent import Agent, BrokenTranscript
+
+        with anyio.CancelScope() as self._scope:
+            async with AsyncExitStack() as stack:
+                on_ask = self._on_tools_question if self.is_attended else None
+                self.tools = await self._start_servers(stack, on_ask)
+                if isinstance(self._model, AbstractAsyncContextManager):  # one that keeps connections open
+                    await stack.enter_async_context(self._model)
+                agent = Agent(self._model, self.tools, **self._settings)
+                try:
+                    self.session = self._begin(agent)
+                    return await work()
+                except BrokenTranscript as error:
+                    raise UsageError(str(error)) from None
+                except OSError as error:
+                    if error.filename is None:
+                        raise
+                    raise UsageError(f"cannot open {error.filename}: {error.strerror}") from None
+        return CANCELLED
+
+    async def _start_servers(self, stack: AsyncExitStack, on_ask: Any) -> dict[str, AsyncClient]:
+        if self._servers.are_any:  # a package runner may have to fetch one first
+            self._main.soon(partial(self._face.wait, "starting the servers"))
+        try:
+            return await self._servers.start(stack, on_ask, self.tell)
+        finally:
+            self._main.soon(self._face.rest)
+
+    def _begin(self, agent: Agent) -> Session:
+        def on_live(live: Any) -> None:
+            self._main.soon(partial(self._face.live, live))
+
+        if "resume" in self.options:
+            return agent.resume(self.options["resume"], on_live=on_live)
+        return agent.session(on_live=on_live)
+
+    def _interrupt(self) -> None:
+        """Ctrl-C: end the call under way, or else the run, or else everything."""
+        if self._is_running and self.session.cancel_call():
+            self.tell("the call is cancelled; Ctrl-C again ends the run")
+        elif self._is_running and not self._is_ending:
+            self._is_ending = True
+            self.session.cancel("Ctrl-C")
+        else:
+            self._end()
+
+    def _end(self) -> None:
+        self._scope.cancel()
+
+    # --- the person ---
+
+    async def _on_tools_question(self, question: Question) -> dict[str, Any] | NoAnswer:
+        return await self._main.do(partial(self._attend, self._person.fill_in, question))
+
+    async def _on_model_question(self, question: Question) -> str | None:
+        return await self._main.do(partial(self._attend, self._person.reply, question))
+
+    async def _on_approval(self, request: ApprovalRequest) -> Verdict:
+        return await self._main.do(partial(self._attend, self._person.approve, request))
+
+    def _attend(self, put: Callable[[Any], Any], question: Any) -> Any:
+        self._face.rest()
+        return put(question)
+
+    # --- settings ---
+
+    def _agent_settings(self) -> dict[str, Any]:
+        given = self.options
+        if "resume" in given and given.get("transcript", given["resume"]) != given["resume"]:
+            raise UsageError("--resume adds to the transcript that it goes on with: leave out --transcript")
+        settings: dict[str, Any] = {"budgets": budgets_of(given), "approval": self._approvals()}
+        if "tool_timeout" in given:
+            settings["tool_seconds"] = given["tool_timeout"]
+        if self.is_attended:
+            settings["on_ask"] = self._on_model_question
+        if (transcript := given.get("resume", given.get("transcript"))) is not None:
+            settings["transcript"] = transcript
+        return settings | {name: given[name] for name in ("language", "instructions") if name in given}
+
+    def _approvals(self) -> Approvals:
+        from toolwire_client.agent import Approvals
+
+        mode = self.options.get("approve", "ask")
+        asks = mode == "ask" and self.is_attended
+        return Approvals(
+            ask=self._on_approval if asks else None,
+            allow=("*",) if mode == "all" else tuple(self.options.get("allow", ())),
+            deny=tuple(self.options.get("deny", ())),
+            nobody="refuse" if mode == "reads" else "pause",
+        )

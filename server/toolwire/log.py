@@ -15,6 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import toolwire_tools
+from toolwire_tools.errors import OutputError
 from toolwire_tools.failures import text_of
 
 if TYPE_CHECKING:
@@ -69,17 +70,24 @@ def traceback(message: str, exception: BaseException, **fields: Any) -> None:
     """Write *message* as an error, and where *exception* came from, for the author of the code that raised it."""
     if _threshold > LEVELS.index("error"):
         return
-    where = users_part(exception.__traceback__) or exception.__traceback__
-    try:
-        from traceback import format_exception  # which may fail, too: a tool has opened all the files it can
-
-        trace = "".join(format_exception(type(exception), exception, where))
-    except BaseException as unprintable:  # an exception's own __str__ may raise anything
-        trace = f"{type(exception).__name__}: {text_of(exception)} (no traceback: {type(unprintable).__name__})\n"
+    where = users_part(exception.__traceback__)
+    if where is None and isinstance(exception, OutputError):  # the tool has returned: no line of it is at fault
+        trace = f"OutputError: {text_of(exception)}\n"
+    else:
+        trace = _formatted(exception, where or exception.__traceback__)
     if _as_json:
         _write("error", message, {**fields, "traceback": trace})
     else:
         _write("error", message, fields, trace)
+
+
+def _formatted(exception: BaseException, where: TracebackType | None) -> str:
+    try:
+        from traceback import format_exception  # which may fail, too: a tool has opened all the files it can
+
+        return "".join(format_exception(type(exception), exception, where))
+    except BaseException as unprintable:  # an exception's own __str__ may raise anything
+        return f"{type(exception).__name__}: {text_of(exception)} (no traceback: {type(unprintable).__name__})\n"
 
 
 def users_part(trace: TracebackType | None) -> TracebackType | None:

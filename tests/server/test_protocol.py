@@ -503,3 +503,13 @@ def test_a_traceback_on_stderr_begins_in_the_user_s_own_code(capfd: pytest.Captu
     assert lines[0] == "toolwire: error: crash failed (id=1)"
     assert lines[1] == "Traceback (most recent call last):"
     assert __file__ in lines[2]
+
+
+def test_a_result_that_does_not_fit_is_told_on_stderr_without_lines_of_ours(capfd: pytest.CaptureFixture[str]) -> None:
+    def count() -> int:
+        return "three"  # type: ignore[return-value]
+
+    Server([count]).call("count")
+
+    lines = capfd.readouterr().err.splitlines()
+    assert lines == ["toolwire: error: count failed (id=1)", 'OutputError: result: "three" is not an integer']

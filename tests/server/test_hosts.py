@@ -264,6 +264,10 @@ def test_options_of_serve_are_passed_on_as_they_were_typed(folder: Path, capsys:
     assert " ".join(made["args"][6:]) == options
 
 
+def test_what_follows_two_dashes_is_no_option(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert config(capsys, "--", "vscode", "tools.py") == config(capsys, "vscode", "tools.py")
+
+
 def test_a_module_of_this_folder_is_found_by_the_host_too(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

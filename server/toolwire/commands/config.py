@@ -54,9 +54,10 @@ class Outcome(msgspec.Struct, frozen=True):
 
 def run(words: Words) -> int:
     """Print what to paste, or change the host's file; return 1 if that is left to whoever typed the command."""
-    if len(words.words) + len(words.command or []) < 2:
+    named = [*words.words, *(words.command or [])]
+    if len(named) < 2:
         raise UsageError("name a host and a target, as in `config vscode tools.py`; --help lists the hosts")
-    outcome = _outcome(words.words[0], [*words.words[1:], *(words.command or [])], words.options)
+    outcome = _outcome(named[0], named[1:], words.options)
     if outcome.text:
         say(outcome.text)
         sys.stdout.flush()  # before what is said about it

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import anyio
 import pytest
@@ -183,6 +183,35 @@ def test_names_that_several_have_are_offered_with_their_sources(face: str) -> No
     play(face, scenario)
 
 
+class BrokenClient:
+    """A client of somebody's own."""
+
+    def list_tools(self, *, timeout_seconds: float | None = None) -> Any:
+        raise ZeroDivisionError
+
+    def call_tool(self, name: str, arguments: Any, *, on_progress: Any = None, timeout_seconds: Any = None) -> Any:
+        raise AssertionError("it has no tools")
+
+
+class Gone(BrokenClient):
+    """A client of the program `files`, which has ended."""
+
+    server_info: ClassVar = {"name": "files"}
+
+    def list_tools(self, *, timeout_seconds: float | None = None) -> Any:
+        raise ServerGone(1, "")
+
+
+def test_servers_that_are_one_program_are_told_apart(face: str) -> None:
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        toolbox = make({"files": [Gone(), add, Gone()], "more": add})
+        assert await names(toolbox) == ["files_3_add", "more_add"]
+        assert toolbox.origin("files_3_add") == Origin("files_3", "add")
+        assert list(toolbox.errors) == ["files", "files_2"]
+
+    play(face, scenario)
+
+
 def test_threads_ask_servers_beside_what_is_here() -> None:
     with nothing_leaks(), connect(Server([add], name="calc")) as one, connect(Server([add, shout])) as two:
         toolbox = Toolbox([one, two, add])
@@ -277,16 +306,6 @@ def test_a_server_that_has_ended_does_not_hide_the_others() -> None:
             client.call_tool("fatal", timeout_seconds=WAIT)
         assert [tool.name for tool in toolbox.list_tools()] == ["add"]
         assert {name: type(error) for name, error in toolbox.errors.items()} == {"dead": ServerGone}
-
-
-class BrokenClient:
-    """A client of somebody's own."""
-
-    def list_tools(self, *, timeout_seconds: float | None = None) -> Any:
-        raise ZeroDivisionError
-
-    def call_tool(self, name: str, arguments: Any, *, on_progress: Any = None, timeout_seconds: Any = None) -> Any:
-        raise AssertionError("it has no tools")
 
 
 def test_what_a_client_of_ones_own_raises_is_raised_and_in_no_group(face: str) -> None:

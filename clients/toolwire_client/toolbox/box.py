@@ -66,17 +66,17 @@ class AsyncToolbox:
         """Return every tool under the name it is offered by."""
         limit = Limit(timeout_seconds)
         lists: list[dict[str, ToolDescription]] = [{} for _ in self._sources]
-        errors: dict[str, ClientError] = {}
+        errors: dict[int, ClientError] = {}
 
         async def ask(place: int, source: Source) -> None:
             try:
                 lists[place] = {tool.name: tool for tool in await source.list(limit)}
             except ClientError as error:
-                errors[source.name] = error
+                errors[place] = error
 
         await self._waiting.together([partial(ask, place, source) for place, source in enumerate(self._sources)])
         found = offered([(source.name, list(tools)) for source, tools in zip(self._sources, lists, strict=True)])
-        self.errors = errors
+        self.errors = {self._sources[place].name: errors[place] for place in sorted(errors)}
         self._offered = {name: (self._sources[place], inner) for name, (place, inner) in found.items()}
         return [_renamed(lists[place][inner], name) for name, (place, inner) in found.items()]
 

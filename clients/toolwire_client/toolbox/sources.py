@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping
+from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..results import CallResult, ToolDescription, describe
@@ -111,7 +112,7 @@ class Local:
 
 
 def sources_of(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[Source]:
-    """Return a source for each client among *things*, and one for everything in this process.
+    """Return a source for each client among *things*, and one for everything in this process, under different names.
 
     *things* may be a mapping, whose keys are the sources' names; a value may be a list.
 
@@ -119,9 +120,22 @@ def sources_of(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[Sour
         TypeError: for what cannot be one.
         ValueError: for two tools of one name in one source.
     """
-    if isinstance(things, Mapping):
-        return [source for name, thing in things.items() for source in _sources(_listed(thing), waiting, on_ask, name)]
-    return _sources(_listed(things), waiting, on_ask, None)
+    named = things if isinstance(things, Mapping) else {None: things}
+    made = [source for name, thing in named.items() for source in _sources(_listed(thing), waiting, on_ask, name)]
+    return _told_apart(made)
+
+
+def _told_apart(sources: list[Source]) -> list[Source]:
+    """The sources, with a number behind a name that another one has: several servers may be the same program."""
+    taken = {source.name for source in sources}
+    seen: set[str] = set()
+    for source in sources:
+        if source.name in seen:
+            numbered = (f"{source.name}_{number}" for number in count(2))
+            source.name = next(name for name in numbered if name not in taken)
+        seen.add(source.name)
+        taken.add(source.name)
+    return sources
 
 
 def _sources(things: list[Any], waiting: Waiting, on_ask: OnAsk | None, name: str | None) -> list[Source]:

@@ -151,6 +151,14 @@ def test_what_is_no_action_is_refused_for_what_it_is(text: str, kind: str) -> No
     assert reading == Invalid((caught.value.remark,))
 
 
+def test_both_tokens_may_be_the_same() -> None:
+    protocol = BaseProtocol({"action_start_token": "@@", "action_end_token": "@@"})
+    assert protocol.parse(f"I add. @@{TEXT}@@") == ("I add. ", CALL)
+    for rest in (f"@@ @@{TEXT}@@", f"@@ @@{TEXT}"):
+        with pytest.raises(Unreadable, match="There are 2 "):
+            protocol.parse(f"@@{TEXT}{rest}")
+
+
 def test_of_several_actions_the_first_is_taken_if_that_is_wanted() -> None:
     protocol = DoubaoProtocol(several_actions="first")
     other = json.dumps({"name": "ping", "parameters": {}})

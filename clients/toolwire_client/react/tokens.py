@@ -151,9 +151,10 @@ class BaseProtocol(Protocol):
     def _refuse_more(self, rest: str) -> None:
         """Do nothing, unless what follows the action may be a part of it, or another one."""
         start, end = self.special_tokens["action_start_token"], self.special_tokens["action_end_token"]
-        if start in rest:
-            raise Unreadable("several", count=rest.count(start) + 1)
-        before, found, _ = rest.partition(end) if end else ("", "", "")
+        before, found, behind = rest.partition(end) if end else (rest, "", "")
+        if start in before or start in behind:
+            others = (before + behind).count(start)
+            raise Unreadable("several", count=1 + (others if start != end else (others + 1) // 2))
         if found and before.strip():
             raise Unreadable("between", end=end, found=shown(before.strip()))
 

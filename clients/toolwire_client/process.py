@@ -74,6 +74,7 @@ class ServerProcess:
         self._threads: list[threading.Thread] = []
         self._closing = threading.Lock()
         self._is_closed = False
+        self._owner = os.getpid()
 
     @property
     def pid(self) -> int:
@@ -113,7 +114,7 @@ class ServerProcess:
         It is asked by the end of its input, then by SIGTERM, then made to by SIGKILL, *patience_seconds* apart.
         """
         with self._closing:
-            if self._is_closed:
+            if self._is_closed or self._owner != os.getpid():  # a fork of ours leaves it to us
                 return
             self._is_closed = True
             try:

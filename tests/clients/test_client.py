@@ -316,6 +316,19 @@ def test_closing_wakes_everyone_who_waits() -> None:
             call.result(WAIT)
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_fork_of_the_process_does_not_end_its_servers() -> None:
+    with nothing_leaks(), fake("Server") as client:
+        child = os.fork()
+        if child == 0:
+            try:
+                client.close()
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        assert client.call_tool("echo", {"a": 1}, timeout_seconds=WAIT).text == '{"a": 1}'
+
+
 def test_an_exception_inside_the_block_ends_the_server_too() -> None:
     with nothing_leaks(), pytest.raises(ZeroDivisionError), fake("Server"):
         raise ZeroDivisionError

@@ -427,3 +427,9 @@ def test_a_generator_in_a_wrapper_notices_that_it_is_cancelled() -> None:
         return numbers()
 
     assert Tool(wrapped).notices_cancellation
+
+
+def test_a_default_of_pydantics_that_json_cannot_show_is_not_shown() -> None:
+    def tool(thing: Any = pydantic.Field(default=object())) -> None: ...
+
+    assert "default" not in schema_of(tool)["properties"]["thing"]

@@ -918,3 +918,30 @@ def test_types_of_pydantics_own_are_read_by_pydantic(hint: Any, given: str, wron
     expected = "**********" if hint is pydantic.SecretStr else given
     assert returning(list[hint]).builtins([load(hint, given)]) == [expected]
     assert returning(Any).builtins({"it": load(hint, given)}) == {"it": expected}
+
+
+Item = typing.TypeVar("Item")
+
+
+@dataclasses.dataclass
+class Onion(Generic[Item]):
+    core: Item
+    around: Onion[list[Item]] | None = None
+
+
+def test_a_type_of_ever_new_forms_is_refused_in_a_sentence() -> None:
+    for made in (lambda: takes(Onion[int]), lambda: returning(Onion[int])):
+        with pytest.raises(RegistrationError, match="ever new forms of itself"):
+            made()
+
+
+def test_an_alias_of_something_unknown_is_refused_by_its_name() -> None:
+    class TypeAliasType:  # that of Python 3.12, which evaluates what it stands for when asked
+        __name__ = "Rows"
+
+        @property
+        def __value__(self) -> Any:
+            raise NameError("name 'Row' is not defined")
+
+    with pytest.raises(RegistrationError, match=r"'Rows' cannot be resolved \(name 'Row' is not defined\)"):
+        takes(TypeAliasType())

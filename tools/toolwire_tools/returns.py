@@ -6,15 +6,19 @@ tuples, a walk in Python makes it plain. jsonschema judges what these two refuse
 
 from __future__ import annotations
 
+import collections.abc
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from .content import Content
 from .errors import OutputError
+from .hints import Names, bare, members, mentions
 from .plain import NotPlain, plain
 from .scalars import scalar
 from .shapes import JUDGE, WALK
+from .types import Types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,3 +121,85 @@ def plain_result(value: Any) -> Any:
         raise OutputError([(place("result", steps) + further, error.sentence)]) from None
     except RecursionError:
         raise OutputError([("result", "is nested too deeply")]) from None
+
+
+def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
+    """Return how results of the type *hint* travel, if it is that of a function or generator function.
+
+    Raises:
+        Unsupported: if the type has no form in JSON.
+        Unresolved: if it names something unknown.
+    """
+    from typing import Never, NoReturn
+
+    bared = bare(hint, names).hint
+    # Also where the function is no generator itself: it may return that of another one.
+    if is_generator or getattr(bared, "__origin__", bared) in _GENERATORS:
+        hint = _of_generator(bared, names)
+        bared = bare(hint, names).hint
+    if bared in (Any, object, Never, NoReturn):
+        return Returns("undeclared")
+    if bared is str:
+        return Returns("text")
+    if bared in (bytes, bytearray, memoryview) or mentions(hint, is_content, names):
+        return Returns("blocks")
+    types = Types("output", names)
+    shape = types.of(hint)
+    schema = shape.schema
+    if not schema:
+        return Returns("undeclared")
+    if set(schema) == {"$ref"}:
+        schema = types.defs[schema["$ref"].rpartition("/")[2]]
+    definitions = {"$defs": types.defs} if types.defs else {}
+    if schema.get("type") == "object":
+        return Returns("structured", {**schema, **definitions}, shape=shape)
+    return Returns("structured", {**wrapped(schema), **definitions}, wraps=True, shape=shape)
+
+
+def wrapped(schema: Schema) -> Schema:
+    """The schema of `{"result": value}` for values of *schema*."""
+    definitions: Schema = {word: schema[word] for word in ("$defs", "definitions", "$schema") if word in schema}
+    inner = {word: value for word, value in schema.items() if word not in definitions}
+    return {
+        "type": "object",
+        "properties": {"result": inner},
+        "required": ["result"],
+        "additionalProperties": False,
+        **definitions,
+    }
+
+
+def is_content(hint: Any) -> bool:
+    """True for what becomes content blocks: our own helpers, whatever has `to_content`, pictures and figures."""
+    if not isinstance(hint, type):
+        return False
+    if issubclass(hint, Content) or callable(getattr(hint, "to_content", None)):
+        return True
+    return hint.__module__.startswith(("PIL.", "matplotlib.figure"))
+
+
+_GENERATORS = (
+    collections.abc.Iterator,
+    collections.abc.Generator,
+    collections.abc.AsyncIterator,
+    collections.abc.AsyncGenerator,
+)
+
+
+def _of_generator(hint: Any, names: Names) -> Any:
+    """What a generator annotated *hint* answers with: its text, the list of its yields, or its return value."""
+    arguments = getattr(hint, "__args__", ())
+    if not arguments:
+        return Any
+    if getattr(hint, "__origin__", None) is collections.abc.Generator and len(arguments) == 3:
+        final = bare(arguments[2], names).hint
+        if final not in (None, type(None)):
+            options = members(final, names) or (final,)
+            # None means "no return value", and then the yields count: nothing can be promised.
+            return Any if type(None) in options or final is Any else arguments[2]
+    item = arguments[0]
+    bared = bare(item, names).hint
+    return bared if bared in (str, Any) else _LIST[item]
+
+
+_LIST: Any = list

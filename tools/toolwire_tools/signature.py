@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections.abc
 import inspect
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,18 +11,17 @@ from . import parameters
 from .arguments import Arguments, Parameter, Plan, from_schema
 from .errors import RegistrationError
 from .fields import MISSING
-from .hints import Names, Unresolved, bare, innermost, members, mentions
+from .hints import Unresolved, innermost
 from .notes import is_field
 from .parameters import OPEN, is_required
-from .returns import Returns
+from .returns import Returns, from_hint, wrapped
 from .shapes import JUDGE, Schema, Shape, optional
-from .types import Types, Unsupported, described, must_be_judged
+from .types import Types, described, must_be_judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .parameters import Parameters
-    from .scalars import Direction
 
 
 class Signature(msgspec.Struct, frozen=True):
@@ -91,19 +89,22 @@ class _Reading:
             is_generator=self.is_generator,
         )
 
-    def fail(self, problem: str, remedy: str, parameter: str | None = None) -> NoReturn:
-        raise RegistrationError(
-            problem, tool=self.tool, parameter=parameter and f"parameter {parameter!r}", remedy=remedy
-        )
+    def _fail(self, where: str, problem: str, remedy: str) -> NoReturn:
+        raise RegistrationError(problem, tool=self.tool, parameter=where, remedy=remedy)
+
+    def _refuse(self, where: str, error: Exception) -> NoReturn:
+        if isinstance(error, RecursionError):
+            self._fail(where, "the type contains ever new forms of itself", "let it contain itself as it is")
+        self._fail(where, str(error), getattr(error, "remedy", "see the documentation of types"))
 
     # Parameters
 
     def _context(self) -> str | None:
         contexts = self.found.contexts
         if len(contexts) > 1:
-            self.fail("it has two parameters for the context", "keep one of them", contexts[1].name)
+            self._fail(_place(contexts[1].name), "it has two parameters for the context", "keep one of them")
         if contexts and contexts[0].kind in (inspect.Parameter.POSITIONAL_ONLY, *OPEN):
-            self.fail("the context is passed by keyword", "make it an ordinary parameter", contexts[0].name)
+            self._fail(_place(contexts[0].name), "the context is passed by keyword", "make it an ordinary parameter")
         return contexts[0].name if contexts else None
 
     def _arguments(self) -> Arguments:
@@ -133,9 +134,8 @@ class _Reading:
             if parameter.name in self.found.hidden:
                 made += self._hidden(parameter)
             elif parameter.kind is parameter.VAR_POSITIONAL:
-                self.fail(
-                    "callers pass arguments by name", f"take a list: {parameter.name}: list[…]", f"*{parameter.name}"
-                )
+                remedy = f"take a list: {parameter.name}: list[…]"
+                self._fail(_place(f"*{parameter.name}"), "callers pass arguments by name", remedy)
             elif parameter.kind is parameter.VAR_KEYWORD:
                 extra = self._extra(types, parameter)
             else:
@@ -145,7 +145,8 @@ class _Reading:
     def _hidden(self, parameter: inspect.Parameter) -> list[Parameter]:
         """The parameter, if something is to be done about it although no caller gives it."""
         if is_required(parameter):
-            self.fail("it is hidden and has no default", "give it a default, or let callers give it", parameter.name)
+            remedy = "give it a default, or let callers give it"
+            self._fail(_place(parameter.name), "it is hidden and has no default", remedy)
         if parameter.kind is parameter.POSITIONAL_ONLY or is_field(parameter.default):
             made = self._parameter(Types("input", self.names), parameter.replace(annotation=Any))
             return [msgspec.structs.replace(made, shown=False)]
@@ -155,10 +156,10 @@ class _Reading:
         """What the members of `**kwargs` may be. Through it callers could reach a parameter that is hidden."""
         if hidden := [other.name for other in self.found.every if other.name in self.found.hidden]:
             names = ", ".join(map(repr, [*hidden, parameter.name]))
-            self.fail(
+            self._fail(
+                _place(f"**{parameter.name}"),
                 f"through it callers could give {', '.join(hidden)}, which is hidden from them",
                 f"hide it as well: exclude_arguments=[{names}]",
-                f"**{parameter.name}",
             )
         return self._shape(types, parameter)
 
@@ -181,7 +182,7 @@ class _Reading:
             default = field.default
             if default is None:
                 shape = optional(shape)
-            shape = shape.with_schema(default=described(shape, None, default).get("default"))
+            shape = shape.with_schema(**_default(shape, default))
         return Parameter(
             parameter.name, shape, False, positional, default, lambda: field.get_default(call_default_factory=True)
         )
@@ -190,12 +191,8 @@ class _Reading:
         hint = Any if parameter.annotation is parameter.empty else parameter.annotation
         try:
             return types.of(hint)
-        except Unresolved as error:
-            self.fail(str(error), error.remedy, parameter.name)
-        except Unsupported as error:
-            self.fail(str(error), error.remedy, parameter.name)
-        except TypeError as error:
-            self.fail(str(error), "see the documentation of types", parameter.name)
+        except _NO_TYPE as error:
+            self._refuse(_place(parameter.name), error)
 
     # Results
 
@@ -204,19 +201,9 @@ class _Reading:
         if hint is inspect.Parameter.empty:
             return Returns("undeclared")
         try:
-            plain = bare(hint, self.names).hint
-            # Also where the function is none itself: it may return the generator of another one.
-            is_generator = self.is_generator or getattr(plain, "__origin__", plain) in _GENERATORS
-            return returned(_of_generator(plain, self.names) if is_generator else hint, self.names)
-        except Unresolved as error:
-            self._fail_on_result(str(error), error.remedy)
-        except Unsupported as error:
-            self._fail_on_result(str(error), error.remedy)
-        except TypeError as error:
-            self._fail_on_result(str(error), "see the documentation of types")
-
-    def _fail_on_result(self, problem: str, remedy: str) -> NoReturn:
-        raise RegistrationError(problem, tool=self.tool, parameter="the result", remedy=remedy)
+            return from_hint(hint, self.names, is_generator=self.is_generator)
+        except _NO_TYPE as error:
+            self._refuse("the result", error)
 
     def _return_hint(self) -> Any:
         annotations = getattr(self.inner, "__annotations__", {})
@@ -227,7 +214,7 @@ class _Reading:
     def _given_arguments(self, schema: Schema) -> Arguments:
         self._check(schema, "the input schema")
         if schema.get("type") != "object":
-            self._fail_on("the input schema", "its root is no object", 'give it "type": "object"')
+            self._fail("the input schema", "its root is no object", 'give it "type": "object"')
         return from_schema(schema)
 
     def _given_returns(self, schema: Schema) -> Returns:
@@ -236,17 +223,26 @@ class _Reading:
         self._check(schema, "the output schema")
         if schema.get("type") == "object":
             return Returns("structured", schema)
-        self._check(_wrapped(schema), "the output schema, below the member result")
-        return Returns("structured", _wrapped(schema), wraps=True)
+        self._check(wrapped(schema), "the output schema, below the member result")
+        return Returns("structured", wrapped(schema), wraps=True)
 
     def _check(self, schema: Schema, which: str) -> None:
         from .judge import problem as problem_of
 
         if problem := problem_of(schema):
-            self._fail_on(which, problem, "mend the schema")
+            self._fail(which, problem, "mend the schema")
 
-    def _fail_on(self, which: str, problem: str, remedy: str) -> NoReturn:
-        raise RegistrationError(problem, tool=self.tool, parameter=which, remedy=remedy)
+
+_NO_TYPE = (Unresolved, TypeError, RecursionError)
+"""What an annotation ends in that is no type, or none that has a form in JSON."""
+
+
+def _default(shape: Shape, default: Any) -> Schema:
+    return {word: value for word, value in described(shape, None, default).items() if word == "default"}
+
+
+def _place(parameter: str) -> str:
+    return f"parameter {parameter!r}"
 
 
 def _only_names_members(schema: Schema) -> bool:
@@ -256,83 +252,3 @@ def _only_names_members(schema: Schema) -> bool:
         isinstance(member, dict) and set(member) == {"description"} and isinstance(member["description"], str)
         for member in (members.values() if isinstance(members, dict) else [None])
     )
-
-
-def returned(hint: Any, names: Names) -> Returns:
-    """Return how results of the type *hint* travel.
-
-    Raises:
-        Unsupported: if the type has no form in JSON.
-        Unresolved: if it names something unknown.
-    """
-    from typing import Never, NoReturn
-
-    plain = bare(hint, names).hint
-    if plain in (Any, object, Never, NoReturn):
-        return Returns("undeclared")
-    if plain is str:
-        return Returns("text")
-    if plain in (bytes, bytearray, memoryview) or mentions(hint, is_content, names):
-        return Returns("blocks")
-    direction: Direction = "output"
-    types = Types(direction, names)
-    shape = types.of(hint)
-    schema = shape.schema
-    if not schema:
-        return Returns("undeclared")
-    if set(schema) == {"$ref"}:
-        schema = types.defs[schema["$ref"].rpartition("/")[2]]
-    definitions = {"$defs": types.defs} if types.defs else {}
-    if schema.get("type") == "object":
-        return Returns("structured", {**schema, **definitions}, shape=shape)
-    return Returns("structured", {**_wrapped(schema), **definitions}, wraps=True, shape=shape)
-
-
-def _wrapped(schema: Schema) -> Schema:
-    definitions: Schema = {word: schema[word] for word in ("$defs", "definitions", "$schema") if word in schema}
-    inner = {word: value for word, value in schema.items() if word not in definitions}
-    return {
-        "type": "object",
-        "properties": {"result": inner},
-        "required": ["result"],
-        "additionalProperties": False,
-        **definitions,
-    }
-
-
-def is_content(hint: Any) -> bool:
-    """True for what becomes content blocks: our own helpers, whatever has `to_content`, pictures and figures."""
-    from .content import Content
-
-    if not isinstance(hint, type):
-        return False
-    if issubclass(hint, Content) or callable(getattr(hint, "to_content", None)):
-        return True
-    return hint.__module__.startswith(("PIL.", "matplotlib.figure"))
-
-
-_GENERATORS = (
-    collections.abc.Iterator,
-    collections.abc.Generator,
-    collections.abc.AsyncIterator,
-    collections.abc.AsyncGenerator,
-)
-
-
-def _of_generator(hint: Any, names: Names) -> Any:
-    """What a generator annotated *hint* answers with: its text, the list of its yields, or its return value."""
-    arguments = getattr(hint, "__args__", ())
-    if not arguments:
-        return Any
-    if getattr(hint, "__origin__", None) is collections.abc.Generator and len(arguments) == 3:
-        final = bare(arguments[2], names).hint
-        if final not in (None, type(None)):
-            options = members(final, names) or (final,)
-            # None means "no return value", and then the yields count: nothing can be promised.
-            return Any if type(None) in options or final is Any else arguments[2]
-    item = arguments[0]
-    plain = bare(item, names).hint
-    return str if plain is str else Any if plain is Any else _LIST[item]
-
-
-_LIST: Any = list

@@ -22,7 +22,7 @@ import msgspec
 from . import fields
 from .choices import enumeration, literal
 from .content import Content
-from .hints import Names, bare, evaluated, is_union
+from .hints import Names, Unresolved, bare, evaluated, is_union
 from .notes import is_field, only_describes
 from .plain import plain
 from .scalars import ANYTHING, CLOCKS, SCALARS, STRING, Direction, from_text, scalar
@@ -453,7 +453,10 @@ def _hashable(hint: Any) -> bool:
 
 def _alias_value(alias: Any) -> Any:
     origin = getattr(alias, "__origin__", None)
-    return alias.__value__ if origin is None else origin.__value__[alias.__args__]
+    try:
+        return alias.__value__ if origin is None else origin.__value__[alias.__args__]
+    except NameError as error:  # which Python looks up now
+        raise Unresolved(alias.__name__, error) from None
 
 
 _PYDANTIC_ASKS = "__get_pydantic_core_schema__"

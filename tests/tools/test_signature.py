@@ -430,6 +430,6 @@ def test_a_generator_in_a_wrapper_notices_that_it_is_cancelled() -> None:
 
 
 def test_a_default_of_pydantics_that_json_cannot_show_is_not_shown() -> None:
-    def tool(thing: Any = pydantic.Field(default=object())) -> None: ...
+    def tool(thing: Any = pydantic.Field(default=object())) -> None: ...  # noqa: B008
 
     assert "default" not in schema_of(tool)["properties"]["thing"]

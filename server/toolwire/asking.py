@@ -78,7 +78,7 @@ class Questions:
             RequestError: if there is none, or it belongs to another call.
         """
         asked = self._parked.get(key) if isinstance(key, str) else None
-        if asked is None:
+        if asked is None or asked.call.ended:
             raise RequestError(
                 INVALID_PARAMS,
                 "params.requestState is not known here: it was used already, is too old, or comes from another server; "

@@ -68,7 +68,7 @@ class Ledger:
         return list(self._calls.values())
 
     def end(self, call: Call, given_up: bool = False) -> bool:
-        """End *call*, and return whether it was this that ended it: true exactly once.
+        """End *call*, and return whether it is to be answered now: true at most once, and never if no request waits.
 
         A tool that waits for the user is woken.
         """
@@ -80,17 +80,18 @@ class Ledger:
             if given_up:
                 call.given_up = True
             key = call if call.id is None else call.id
-            if self._calls.get(key) is call:  # not so if it is parked: then no request waits for it
+            is_awaited = self._calls.get(key) is call  # not so if it is parked
+            if is_awaited:
                 del self._calls[key]
                 self._bytes_out += call.origin.size
         finally:
             self._lock.release()
         asked = call.asked
         if asked is not None:
-            asked.wake(Cancelled(f"the call of {call.tool.name} was cancelled"))
+            asked.wake(_cancelled(call))
         if self._when_idle is not None and not self._calls:
             self._when_idle()
-        return True
+        return is_awaited
 
     def is_idle(self) -> bool:
         """Whether no call is under way."""
@@ -121,9 +122,10 @@ class Ledger:
         Raises what `ask` raises.
         """
         with self._lock:
-            self._open(asked)
             call = asked.call
-            assert call.id is not None
+            if call.id is None or self._calls.get(call.id) is not call:  # nobody waits for it any more
+                raise _cancelled(call)
+            self._open(asked)
             del self._calls[call.id]
             self._bytes_out += call.origin.size
             return self._questions.park(asked)
@@ -175,7 +177,7 @@ class Ledger:
     def _open(self, asked: Asked) -> None:
         call = asked.call
         if call.ended:
-            raise Cancelled(f"the call of {call.tool.name} was cancelled")
+            raise _cancelled(call)
         if call.asked not in (None, asked):
             raise RuntimeError("ask one question at a time, or several as the fields of a dataclass")
         call.asked = asked
@@ -210,6 +212,10 @@ class Ledger:
     def _refuse_used(self, id: Id) -> None:
         if id in self._calls or id in self._subscriptions.ids:
             raise _in_use(id)
+
+
+def _cancelled(call: Call) -> Cancelled:
+    return Cancelled(f"the call of {call.tool.name} was cancelled")
 
 
 def _in_use(id: Id | None) -> RequestError:

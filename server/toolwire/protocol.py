@@ -400,7 +400,10 @@ class Protocol:
 
     def give_up(self, asked: Asked) -> bool:
         """End the call that waits for *asked* if nobody has answered by now; return whether that was so."""
-        return self._ledger.close(asked) and self._ledger.end(asked.call, given_up=True)
+        if not self._ledger.close(asked):
+            return False
+        self._ledger.end(asked.call, given_up=True)
+        return asked.call.given_up
 
     def abandon_all(self) -> list[Call]:
         """End every call that is under way, without answers, and return them: the server is leaving."""

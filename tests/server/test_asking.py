@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import MODERN, Process, call, request, served
+from conversations import MODERN, Process, call, protocol_of, request, served
+from toolwire.asking import Asked
+from toolwire_schemas.codec import decode
+from toolwire_tools import Cancelled
 
 TOOLS = '''
 import anyio
@@ -296,6 +300,32 @@ def test_a_modern_call_whose_tool_stops_waiting_by_itself_is_answered_only_by_it
 
     assert process.hang_up() == []
     assert process.stderr() == ""
+
+
+def test_a_parked_call_that_ends_is_not_answered_and_cannot_be_resumed_or_parked_again() -> None:
+    """A thread of the tool's may ask while the tool itself returns; then no request waits for what it returns."""
+
+    def tool() -> None: ...
+
+    def send(message: Any) -> Any:
+        return protocol.receive(json.dumps(message).encode())
+
+    protocol = protocol_of(tool)
+    [started] = send(modern("tool", {}, 1))
+    woken: list[Any] = []
+    asked = Asked(started, "Sure?", FORM, woken.append)
+    question = protocol.ask(asked)
+    assert question is not None
+    key = decode(question)["result"]["requestState"]
+
+    assert protocol.finish(started, {"content": []}) is None
+
+    assert [type(reply) for reply in woken] == [Cancelled]
+    again = modern("tool", {}, 2, requestState=key, inputResponses={"answer": accept({"answer": 1})})
+    [refused] = send(again)
+    assert decode(refused.message)["error"]["code"] == -32602
+    with pytest.raises(Cancelled):
+        protocol.ask(asked)
 
 
 def test_a_legacy_call_whose_tool_stops_waiting_by_itself_is_answered_by_the_tool(process: Process) -> None:

@@ -14,6 +14,8 @@ FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
 
 def answer(message: dict) -> dict:
     match message["method"]:
+        case "initialize" if FAULT == "refuses":
+            return None
         case "initialize":
             about = {"name": "stubborn", "version": "1"}
             return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": about}
@@ -30,6 +32,7 @@ def say(message: dict) -> None:
 
 def main() -> None:
     if FAULT == "hangs":
+        print("listening on http://127.0.0.1:3000", file=sys.stderr, flush=True)
         time.sleep(600)
     elif FAULT == "dies":
         sys.exit("there is no key in the environment")

@@ -20,6 +20,14 @@ WORDS = [
     *("$ref", "$defs", "minLength", "pattern", "format", "minimum", "maximum", "multipleOf", "additionalProperties"),
 ]
 
+ENDLESS = of({name: {"$ref": "#/$defs/tree"} for name in "abcdefghij"})
+
+
+def full_lists(levels: int) -> dict[str, Any]:
+    """Lists of a hundred lists, and so on."""
+    return {"type": "array", "minItems": 100, "items": full_lists(levels - 1)} if levels else {"type": "null"}
+
+
 SCHEMAS = [
     {"type": "object"},
     of({"a": {"type": "string"}, "b": {"type": "integer"}, "c": {"type": "number"}, "d": {"type": "boolean"}}),
@@ -36,6 +44,9 @@ SCHEMAS = [
     of({"a": {"anyOf": [{"type": "null"}, {"type": "string"}]}, "b": {"type": ["integer", "null"]}}),
     of({"a": {"$ref": "#/$defs/place"}}, **{"$defs": {"place": of({"x": {"type": "number"}})}}),
     of({"a": {"type": "string"}}, additionalProperties=False),
+    of({"a": {"type": "array", "prefixItems": [{"type": "integer"}], "items": {"type": "null"}, "minItems": 2}}),
+    of({"a": {"anyOf": [{"type": "string", "pattern": "^x{9}$"}, {"enum": ["y"]}]}}),
+    of({"a": {"type": "string"}}, allOf=[{"properties": {"a": {"const": "b"}}}]),
 ]
 
 
@@ -45,6 +56,26 @@ def test_the_plainest_arguments_fit(schema: dict[str, Any]) -> None:
     assert made is not None
     assert Draft202012Validator(schema).is_valid(made)
     assert set(made) == set(schema.get("required", ()))
+
+
+def test_all_that_is_demanded_in_several_places_is_there() -> None:
+    either = [{"required": ["a"], "properties": {"a": {"type": "integer", "minimum": 5}}}, {"required": ["b"]}]
+    assert arguments.plain({"type": "object", "allOf": [of({"c": {"type": "null"}})], "oneOf": either}) == {
+        "c": None,
+        "a": 5,
+    }
+
+
+def test_a_schema_is_read_in_the_dialect_it_names() -> None:
+    pair = {
+        "type": "array",
+        "items": [{"type": "integer"}, {"type": "boolean"}],
+        "minItems": 3,
+        "additionalItems": True,
+    }
+    draft_7 = {"$schema": "http://json-schema.org/draft-07/schema#"}
+    assert arguments.plain({**of({"pair": pair}), **draft_7}) == {"pair": [1, True, "a"]}
+    assert arguments.plain(of({"pair": pair})) is None  # which is no schema without it
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
@@ -71,6 +102,11 @@ def test_what_is_to_be_refused_does_not_fit(schema: dict[str, Any]) -> None:
         of({"a": {"type": "integer", "minimum": "x"}}),
         of({"a": {"type": "string", "minLength": 1e9}}),
         of({"a": {"type": "array", "minItems": 10**12}}),
+        of({"a": {"$ref": "#/$defs/full"}}, **{"$defs": {"full": full_lists(6)}}),
+        of({"a": {"$ref": "#/$defs/tree"}}, **{"$defs": {"tree": ENDLESS}}),
+        of({"a": {"$ref": "#/$defs/all"}}, **{"$defs": {"all": {"allOf": [{"$ref": "#/$defs/all"}] * 9}}}),
+        of({"a": {"type": "number", "multipleOf": 1e-300, "minimum": 1e308}}),
+        of({"a": {"type": "number", "multipleOf": 0.5, "enum": [10**400]}}),
     ],
 )
 def test_where_nothing_is_found_or_a_schema_is_none_there_are_no_arguments(schema: Any) -> None:

@@ -48,6 +48,11 @@ def call(name: str, identity: Any = 1) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": identity, "method": "tools/call", "params": {"name": name}}
 
 
+PAIR_OF_DRAFT_7 = {
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "properties": {"pair": {"items": [{"type": "integer"}, {"type": "string"}]}},
+}
+
 MET: list[tuple[dict[str, Any], Scene]] = [
     ({"answer": 1}, heard(OK)),
     ({"answer": 1}, heard(NEWS, ERROR)),
@@ -88,6 +93,15 @@ MET: list[tuple[dict[str, Any], Scene]] = [
             lists={"tools": [tool("x", outputSchema={"required": ["n"]}), tool("without")]},
         ),
     ),
+    (
+        {"rule": "output-schema", "lists": ["tools"]},
+        heard(
+            {"id": 1, "result": {"content": [], "structuredContent": {"pair": [1, "a"]}}},
+            said=[call("x")],
+            lists={"tools": [tool("x", outputSchema=PAIR_OF_DRAFT_7)]},
+        ),
+    ),
+    ({"rule": "unique-names", "lists": ["a"]}, heard(lists={"a": [{"inputSchema": {}}, {"inputSchema": {}}]})),
 ]
 
 
@@ -135,6 +149,14 @@ UNMET: list[tuple[dict[str, Any], Scene]] = [
             {"id": 1, "result": {"content": [], "structuredContent": {}}},
             said=[call("x")],
             lists={"tools": [tool("x", outputSchema={"required": ["n"]})]},
+        ),
+    ),
+    (
+        {"rule": "output-schema", "lists": ["tools"]},
+        heard(
+            {"id": 1, "result": {"content": [], "structuredContent": {"pair": ["a", 1]}}},
+            said=[call("x")],
+            lists={"tools": [tool("x", outputSchema=PAIR_OF_DRAFT_7)]},
         ),
     ),
 ]

@@ -90,7 +90,14 @@ def running_with(mark: str) -> list[str]:
 @pytest.mark.parametrize(
     ("fault", "came"),
     [
-        ("hangs", "it answers neither initialize nor server/discover"),
+        (
+            "hangs",
+            "it answers neither initialize nor server/discover; the end of its stderr: listening on http://127.0.0.1:3000",
+        ),
+        (
+            "refuses",
+            'it answers initialize with {"jsonrpc":"2.0","id":"facts","error":{"code":-32601,"message":"no"}}',
+        ),
         ("dies", "it ended with status 1; the end of its stderr: there is no key in the environment"),
         ("floods", "lines on its standard output were no messages"),
     ],
@@ -99,6 +106,7 @@ def test_a_server_that_cannot_be_talked_to_is_one_failure_that_says_so(fault: st
     report = checked(fault, mark, "ids/*", start_seconds=20.0 if fault != "hangs" else 0.3)
     assert [verdict.case for verdict in report.failed()] == ["lifecycle/answers"]
     assert came in only(report, "lifecycle/answers").came
+    assert '"id":"facts"' in only(report, "lifecycle/answers").exchange[0]
     assert only(report, "ids/zero").outcome == "not applicable"
     assert running_with(mark) == []
 

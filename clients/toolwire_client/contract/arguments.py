@@ -1,4 +1,9 @@
-"""Arguments for a tool nobody told us about: the plainest that its input schema takes, and some that it refuses."""
+"""Arguments for a tool nobody told us about: the plainest that its input schema takes, and some that it refuses.
+
+Strategy. What a schema says by references, `allOf` and one branch of each choice is put together into one, and a value
+made of its words, the required members alone. No word is understood in full: what was made is judged by the whole
+schema, and if it does not fit, the next branches are tried.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,9 @@ if TYPE_CHECKING:
 _MAX_DEPTH = 8
 _MAX_LENGTH = 10_000
 """Longer texts and lists are not made: whether a tool takes them is not what is asked here."""
+_MAX_VALUES = 10_000
+"""So many values inside the arguments at most: a schema may ask for lists of lists, or for endless trees."""
+_MAX_BRANCHES = 8
 
 _FORMATS = {
     "date-time": "2025-01-01T00:00:00Z",
@@ -22,6 +30,9 @@ _FORMATS = {
     "uri": "https://example.com/",
     "email": "a@example.com",
     "uuid": "00000000-0000-4000-8000-000000000000",
+    "ipv4": "127.0.0.1",
+    "ipv6": "::1",
+    "hostname": "example.com",
 }
 _WRONG = [{"not": "this"}, ["not this"], "not this", 0.5, None]
 
@@ -30,8 +41,17 @@ def plain(schema: Any) -> dict[str, Any] | None:
     """Return arguments that *schema* takes: the required ones alone. `None` if none were found, or it is no schema."""
     if not is_schema(schema):
         return None
-    value = _value(schema, schema, 0)
-    return value if isinstance(value, dict) and _takes(schema, value) else None
+    for branch in range(_MAX_BRANCHES):
+        maker = _Maker(schema, branch)
+        try:
+            value = maker.value(schema, 0)
+        except _TooLarge:
+            continue
+        if isinstance(value, dict) and _takes(schema, value):
+            return value
+        if not maker.has_more_branches:
+            return None
+    return None
 
 
 def of_wrong_type(schema: Any) -> Iterator[dict[str, Any]]:
@@ -58,23 +78,67 @@ def _takes(schema: Any, value: Any) -> bool:
     return not faults_in(value, schema)
 
 
-def _value(schema: Any, root: Any, depth: int) -> Any:
-    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
-        return "a"
-    if "$ref" in schema:
-        return _value(_target(root, schema["$ref"]), root, depth + 1)
-    for word in ("const", "default"):
-        if word in schema:
-            return schema[word]
-    for word in ("examples", "enum"):
-        if schema.get(word):
-            return schema[word][0]
-    for word in ("anyOf", "oneOf", "allOf"):
-        if word in schema and "properties" not in schema:
-            return _value(schema[word][0], root, depth + 1)
-    kinds = schema.get("type", "object" if "properties" in schema else "string")
-    make = _MAKERS[kinds[0] if isinstance(kinds, list) else kinds]
-    return make(schema, lambda inner: _value(inner, root, depth + 1))
+class _TooLarge(Exception):
+    """What a schema asks for has more values inside than are made."""
+
+
+class _Maker:
+    """Makes the plainest value of any schema inside *root*, by this *branch* of each choice; by the last if it has
+    fewer."""
+
+    def __init__(self, root: Any, branch: int) -> None:
+        self._root = root
+        self._branch = branch
+        self._left = _MAX_VALUES
+        self.has_more_branches = False
+
+    def value(self, schema: Any, depth: int) -> Any:
+        whole = self._whole(schema, depth)
+        for word in ("const", "default"):
+            if word in whole:
+                return whole[word]
+        for word in ("examples", "enum"):
+            if whole.get(word):
+                return whole[word][0]
+        kinds = whole.get("type", "object" if whole.get("properties") else "string")
+        match kinds[0] if isinstance(kinds, list) else kinds:
+            case "object":
+                return {name: self.value(whole["properties"].get(name), depth + 1) for name in whole["required"]}
+            case "array":
+                return self._array(whole, depth)
+            case kind:
+                return _PLAIN[kind](whole)
+
+    def _whole(self, schema: Any, depth: int) -> dict[str, Any]:
+        """*schema* and what it leads to as one: what it says itself goes before."""
+        self._left -= 1
+        if self._left < 0:
+            raise _TooLarge
+        if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+            return {}
+        parts = [_target(self._root, schema["$ref"])] if "$ref" in schema else []
+        parts += schema.get("allOf", ())
+        parts += [self._chosen(schema[word]) for word in ("anyOf", "oneOf") if word in schema]
+        wholes = [schema, *(self._whole(part, depth + 1) for part in parts)]
+        merged = {word: value for whole in reversed(wholes) for word, value in whole.items()}
+        members: dict[str, list[Any]] = {}
+        for whole in wholes:
+            for name, inner in whole.get("properties", {}).items():
+                members.setdefault(name, []).append(inner)
+        merged["properties"] = {name: {"allOf": all_of} for name, all_of in members.items()}
+        merged["required"] = list(dict.fromkeys(name for whole in wholes for name in whole.get("required", ())))
+        return merged
+
+    def _chosen(self, branches: list[Any]) -> Any:
+        self.has_more_branches |= self._branch + 1 < len(branches)
+        return branches[min(self._branch, len(branches) - 1)]
+
+    def _array(self, schema: dict[str, Any], depth: int) -> list[Any]:
+        items = schema.get("items")
+        prefix, rest = (items, schema.get("additionalItems")) if isinstance(items, list) else ([], items)
+        prefix = schema.get("prefixItems", prefix)
+        count = int(min(schema.get("minItems", 0), _MAX_LENGTH))
+        return [self.value(prefix[place] if place < len(prefix) else rest, depth + 1) for place in range(count)]
 
 
 def _target(root: Any, reference: str) -> Any:
@@ -84,31 +148,21 @@ def _target(root: Any, reference: str) -> Any:
         return None
 
 
-def _object(schema: dict[str, Any], make: Callable[[Any], Any]) -> dict[str, Any]:
-    return {name: make(schema.get("properties", {}).get(name)) for name in schema.get("required", ())}
-
-
-def _array(schema: dict[str, Any], make: Callable[[Any], Any]) -> list[Any]:
-    return [make(schema.get("items"))] * int(min(schema.get("minItems", 0), _MAX_LENGTH))
-
-
-def _text(schema: dict[str, Any], _: Callable[[Any], Any]) -> str:
+def _text(schema: dict[str, Any]) -> str:
     text = _FORMATS.get(str(schema.get("format")), "a")
     return text.ljust(int(min(schema.get("minLength", 0), _MAX_LENGTH)), "a")
 
 
-def _number(schema: dict[str, Any], _: Callable[[Any], Any]) -> Any:
+def _number(schema: dict[str, Any]) -> Any:
     low = schema.get("minimum", schema.get("exclusiveMinimum", -1) + 1)
     high = schema.get("maximum", schema.get("exclusiveMaximum", low + 2) - 1)
     return schema.get("multipleOf", 1 if low <= 1 <= high else low if low > 1 else high)
 
 
-_MAKERS: dict[str, Callable[[dict[str, Any], Callable[[Any], Any]], Any]] = {
-    "object": _object,
-    "array": _array,
+_PLAIN: dict[str, Callable[[dict[str, Any]], Any]] = {
     "string": _text,
     "integer": _number,
     "number": _number,
-    "boolean": lambda *_: True,
-    "null": lambda *_: None,
+    "boolean": lambda _: True,
+    "null": lambda _: None,
 }

@@ -112,7 +112,7 @@ class _Run:
         """Play *cases* and return the verdicts, in their order, and those of *fuzzing*."""
         plays = plan(cases, self.facts)
         if self.facts.trouble:
-            return untalkable(plays, self.facts.trouble)
+            return untalkable(plays, self.facts.trouble, self.facts.events)
         self._total = len(plays) + (0 if fuzzing is None else 2 * len(self.facts.tools))
         tasks, last = _tasks(plays)
         self._judged_last = [(place, plays[place]) for place in last]

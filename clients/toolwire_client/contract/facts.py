@@ -9,6 +9,8 @@ import msgspec
 from toolwire_schemas.codes import LATEST_LEGACY, LEGACY_VERSIONS, META_SERVER_INFO, MODERN_VERSIONS
 
 from .asking import trouble
+from .conversation import answers
+from .judging import shown
 from .sessions import completed, initialize, is_modern
 from .trying import try_out
 
@@ -17,13 +19,17 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.cases import Framing
 
+    from .conversation import Event
     from .talk import Talk
 
     Start = Callable[[Framing], Talk]
 
 _MODERN = MODERN_VERSIONS[-1]
-_INITIALIZE = initialize("facts", LATEST_LEGACY)
-_DISCOVER = completed({"id": "facts", "method": "server/discover"}, _MODERN)
+_OPENINGS = {
+    "legacy": initialize("facts", LATEST_LEGACY),
+    "modern": completed({"id": "facts", "method": "server/discover"}, _MODERN),
+}
+_SILENCE = "it answers neither initialize nor server/discover"
 
 _LEAST_SECONDS = 3.0
 """How long to wait for the first answer at least, once it is known how long a server takes for that."""
@@ -43,6 +49,8 @@ class Facts(msgspec.Struct, frozen=True):
     """How long it may take to start, judged by how long it did."""
     trouble: str = ""
     """Why nothing more is known: the server cannot be talked to at all."""
+    events: Sequence[Event] = ()
+    """What was said until that was clear."""
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -61,18 +69,21 @@ def find_out(start: Start, settings: Settings) -> Facts:
     patience = settings.start_seconds
     revisions: dict[str, str] = {}
     openings: dict[str, dict[str, Any]] = {}
-    problem = ""
+    problem = last_words = ""
+    events: Sequence[Event] = ()
     for era in settings.eras:
         began = time.monotonic()
         with start(first) as talk:
             opening = _opening(talk, era, patience)
-            problem = problem or trouble(talk)
+            if opening is None and not problem:
+                problem, events = trouble(talk) or _misanswer(talk, era), list(talk.conversation.events)
+                last_words = talk.last_words()
         if opening is not None:
             revisions[era] = _revision(opening, era)
             openings[era] = opening
             patience = max(_LEAST_SECONDS, 3 * (time.monotonic() - began))
     if not revisions:
-        return Facts({}, [], [], {}, {}, trouble=problem or "it answers neither initialize nor server/discover")
+        return Facts({}, [], [], {}, {}, trouble=problem or _SILENCE + last_words, events=events)
     newest = revisions.get("modern") or revisions["legacy"]
     framings = [first, *(other for other in settings.framings[1:] if _speaks(start, other, newest, patience))]
     with start(first) as talk:  # it does answer, so it may take its time
@@ -90,8 +101,7 @@ def find_out(start: Start, settings: Settings) -> Facts:
 
 def _opening(talk: Talk, era: str, patience: float) -> dict[str, Any] | None:
     """How the server introduces itself in this *era*, `None` if it does not speak it."""
-    request = _INITIALIZE if era == "legacy" else _DISCOVER
-    answer = talk.request(request, patience)
+    answer = talk.request(_OPENINGS[era], patience)
     result = None if answer is None else answer.get("result")
     if not isinstance(result, dict):
         return None
@@ -99,6 +109,13 @@ def _opening(talk: Talk, era: str, patience: float) -> dict[str, Any] | None:
     if era == "modern" and isinstance(offered, list) and _MODERN not in offered:
         return None
     return result
+
+
+def _misanswer(talk: Talk, era: str) -> str:
+    """What the server said instead of introducing itself in this *era*, empty if nothing."""
+    method, identity = _OPENINGS[era]["method"], _OPENINGS[era]["id"]
+    found = [*answers(talk.conversation.events, identity), *answers(talk.conversation.events, None)]
+    return f"it answers {method} with {shown(found[0])}" if found else ""
 
 
 def _revision(opening: dict[str, Any], era: str) -> str:

@@ -24,6 +24,7 @@ from .facts import Settings
 from .fuzz_judging import Judge, Judgement
 from .fuzz_peer import Peer, Unstartable
 from .report import Verdict
+from .trying import may_be_called
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,12 +108,7 @@ def _reason_against(tool: Any, settings: Settings) -> str:
         return "its entry in tools/list is none of a tool"
     if not isinstance(schema := tool.get("inputSchema"), dict) or schema.get("type") != "object":
         return "its inputSchema is none of an object"
-    if settings.any_tool or tool["name"] in settings.calls:
-        return ""
-    hints = tool.get("annotations")
-    if isinstance(hints, dict) and hints.get("readOnlyHint") is True:
-        return ""
-    return "it does not say that it is read-only (annotations.readOnlyHint)"
+    return "" if may_be_called(tool, settings) else "it does not say that it is read-only (annotations.readOnlyHint)"
 
 
 def _verdict(tool: Any, kind: Kind, peer: Peer, fuzzing: Fuzzing, reason: str) -> Verdict:

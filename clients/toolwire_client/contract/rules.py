@@ -80,7 +80,7 @@ def _said(events: Sequence[Event]) -> bytes:
 
 
 def _unique_names(_: Sequence[Event], lists: list[list[Any]]) -> str | None:
-    names = [tool.get("name") for tool in lists[0] if isinstance(tool, dict)]
+    names = [tool["name"] for tool in lists[0] if isinstance(tool, dict) and "name" in tool]
     twice = [name for place, name in enumerate(names) if name in names[:place]]
     return f"more than one tool is called {twice[0]!r}" if twice else None
 

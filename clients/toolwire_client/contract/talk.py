@@ -125,6 +125,11 @@ class Talk:
             time.sleep(_LOOK_SECONDS)
         return found
 
+    def last_words(self) -> str:
+        """Return what the server wrote to its stderr last, as the end of a sentence; empty if nothing."""
+        words = self._process.stderr_tail()
+        return f"; the end of its stderr: {words}" if words else ""
+
     def close(self, patience_seconds: float = _PATIENCE_SECONDS) -> None:
         """End the server, politely at first, and all it started. Nothing of it is left then."""
         self._process.close(patience_seconds)

@@ -17,29 +17,26 @@ if TYPE_CHECKING:
     from .talk import Talk
 
     _Tool = tuple[str, dict[str, Any], dict[str, Any]]
-    """Its name, its input schema and some arguments."""
+    """Its name, its input schema and some arguments that it takes."""
 
 _MAX_TRIED = 24
 _TRY_SECONDS = 3.0
 _SLOW_SECONDS = 0.25
 """From here on a call takes long enough for something to happen meanwhile."""
 
+_NEEDS = ("call", "slow", "progress", "wrong", "missing", "extra")
+
 
 def try_out(talk: Talk, revision: str, settings: Settings, patience: float) -> tuple[list[Any], dict[str, Any]]:
     """Return the tools, and the values that cases need; where one is missing, a sentence that says why."""
-    found: dict[str, Any] = dict.fromkeys(
-        ("call", "slow", "progress", "wrong", "missing", "extra"),
-        "no tool says that it is read-only (annotations.readOnlyHint), and none was named",
-    )
-    found["tools"] = "it has no tools"
-    if open_session(talk, revision, patience):
-        return [], found
-    tools, _ = walk(talk, revision, patience, "facts")
+    found: dict[str, Any] = {"tools": "it has no tools"}
+    tools = [] if open_session(talk, revision, patience) else walk(talk, revision, patience, "facts")[0]
     if tools:
         found["tools"] = tools
-    callable_ = list(_callable(tools, settings))
+    allowed = _allowed(tools, settings)
+    callable_ = list(_with_arguments(allowed, settings))
     if not callable_:
-        return tools, found
+        return tools, found | dict.fromkeys(_NEEDS, _nothing_to_call([tool["name"] for tool in allowed]))
     found |= {
         "call": "no tool that may be called succeeds with the plainest arguments",
         "slow": f"no call that was tried takes {_SLOW_SECONDS:g} s",
@@ -53,16 +50,32 @@ def try_out(talk: Talk, revision: str, settings: Settings, patience: float) -> t
     return tools, found
 
 
-def _callable(tools: Sequence[Any], settings: Settings) -> Iterator[_Tool]:
-    """The name, input schema and some arguments of every tool that may be called, the named ones first."""
+def may_be_called(tool: dict[str, Any], settings: Settings) -> bool:
+    """Whether a check may call this *tool*, an entry with a name: it only reads, or somebody said so."""
+    hints = tool.get("annotations")
+    only_reads = isinstance(hints, dict) and hints.get("readOnlyHint") is True
+    return only_reads or settings.any_tool or tool["name"] in settings.calls
+
+
+def _allowed(tools: Sequence[Any], settings: Settings) -> list[dict[str, Any]]:
+    """The tools that may be called, the named ones first."""
     whole = [tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
-    for tool in sorted(whole, key=lambda tool: tool["name"] not in settings.calls):
-        name, schema, hints = tool["name"], tool.get("inputSchema"), tool.get("annotations")
-        told = isinstance(hints, dict) and hints.get("readOnlyHint") is True
-        if told or settings.any_tool or name in settings.calls:
-            given = settings.calls.get(name, arguments.plain(schema))
-            if given is not None and isinstance(schema, dict):
-                yield name, schema, given
+    allowed = [tool for tool in whole if may_be_called(tool, settings)]
+    return sorted(allowed, key=lambda tool: tool["name"] not in settings.calls)
+
+
+def _with_arguments(tools: Sequence[dict[str, Any]], settings: Settings) -> Iterator[_Tool]:
+    for tool in tools:
+        name, schema = tool["name"], tool.get("inputSchema")
+        given = settings.calls.get(name, arguments.plain(schema))
+        if given is not None and isinstance(schema, dict):
+            yield name, schema, given
+
+
+def _nothing_to_call(names: Sequence[str]) -> str:
+    if not names:
+        return "no tool says that it is read-only (annotations.readOnlyHint), and none was named with --call"
+    return f"no arguments were found that {' or '.join(names[:3])} would take; name some with --call"
 
 
 def _bad_arguments(tools: list[_Tool]) -> dict[str, Any]:

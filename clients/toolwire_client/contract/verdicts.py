@@ -46,10 +46,10 @@ def judged(play: Play, unmet: Unmet | None, events: Sequence[Event], seconds: fl
     return msgspec.structs.replace(verdict, severity=severity)
 
 
-def untalkable(plays: Sequence[Play], trouble: str) -> list[Verdict]:
-    """Return the verdicts on a server that does not answer at all: one case fails, whichever were chosen."""
+def untalkable(plays: Sequence[Play], trouble: str, events: Sequence[Event]) -> list[Verdict]:
+    """Return the verdicts on a server that cannot be talked to: one case fails, whichever were chosen."""
     first = next(case for case in cases() if case.id == _FIRST)
-    failure = judged(Play(first), Unmet("an answer to initialize or to server/discover", trouble), [], 0.0)
+    failure = judged(Play(first), Unmet("an answer to initialize or to server/discover", trouble), events, 0.0)
     others = [play for play in plays if play.case.id != _FIRST]
     return [failure, *(verdict_of(play, "not applicable", reason=play.reason) for play in others)]
 

@@ -2175,9 +2175,11 @@ export interface ToolsCallParams {
   _meta?: RequestMeta
 }
 /**
- * The answer to `ping`: an object without members, and some clients take nothing else. Until 2025-11-25.
+ * The answer to `ping`: an object without members of its own, and some clients take no other. Until 2025-11-25.
  */
-export interface PingResult {}
+export interface PingResult {
+  _meta?: Meta
+}
 /**
  * The answer to `tools/list`: a page of the tools, or all of them.
  */

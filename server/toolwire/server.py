@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwire_schemas import messages
 from toolwire_schemas.codec import decode
+from toolwire_schemas.codes import INTERNAL_ERROR
 from toolwire_tools import tools_of
 
 from . import stdio
@@ -195,6 +196,9 @@ class _Local:
 
     def end(self) -> None:
         self._session.end()
+        closed = {"code": INTERNAL_ERROR, "message": "The server was closed before it had answered"}
+        for answers in list(self._answers.values()):  # whoever waits in another thread
+            answers.put({"id": None, "error": closed})
 
     def _receive(self, data: bytes) -> None:
         for line in data.splitlines():  # several messages may be written together

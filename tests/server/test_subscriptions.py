@@ -246,6 +246,30 @@ def test_a_server_within_the_process_changes_as_well() -> None:
         server.remove("one")
 
 
+def test_a_server_within_the_process_that_is_closed_tells_those_who_wait() -> None:
+    begun, go = threading.Event(), threading.Event()
+    told: SimpleQueue[Any] = SimpleQueue()
+
+    def wait() -> None:
+        begun.set()
+        go.wait()
+
+    def ask() -> None:
+        try:
+            server.call("wait")
+        except RequestError as error:
+            told.put(error)
+
+    server = Server([wait], grace_seconds=0)
+    threading.Thread(target=ask, daemon=True).start()
+    assert begun.wait(PATIENCE_SECONDS)
+
+    server.close()
+
+    assert "closed" in told.get(timeout=PATIENCE_SECONDS).message
+    go.set()
+
+
 def test_a_server_within_the_process_leaves_no_threads_when_it_is_closed() -> None:
     async def two() -> int:
         return 2

@@ -6,18 +6,23 @@ import queue
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .limit import TooLate
 
 if TYPE_CHECKING:
     from .connection import Arrival, OpenQuestion
+    from .limit import Limit
     from .waiting import Turn, WaitedInbox
 
 T = TypeVar("T")
 
 # On Windows, a thread that waits for a lock does not notice Ctrl-C.
 _LOOK_SECONDS = 1.0
+_LEAST_SECONDS = 0.02
+"""As often it is looked at most whether a limit that is nearly over has been stopped."""
 
 
 class Blocking:
@@ -62,34 +67,35 @@ class Blocking:
             raise faults[0]
         return None
 
-    async def aside(self, work: Callable[[], T], seconds: float | None) -> T:
+    async def aside(self, work: Callable[[], T], limit: Limit) -> T:
         """As `Waiting.aside`; without a limit, in the thread it is used in."""
-        if seconds is None:
+        if limit.seconds is None:
             return work()
+        context = copy_context()
         done: queue.SimpleQueue[tuple[T, None] | tuple[None, BaseException]] = queue.SimpleQueue()
 
         def do() -> None:
             try:
-                done.put((work(), None))
+                done.put((context.run(work), None))
             except BaseException as error:
                 done.put((None, error))
 
         threading.Thread(target=do, name="toolwire-client-aside", daemon=True).start()
-        try:
-            value, error = done.get(timeout=min(seconds, threading.TIMEOUT_MAX))
-        except queue.Empty:
-            raise TooLate from None
-        if error is not None:
-            raise error
-        return value  # type: ignore[return-value]
+        while left := limit.left():  # which may go on when somebody has been asked
+            with suppress(queue.Empty):
+                value, error = done.get(timeout=min(max(left, _LEAST_SECONDS), _LOOK_SECONDS))
+                if error is not None:
+                    raise error
+                return value  # type: ignore[return-value]
+        raise TooLate
 
-    async def awaited(self, work: Callable[[], Coroutine[Any, Any, T]], seconds: float | None) -> T:
+    async def awaited(self, work: Callable[[], Coroutine[Any, Any, T]], limit: Limit) -> T:
         """As `Waiting.awaited`: on an event loop of its own."""
         import anyio
 
         from .loop import within
 
-        return anyio.run(within, work, seconds)
+        return anyio.run(within, work, limit)
 
     def call_back(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """As `Waiting.call_back`: right here."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 class TooLate(Exception):
@@ -19,14 +19,24 @@ class Limit:
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
+        self.on_moved: Callable[[], object] | None = None
+        """Called when time stops, and when it goes on."""
         self._end = None if seconds is None else time.monotonic() + seconds
+        self._stops = 0
+        self._stopped_at = 0.0
 
     def __str__(self) -> str:
-        return "in time" if self.seconds is None else f"within {self.seconds:g} s"
+        return "in time" if self.seconds is None else f"within {round(self.seconds, 3):g} s"
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether no time passes now."""
+        return self._stops > 0
 
     def left(self) -> float | None:
         """Return how many seconds are left; never less than none."""
-        return None if self._end is None else max(0.0, self._end - time.monotonic())
+        now = self._stopped_at if self.is_stopped else time.monotonic()
+        return None if self._end is None else max(0.0, self._end - now)
 
     def at_most(self, seconds: float | None) -> Limit:
         """Return a limit that is over after *seconds*, or with this one."""
@@ -36,9 +46,17 @@ class Limit:
     @contextmanager
     def stopped(self) -> Iterator[None]:
         """Let no time pass meanwhile."""
-        start = time.monotonic()
+        if not self.is_stopped:
+            self._stopped_at = time.monotonic()
+        self._move(+1)
         try:
             yield
         finally:
-            if self._end is not None:
-                self._end += time.monotonic() - start
+            if self._end is not None and self._stops == 1:
+                self._end += time.monotonic() - self._stopped_at
+            self._move(-1)
+
+    def _move(self, stops: int) -> None:
+        self._stops += stops
+        if self.on_moved is not None:
+            self.on_moved()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
@@ -17,6 +18,7 @@ from .limit import TooLate
 
 if TYPE_CHECKING:
     from .connection import Arrival, OpenQuestion
+    from .limit import Limit
     from .waiting import Turn, WaitedInbox
 
 T = TypeVar("T")
@@ -53,13 +55,13 @@ class OnLoop:
         """As `Waiting.together`."""
         await together(works)
 
-    async def aside(self, work: Callable[[], T], seconds: float | None) -> T:
+    async def aside(self, work: Callable[[], T], limit: Limit) -> T:
         """As `Waiting.aside`: in a thread."""
-        return await within(partial(to_thread.run_sync, work, abandon_on_cancel=True), seconds)
+        return await within(partial(to_thread.run_sync, work, abandon_on_cancel=True), limit)
 
-    async def awaited(self, work: Callable[[], Coroutine[Any, Any, T]], seconds: float | None) -> T:
+    async def awaited(self, work: Callable[[], Coroutine[Any, Any, T]], limit: Limit) -> T:
         """As `Waiting.awaited`."""
-        return await within(work, seconds)
+        return await within(work, limit)
 
     def call_back(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """As `Waiting.call_back`."""
@@ -101,10 +103,20 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
         yield from _leaves(inner)
 
 
-async def within(work: Callable[[], Coroutine[Any, Any, T]], seconds: float | None) -> T:
-    """Return what *work* returns. Raises `TooLate` if it takes more than *seconds*, and cancels it."""
-    with anyio.move_on_after(seconds):
-        return await work()
+async def within(work: Callable[[], Coroutine[Any, Any, T]], limit: Limit) -> T:
+    """Return what *work* returns. Raises `TooLate` if it does not end within *limit*, and cancels it."""
+    with CancelScope() as scope:
+
+        def move() -> None:
+            left = limit.left()
+            scope.deadline = math.inf if left is None or limit.is_stopped else anyio.current_time() + left
+
+        limit.on_moved = move
+        move()
+        try:
+            return await work()
+        finally:
+            limit.on_moved = None
     raise TooLate
 
 

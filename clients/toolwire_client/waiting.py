@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
     from .connection import Arrival, OpenQuestion
+    from .limit import Limit
 
 T = TypeVar("T")
 
@@ -64,14 +65,14 @@ class Waiting(Protocol):
     async def together(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
         """Do several things side by side, and wait for all of them. What one raises is raised, and in no group."""
 
-    async def aside(self, work: Callable[[], T], seconds: float | None) -> T:
+    async def aside(self, work: Callable[[], T], limit: Limit) -> T:
         """Do *work*, which may block, and let it run on by itself if nobody waits any longer.
 
         Raises:
-            TooLate: if it takes more than *seconds*.
+            TooLate: if it does not end within *limit*, which it may stop.
         """
 
-    async def awaited(self, work: Callable[[], Coroutine[Any, Any, T]], seconds: float | None) -> T:
+    async def awaited(self, work: Callable[[], Coroutine[Any, Any, T]], limit: Limit) -> T:
         """As `aside`, for what needs an event loop; it is cancelled if nobody waits any longer."""
 
     def call_back(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:

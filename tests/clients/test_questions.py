@@ -298,7 +298,10 @@ def test_time_with_the_user_does_not_count(monkeypatch: pytest.MonkeyPatch) -> N
     now += 3
     with limit.stopped():
         now += 1000
-    assert limit.left() == 7
+        with limit.stopped():  # two questions at once
+            now += 1000
+        assert (limit.left(), limit.is_stopped) == (7, True)
+    assert (limit.left(), limit.is_stopped) == (7, False)
     now += 8
     assert limit.left() == 0
     assert Limit(None).left() is None

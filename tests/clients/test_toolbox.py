@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,6 +27,7 @@ from toolwire_client import (
     connect,
 )
 from toolwire_client.blocking import Blocking, run
+from toolwire_client.limit import Limit
 from toolwire_client.toolbox.naming import offered
 from toolwire_tools import BaseAction, Env, Tool, ToolError
 
@@ -438,6 +440,62 @@ def test_tools_here_ask_too(face: str, tool: Any) -> None:
             True,
             "This tool needs to ask the user, and there is nobody to ask.",
         )
+
+    play(face, scenario)
+
+
+@tool_api
+def stay(context: Context) -> str:
+    """Stay, if the user wants it, until nobody waits any more."""
+    while context.ask("Stay?", bool) and not context.cancelled:
+        while not context.cancelled:
+            pass
+    return "gone"
+
+
+@tool_api
+async def stay_async(context: Context) -> str:
+    """Stay, if the user wants it, until nobody waits any more."""
+    if await context.ask("Stay?", bool):
+        await anyio.sleep_forever()
+    return "gone"
+
+
+@pytest.mark.parametrize("tool", [stay, stay_async])
+def test_time_with_the_user_does_not_count_for_tools_here_and_what_follows_does(face: str, tool: Any) -> None:
+    def slow(answer: bool) -> Any:
+        def on_ask(question: Question) -> Any:
+            patience = Limit(0.5)  # which is longer than the tool may take
+            while patience.left():
+                pass
+            return {"answer": answer}
+
+        async def on_ask_async(question: Question) -> Any:
+            patience = Limit(0.5)
+            while patience.left():
+                await anyio.lowlevel.checkpoint()
+            return {"answer": answer}
+
+        return on_ask if face == "threads" else on_ask_async
+
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        gone = await make([tool], on_ask=slow(False)).call_tool(tool.__name__, timeout_seconds=0.4)
+        assert gone.text == "gone"
+        with pytest.raises(TimedOut, match=r"did not finish within 0\.1 s"):
+            await make([tool], on_ask=slow(True)).call_tool(tool.__name__, timeout_seconds=0.1)
+
+    play(face, scenario)
+
+
+def test_tools_with_a_limit_see_the_context_of_their_caller(face: str) -> None:
+    user: ContextVar[str] = ContextVar("user", default="nobody")
+
+    def whose() -> str:
+        return user.get()
+
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        user.set("Ada")
+        assert (await make([whose]).call_tool("whose", timeout_seconds=WAIT)).text == "Ada"
 
     play(face, scenario)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ..asking import Answer, OnAsk
     from ..exchange import OnProgress
+    from ..limit import Limit
     from ..waiting import Waiting
 
 _TELLER = "__toolwire_tools__"
@@ -77,10 +78,18 @@ def _teller(thing: Any) -> Any:
 class LocalCaller:
     """The far end of a call, as tools in this process see it (`toolwire_tools.Caller`)."""
 
-    def __init__(self, tool: ToolLike, waiting: Waiting, on_progress: OnProgress | None, on_ask: OnAsk | None) -> None:
+    def __init__(
+        self,
+        tool: ToolLike,
+        waiting: Waiting,
+        on_progress: OnProgress | None,
+        on_ask: OnAsk | None,
+        limit: Limit,
+    ) -> None:
         self.cancelled = False
         self._tool = tool
         self._waiting = waiting
+        self._limit = limit
         self._on_progress = on_progress
         self._on_ask = on_ask
         self._witness = witness.get()  # of this call, even if the tool is an agent that calls others
@@ -111,8 +120,9 @@ class LocalCaller:
             return {"action": NoAnswer.DISMISSED.value}
         question = Question(message, schema, self._tool.name)
         self._witness.asked(question)
-        answer: Answer = await self._waiting.settled(self._on_ask(question))
-        replied = reply(answer, question)
+        with self._limit.stopped():
+            answer: Answer = await self._waiting.settled(self._on_ask(question))
+            replied = reply(answer, question)
         self._witness.answered(replied)
         return replied
 
@@ -128,21 +138,22 @@ async def call(
     *,
     on_progress: OnProgress | None,
     on_ask: OnAsk | None,
-    seconds: float | None,
+    limit: Limit,
 ) -> CallResult:
     """Call a tool in this process. What it raises is a result that says so.
 
     Raises:
-        TimedOut: if it takes more than *seconds*; a synchronous tool may run on, and can see that it was cancelled.
+        TimedOut: if it does not end within *limit*, in which the time that the user takes to answer does not count. A
+            synchronous tool may run on, and can see that it was cancelled.
     """
-    caller = LocalCaller(tool, waiting, on_progress, on_ask)
+    caller = LocalCaller(tool, waiting, on_progress, on_ask, limit)
     try:
         if tool.is_async:
-            result = await waiting.awaited(partial(tool.call_async, arguments, caller), seconds)
+            result = await waiting.awaited(partial(tool.call_async, arguments, caller), limit)
         else:
-            result = await waiting.aside(partial(tool.call, arguments, caller), seconds)
+            result = await waiting.aside(partial(tool.call, arguments, caller), limit)
     except TooLate:
-        raise TimedOut(f"{tool.name} did not finish within {seconds:g} s") from None
+        raise TimedOut(f"{tool.name} did not finish {limit}") from None
     except Exception as error:  # the edge between a tool and whoever called it
         result = {"content": [{"type": "text", "text": _said(error)}], "isError": True}
     finally:

@@ -107,8 +107,8 @@ class Local:
         self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, limit: Limit
     ) -> CallResult:
         """As `Source.call`."""
-        tool, seconds = self._tools[name], limit.left()
-        return await call(tool, arguments, self._waiting, on_progress=on_progress, on_ask=self._on_ask, seconds=seconds)
+        tool = self._tools[name]
+        return await call(tool, arguments, self._waiting, on_progress=on_progress, on_ask=self._on_ask, limit=limit)
 
 
 def sources_of(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[Source]:

@@ -115,6 +115,12 @@ def test_nothing_found_is_said_in_lagents_words(arxiv: StandIn, entries: tuple[s
     assert ask(arxiv) == "No good Arxiv Result was found"
 
 
+@pytest.mark.parametrize("setting", ["top_k_results", "max_query_len", "doc_content_chars_max"])
+def test_a_limit_that_is_none_is_refused(setting: str) -> None:
+    with pytest.raises(ValueError, match=f"{setting}: a positive number, not -5"):
+        ArxivSearch(**{setting: -5})
+
+
 def test_a_query_without_words_is_not_sent(arxiv: StandIn) -> None:
     returned = ArxivSearch(base_url=arxiv.url)({"query": " \n"}, API)
     assert returned.state == ActionStatusCode.ARGS_ERROR

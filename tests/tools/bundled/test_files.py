@@ -329,7 +329,8 @@ def test_data_is_written_from_base64(files: Files, root: Path) -> None:
     files.write("copy.png", base64.b64encode(PNG).decode(), encoding="base64")
 
     assert (root / "copy.png").read_bytes() == PNG
-    assert "is not Base64" in fault(files.write, "bad", "!!", encoding="base64")
+    for wrong in ("!!", "é", "\ud800"):
+        assert "is not Base64" in fault(files.write, "bad", wrong, encoding="base64")
 
 
 def test_a_file_that_is_replaced_keeps_its_mode(files: Files, root: Path) -> None:

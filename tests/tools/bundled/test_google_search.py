@@ -120,3 +120,8 @@ def test_other_types_of_search_are_asked_elsewhere(service: StandIn) -> None:
     assert search(service, search_type="news").result == [{"type": "text", "content": str(NOTHING)}]
     with pytest.raises(ValueError, match="no search_type 'image', did you mean 'images'"):
         GoogleSearch(search_type="image")
+
+
+def test_a_time_limit_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="timeout: a positive number, not -1"):
+        GoogleSearch(timeout=-1)

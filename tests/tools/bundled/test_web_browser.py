@@ -189,6 +189,8 @@ def test_an_engine_that_does_not_exist_is_told_with_the_closest_one() -> None:
     "wrong",
     [
         {"topk": 0},
+        {"timeout": 0},
+        {"timeout": float("inf")},
         {"max_chars": -1},
         {"allow_private": ["http://a.example"]},
         {"black_list": ["a.example,b.example"]},
@@ -196,7 +198,7 @@ def test_an_engine_that_does_not_exist_is_told_with_the_closest_one() -> None:
     ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"must be at least 1|neither a host|black_list names hosts"):
+    with pytest.raises(ValueError, match=r"a positive number|neither a host|black_list names hosts"):
         WebBrowser(**wrong)
 
 

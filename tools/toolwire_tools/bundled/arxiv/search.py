@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from toolwire_tools.actions import BaseAction
+from toolwire_tools.bundled.settings import positive
 from toolwire_tools.bundled.web.call import Call
 from toolwire_tools.bundled.web.exchange import Limits
 from toolwire_tools.bundled.web.service import Service
@@ -60,11 +61,14 @@ scientific articles on arxiv.org.
             max_query_len: letters of a query that are used; the rest is cut off
             doc_content_chars_max: letters of each summary that are told
             base_url: where the API is
+
+        Raises:
+            ValueError: for a limit that is none.
         """
         super().__init__(description, parser, enable)
-        self.top_k_results = top_k_results
-        self.max_query_len = max_query_len
-        self.doc_content_chars_max = doc_content_chars_max
+        self.top_k_results = positive("top_k_results", top_k_results)
+        self.max_query_len = positive("max_query_len", max_query_len)
+        self.doc_content_chars_max = positive("doc_content_chars_max", doc_content_chars_max)
         pace = _INTERVAL_SECONDS if _HOST in base_url else 0.0
         limits = Limits(silence_seconds=_SILENCE_SECONDS)
         self._service = Service("arXiv", base_url, limits=limits, interval_seconds=pace, at_once=1)

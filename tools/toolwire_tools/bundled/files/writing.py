@@ -34,10 +34,10 @@ def decoded(content: str, encoding: str) -> bytes:
     """
     try:
         return binascii.a2b_base64(content, strict_mode=True) if encoding == "base64" else content.encode()
-    except binascii.Error as error:
-        raise ToolError(f"the content is not Base64: {str(error).lower()}") from None
     except UnicodeEncodeError:
         raise ToolError("the content is not text in UTF-8") from None
+    except ValueError as error:  # binascii.Error, or another one for letters beyond ASCII
+        raise ToolError(f"the content is not Base64: {str(error).lower()}") from None
 
 
 def written(places: Places, path: str, data: bytes, if_exists: str, max_bytes: int) -> Changed:

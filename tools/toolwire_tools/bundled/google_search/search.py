@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_tools.action_return import ActionReturn
 from toolwire_tools.actions import BaseAction
+from toolwire_tools.bundled.settings import positive
 from toolwire_tools.bundled.web.call import Call
 from toolwire_tools.bundled.web.errors import WebError, failed
 from toolwire_tools.decorator import tool_api
@@ -50,13 +51,13 @@ class GoogleSearch(BaseAction):
             base_url: where Serper is
 
         Raises:
-            ValueError: if there is no such type of search.
+            ValueError: if there is no such type of search, or the timeout is none.
         """
         super().__init__(description, parser, enable)
         if search_type not in PLACES:
             raise ValueError(f"GoogleSearch: {unknown('search_type', search_type, PLACES)}")
         self.search_type = search_type
-        self._serper = Serper(api_key, base_url, timeout)
+        self._serper = Serper(api_key, base_url, positive("timeout", timeout))
 
     @tool_api(read_only=True, open_world=True)
     def run(self, query: str, k: int = 10, context: Context | None = None) -> ActionReturn:

@@ -13,6 +13,7 @@ from toolwire_tools.action_return import ActionReturn
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.bundled.needs import extra
 from toolwire_tools.bundled.python_interpreter.child import without_fence
+from toolwire_tools.bundled.settings import positive
 from toolwire_tools.context import Context  # read by what describes the tool
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError, ToolError
@@ -65,12 +66,12 @@ class IPythonInterpreter(BaseAction):
             ValueError: for a limit that is none, or a folder that is not there.
         """
         super().__init__(description, parser, enable)
-        self._timeout = _positive("timeout", timeout)
+        self._timeout = positive("timeout", timeout)
         self._folder = _folder(os.environ.get("USER_DATA_DIR") if user_data_dir == "ENV" else user_data_dir)
         self._work_dir = work_dir
         self._shell = shell
-        self._max_out_len = int(_positive("max_out_len", max_out_len))
-        self._idle_seconds = _positive("idle_seconds", idle_seconds)
+        self._max_out_len = positive("max_out_len", max_out_len)
+        self._idle_seconds = positive("idle_seconds", idle_seconds)
         self._turn = threading.Lock()
         self._kernel: Kernel | None = None
         self._ended = ""  # why the last kernel is gone, if whoever calls next has to know
@@ -180,12 +181,6 @@ class IPythonInterpreter(BaseAction):
 
 def _joined(*texts: str) -> str:
     return "\n\n".join(text for text in texts if text)
-
-
-def _positive(name: str, number: float) -> float:
-    if not 0 < number < math.inf:
-        raise ValueError(f"{name}: a positive number, not {number!r}")
-    return number
 
 
 def _folder(path: str | os.PathLike[str] | None) -> str | None:

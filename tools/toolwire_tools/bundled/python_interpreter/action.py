@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,6 +10,7 @@ import msgspec
 
 from toolwire_tools.action_return import ActionReturn
 from toolwire_tools.actions import BaseAction
+from toolwire_tools.bundled.settings import positive
 from toolwire_tools.context import Context  # read by what describes the tool
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.parsers import BaseParser, JsonParser
@@ -93,18 +93,16 @@ class PythonInterpreter(BaseAction):
         super().__init__(description, parser, enable)
         if sandbox not in _SANDBOXES:
             raise ValueError(f"sandbox: {unknown('kind', sandbox, _SANDBOXES)}")
-        if not 0 < timeout < math.inf:
-            raise ValueError(f"timeout: a positive number of seconds, not {timeout!r}")
         self._sandbox = sandbox
         self._job = Job(
             code="",
             answer_symbol=answer_symbol,
             answer_expr=answer_expr,
             answer_from_stdout=answer_from_stdout,
-            timeout_seconds=timeout,
+            timeout_seconds=positive("timeout", timeout),
             memory_bytes=size(str(memory_limit)),
-            max_processes=_positive("max_processes", max_processes),
-            max_output_bytes=_positive("max_output_bytes", max_output_bytes),
+            max_processes=positive("max_processes", max_processes),
+            max_output_bytes=positive("max_output_bytes", max_output_bytes),
             readable=tuple(map(_folder, readable)),
         )
 
@@ -141,12 +139,6 @@ class CodeExecutor(PythonInterpreter):
             code (str): Python code; its last line should be an expression, or print what is of interest
         """
         return self._run(code, context)
-
-
-def _positive(name: str, number: int) -> int:
-    if number < 1:
-        raise ValueError(f"{name}: a positive number, not {number!r}")
-    return number
 
 
 def _folder(path: str | os.PathLike[str]) -> str:

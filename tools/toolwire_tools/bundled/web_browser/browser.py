@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolwire_tools.actions import BaseAction
+from toolwire_tools.bundled.settings import positive
 from toolwire_tools.bundled.web.call import Call
 from toolwire_tools.bundled.web.exchange import Limits
 from toolwire_tools.bundled.web.guard import Guard, is_host
@@ -90,19 +91,18 @@ class WebBrowser(BaseAction):
             ValueError: if there is no such engine, or a setting makes no sense.
         """
         super().__init__(description, parser, enable)
-        for setting, value in (("topk", topk), ("max_chars", max_chars)):
-            if value < 1:
-                raise ValueError(f"WebBrowser: {setting} must be at least 1, not {value}")
         for host in black_list or ():
             if not is_host(host):
                 raise ValueError(f"WebBrowser: black_list names hosts such as example.org, not {host!r}")
-        settings = Settings(api_key=api_key, base_url=base_url, region=region, language=language, timeout=timeout)
+        settings = Settings(
+            api_key=api_key, base_url=base_url, region=region, language=language, timeout=positive("timeout", timeout)
+        )
         self._engine = engine(searcher_type, settings)
         self._black_list = tuple(host.strip(".").lower() for host in (BLACK_LIST if black_list is None else black_list))
-        self._topk = topk
+        self._topk = positive("topk", topk)
         self._guard = Guard(allow_private if isinstance(allow_private, bool) else tuple(allow_private))
         self._limits = Limits(connect_seconds=timeout, silence_seconds=timeout, max_bytes=_MAX_PAGE_BYTES)
-        self._max_chars = max_chars
+        self._max_chars = positive("max_chars", max_chars)
         self._searches: Cache[list[Hit]] = Cache()
         self._pages: Cache[Text] = Cache(most=_MAX_PAGES)
         self._results = Results()

@@ -1,0 +1,19 @@
+"""What a tool is made with, checked when it is made."""
+
+from __future__ import annotations
+
+import math
+from typing import TypeVar
+
+Number = TypeVar("Number", int, float)
+
+
+def positive(setting: str, number: Number) -> Number:
+    """The *number*, if it can be a limit.
+
+    Raises:
+        ValueError: if it is zero, negative or endless, by the name of the *setting*.
+    """
+    if not 0 < number < math.inf:
+        raise ValueError(f"{setting}: a positive number, not {number!r}")
+    return number

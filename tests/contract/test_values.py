@@ -287,3 +287,27 @@ def test_neither_hypothesis_nor_pytest_is_imported_before_it_is_used() -> None:
     code = "import sys, toolwire_client.contract; print({'hypothesis', 'pytest'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_the_many_thousand_values_of_a_list_are_not_each_looked_for_in_it() -> None:  # which would take minutes
+    listed = [f"city {number}" for number in range(20_000)]
+    schema = {"enum": listed, "minLength": 9}
+
+    @settings(max_examples=3)
+    @given(valid_values(schema))
+    def check(value: str) -> None:
+        assert value in listed[1000:]
+
+    check()
+
+
+def test_a_number_that_jsonschema_cannot_divide_is_told_as_such() -> None:
+    halves = {"type": "integer", "multipleOf": 0.5, "minimum": 10**400}
+
+    @settings(max_examples=3)
+    @given(valid_values(halves))
+    def check(_: int) -> None:
+        raise AssertionError
+
+    with pytest.raises(Unsupported, match="too large to be judged"):
+        check()

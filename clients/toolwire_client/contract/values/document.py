@@ -54,8 +54,15 @@ class Document:
         return found
 
     def is_valid(self, schema: Schema, value: Any) -> bool:
-        """Whether *value* is valid by *schema*, whose references are this document's. Formats are not judged."""
-        return bool(self._validator.evolve(schema=schema).is_valid(value))
+        """Whether *value* is valid by *schema*, whose references are this document's. Formats are not judged.
+
+        Raises:
+            Unsupported: if jsonschema cannot tell.
+        """
+        try:
+            return bool(self._validator.evolve(schema=schema).is_valid(value))
+        except ArithmeticError as error:  # it divides by `multipleOf` in floating point
+            raise Unsupported("", f"its numbers are too large to be judged: {error}") from None
 
     def errors(self, value: Any) -> Iterator[Any]:
         """Yield what jsonschema has to say against *value*."""

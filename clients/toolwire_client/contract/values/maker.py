@@ -82,7 +82,8 @@ class Maker:
         if listed is None and way.kinds <= {"null", "boolean"}:
             listed = [None, False, True]
         if listed is not None:
-            fitting = tuple(value for value in listed if self._is_listed(way, value))
+            unlisted = _without_list(way, listed)  # that each is in its own list takes long to see in a long one
+            fitting = tuple(value for value in listed if self._is_listed(unlisted, value))
             if fitting:
                 yield Option(way, "listed", fitting)
             return
@@ -267,6 +268,14 @@ class Maker:
             return drawn(self, ({"type": "string"}, *words.names), 0)
         plain = st.sampled_from(nasty.NAMES)
         return st.one_of(plain, st.text(max_size=6), *map(strings.matching, words.patterns))
+
+
+def _without_list(way: Way, listed: list[Any]) -> Way:
+    """What *way* says beside the one `enum` that is this list."""
+    words = tuple(
+        {word: said for word, said in schema.items() if word != "enum" or said is not listed} for schema in way.words
+    )
+    return Way(way.kinds, words, way.excluded)
 
 
 @st.composite

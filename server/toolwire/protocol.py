@@ -138,7 +138,7 @@ class Protocol:
         method = request.method
         handler = self._handlers.get(method)
         if handler is None:
-            raise RequestError(METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
+            raise self.no_method(method)
         params = request.params
         if params is None:
             params = {}
@@ -150,6 +150,12 @@ class Protocol:
         except Exception as bug:  # the outer edge of the thread that reads, which must go on
             log.traceback(f"{method[:200]} failed; please report this", bug)
             raise RequestError(INTERNAL_ERROR, "Internal error") from bug
+
+    def no_method(self, method: str) -> RequestError:
+        """Return what a request for a *method* that does not exist is told."""
+        is_tool = method in self._tools  # in JSON-RPC without MCP, a function would be a method
+        hint = f'; it is a tool: the method is tools/call, with params {{"name": "{method}"}}' if is_tool else ""
+        return RequestError(METHOD_NOT_FOUND, f"Method not found: {method[:200]}{hint}")
 
     def knows(self, method: str) -> bool:
         """Return whether there is such a method."""

@@ -61,7 +61,9 @@ def receive(frame: Frame, protocol: Protocol) -> tuple[Decision, ...]:
         message = decode(frame)
     except DecodingError as error:
         id = find_id(frame[:512], frame[-512:])
-        return protocol.answer(id, RequestError(PARSE_ERROR, f"Parse error: {error}"), None)
+        cut_off = str(error).endswith("truncated")
+        hint = "; a message is one line, or as long as its Content-Length says" if cut_off else ""
+        return protocol.answer(id, RequestError(PARSE_ERROR, f"Parse error: {error}{hint}"), None)
     if type(message) is not list:
         return _receive_one(message, len(frame), protocol, None)
     if not message:
@@ -105,7 +107,7 @@ def _receive_one(element: Any, size: int, protocol: Protocol, batch: Batch | Non
     )
     if decisions:
         return decisions[0]
-    error = _error(element, outcome)
+    error = _error(element, outcome, protocol)
     if error is None:
         return protocol.answer(UNSET, b"", batch)
     return protocol.answer(_readable_id(element), error, batch)
@@ -118,7 +120,7 @@ def _receive_response(element: Any, protocol: Protocol) -> tuple[Decision, ...]:
         return ()
 
 
-def _error(element: Any, outcome: Any) -> RequestError | None:
+def _error(element: Any, outcome: Any, protocol: Protocol) -> RequestError | None:
     """jsonrpcserver's verdict in our words; `None` for a notification, which is never told."""
     if outcome is None:
         return None
@@ -127,7 +129,7 @@ def _error(element: Any, outcome: Any) -> RequestError | None:
     if code == INVALID_REQUEST and (problem := _problem(element)) is not None:
         return RequestError(code, f"Invalid request: {problem}")
     if code == METHOD_NOT_FOUND and message == "Method not found":
-        return RequestError(code, f"Method not found: {element['method'][:200]}")
+        return protocol.no_method(element["method"])
     if code == INVALID_PARAMS and type(element.get("params")) is list:
         expected = _MEMBERS.get(element["method"])
         hint = f" with the members {expected}" if expected else ""

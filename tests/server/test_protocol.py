@@ -52,6 +52,23 @@ def test_ids_come_back_exactly_as_sent(id: Any) -> None:
     assert type(answer["id"]) is type(id)
 
 
+@pytest.mark.parametrize("params", [{"a": 1, "b": 2}, [1, 2], None])
+def test_a_tool_taken_for_a_method_is_told_how_it_is_called(params: Any) -> None:
+    [answer] = answers(protocol_of(add), request("add", params))
+
+    assert error_of(answer) == (1, -32601)
+    assert answer["error"]["message"] == (
+        'Method not found: add; it is a tool: the method is tools/call, with params {"name": "add"}'
+    )
+
+
+def test_a_message_on_several_lines_is_told_that_it_has_to_be_one() -> None:
+    [answer] = answers(protocol_of(add), b'{"jsonrpc": "2.0", "id": 7,')
+
+    assert error_of(answer) == (7, -32700)
+    assert "a message is one line" in answer["error"]["message"]
+
+
 @pytest.mark.parametrize("id", [None, 1.5, 1.0, True, [], {}])
 def test_other_ids_are_refused(id: Any) -> None:
     assert [error_of(answer) for answer in answers(protocol_of(), request("ping", id=id))] == [(None, -32600)]

@@ -79,10 +79,13 @@ def _dispatch(words: list[str], while_importing: AbstractContextManager[None]) -
 
 def _help(name: str | None) -> int:
     """Tell of one command, or of all."""
-    from .show import width
     from .usage import help_text, overview
 
-    return _say(overview() if name is None else help_text(name, width()))
+    if name is None:
+        return _say(overview())
+    from .show import width
+
+    return _say(help_text(name, width()))
 
 
 def _no_command(word: str) -> str:

@@ -115,10 +115,10 @@ def person(*, before: Callable[[], object]) -> Callable[[Question], Answer] | No
 
 
 def check_set(options: dict[str, Any]) -> None:
-    """Do nothing if the bundled tools that `--set` is for can be there.
+    """Check that `--set` is given only where bundled tools may be.
 
     Raises:
-        UsageError: if there are no tools of ours at all.
+        UsageError: if it is not.
     """
     if "set" in options and "tools" not in options:
         raise UsageError("--set goes with --tools: name the bundled tool there")

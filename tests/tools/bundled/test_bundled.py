@@ -274,7 +274,8 @@ def test_all_of_them_are_served_and_listed_without_their_libraries(tmp_path: Pat
         "toolwire_schemas",
     }
     assert {name for name in packages if name not in sys.stdlib_module_names} - allowed - {"spy"} == set()
-    assert (loaded - bare) & _too_much() == set()
+    # select is the server's own, for a host whose next request is there at once (polling.py), as it is here.
+    assert (loaded - bare) & _too_much() - {"select"} == set()
 
 
 SPY = "import sys\ndef loaded() -> list[str]:\n    return sorted(sys.modules)\n"

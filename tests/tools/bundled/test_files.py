@@ -343,6 +343,15 @@ def test_a_file_that_is_replaced_keeps_its_mode(files: Files, root: Path) -> Non
     assert stat.S_IMODE(script.stat().st_mode) == 0o750
 
 
+def test_what_replaces_a_file_that_runs_with_its_owners_rights_does_not(files: Files, root: Path) -> None:
+    script = root / "run.sh"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o6755)
+    files.write("run.sh", "#!/bin/sh\ntrue\n", if_exists="replace")
+
+    assert stat.S_IMODE(script.stat().st_mode) == 0o755
+
+
 def test_a_new_file_has_the_usual_mode(files: Files, root: Path) -> None:
     files.write("new.txt", "")
     mask = os.umask(0)

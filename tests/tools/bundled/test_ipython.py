@@ -181,6 +181,16 @@ def test_code_that_ends_the_session_is_told_and_the_next_call_begins_another(mad
     assert "NameError" in failure(action, "kept")
 
 
+def test_a_temporary_folder_with_a_very_long_path_will_do(
+    made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+
+    assert told(made(), "1 + 1") == ["2"]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="it is found in /proc")
 def test_what_left_the_process_group_ends_with_the_session(made: Any) -> None:
     action, name = made(), f"tw-away-{os.getpid() % 10_000}"

@@ -2,8 +2,8 @@
 
 Strategy. The process is ours, so that it gets no more of our environment than it needs, and ends with everything it
 started: with its process group, and with what has left that (scratch.py). What goes over its channels is
-jupyter_client's; they are Unix sockets in a private folder where there are any. One call at a time uses a kernel:
-ZeroMQ's sockets are not for several threads at once.
+jupyter_client's; they are Unix sockets in a private folder where that is possible, and ports of this machine
+elsewhere. One call at a time uses a kernel: ZeroMQ's sockets are not for several threads at once.
 """
 
 from __future__ import annotations
@@ -147,10 +147,11 @@ class Kernel:
 
     def _start(self, folder: str | None) -> subprocess.Popen[bytes]:
         self._connection_file = self._in_scratch("kernel.json")
-        if sys.platform == "win32":
+        channel = self._in_scratch("channel")
+        if sys.platform != "win32" and len(os.fsencode(f"{channel}-1")) <= zmq.IPC_PATH_MAX_LEN:
+            write_connection_file(self._connection_file, transport="ipc", ip=channel)
+        else:  # it would be too long for the address of a Unix socket, of 107 bytes or fewer
             write_connection_file(self._connection_file)
-        else:
-            write_connection_file(self._connection_file, transport="ipc", ip=self._in_scratch("channel"))
         home = self._in_scratch("folder")
         os.mkdir(home)
         # The environment says whose child it is: without its parent it ends by itself.

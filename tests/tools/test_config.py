@@ -232,6 +232,10 @@ def test_faults_of_parameters_are_named(write: Any, text: str, told: str) -> Non
 # --- what runs a tool ---
 
 
+def test_a_parameter_that_cannot_be_read_is_one_fault_and_its_place_none(write: Any) -> None:
+    assert len(faults(write(GUIDE + "parameters: {a: 5}\ncommand: [echo, '{a}']"))) == 1
+
+
 def test_a_command_is_bound_with_all_that_belongs_to_it(write: Any, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     text = """
@@ -340,6 +344,7 @@ def test_faults_of_what_runs_a_tool_are_named(write: Any, text: str, told: str) 
         (GUIDE + 'title: "\\ud800"', "title: the text holds half a character"),
         (GUIDE + "meta: &m [*m]", "an alias (*name) stands inside of what it stands for"),
         (GUIDE + "a: \x07", "this is not YAML"),
+        (GUIDE + "icons: [1]", "tool.yaml:2: icons: icons[0] must be a dict, not 1"),
         (GUIDE + "meta: " + "[" * 500, "it is nested too deeply"),
     ],
 )

@@ -25,6 +25,7 @@ from toolwire_tools.yaml_text import ConfigError
 
 MODULE = '''
 from toolwire_tools import Context, Executor, tool_api
+from toolwire_tools.suggestions import unknown
 
 @tool_api(title="Sum", read_only=True)
 def add(a: int, context: Context, b: int = 1) -> int:
@@ -213,3 +214,7 @@ def test_a_file_hidden_by_another_module_is_told(folder: Path) -> None:
 
     with pytest.raises(ImportError, match=r"json\.py is hidden by"):
         tool(folder, "function: json:dumps")
+
+
+def test_where_nothing_is_known_nothing_is_listed() -> None:
+    assert unknown("executor", "RAG", []) == "no executor 'RAG'; there is none at all"

@@ -156,7 +156,7 @@ class _Reading:
                     raise ValueError("is empty; leave it out if there is nothing to say")
                 values[key] = getattr(checked({key: value, **_NEEDS.get(key, {})}), key)
             except (TypeError, ValueError) as error:
-                self._add((key,), str(error).removeprefix(f"tool_api: {key} "))
+                self._add((key,), str(error).removeprefix("tool_api: ").removeprefix(f"{key} "))
         if "memory_limit" in values and "runs_in" not in values:
             self._add(("memory_limit",), "it needs a process of its own; say runs_in: process as well")
         return Options(**values)

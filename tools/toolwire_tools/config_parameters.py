@@ -134,7 +134,7 @@ class _Reading:
         said = {"type": said} if isinstance(said, str) else {} if said is None else said
         if not isinstance(said, dict):
             self._document.add(path, f"{shown(said)} says nothing of a parameter; write its type, or {{type: ...}}")
-            return
+            said = {}  # it is there, so that its place in the command is no fault
         made: dict[str, Any] = {}
         needed = "default" not in said
         for word, value in said.items():

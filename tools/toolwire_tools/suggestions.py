@@ -19,9 +19,11 @@ def unknown(what: str, name: object, known: Iterable[str]) -> str:
     """
     import difflib  # only a mistake needs it
 
-    names = list(known)
     if len(said := str(name)) > _MAX_NAME:
         name = said = said[: _MAX_NAME - 1] + "…"
+    names = list(known)
+    if not names:
+        return f"no {what} {name!r}; there is none at all"
     close = difflib.get_close_matches(said, names, n=1)
     question = f", did you mean {close[0]!r}?" if close else "."
     return f"no {what} {name!r}{question} Known: {', '.join(names)}"

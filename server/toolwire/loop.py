@@ -9,13 +9,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import log
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
-    from anyio.from_thread import BlockingPortal
 
     from .calls import Call
 
@@ -34,15 +34,17 @@ class Loop:
         self._arrived: list[Call] = []  # handed over together: to wake the loop for each would take it longer
         self._woken = False
         self._under_way: set[Call] = set()
-        self._portal: BlockingPortal | None = None
+        # How to have something done on the loop, while there is one. (anyio's portal would wait until it has begun, and
+        # so for a tool that blocks the loop.)
+        self._call_soon: Callable[..., object] | None = None
         self._tasks: TaskGroup
         self._thread: threading.Thread | None = None
 
     def put(self, call: Call) -> None:
         """Have *call* run. Never waits."""
         with self._lock:
-            portal = self._portal
-            if portal is None:
+            call_soon = self._call_soon
+            if call_soon is None:
                 self._wait_for_loop(call)
                 return
             self._under_way.add(call)
@@ -51,7 +53,7 @@ class Loop:
         if not wake:  # the loop has not yet looked at what had arrived before
             return
         try:
-            portal.start_task_soon(self._start_arrived)
+            call_soon(self._start_arrived)
         except RuntimeError:  # the loop has just been ended by a tool
             with self._lock:
                 self._woken = False
@@ -61,29 +63,27 @@ class Loop:
                         self._wait_for_loop(early)
 
     def cancel(self, call: Call) -> None:
-        """Cancel *call*, which has ended, at its next wait."""
-        with self._lock:
-            portal = self._portal
-        # Without a portal nothing runs yet, and `_run` sees for itself that the call has ended.
-        if portal is not None:
-            with suppress(RuntimeError):  # the loop has just ended, and every task with it
-                portal.start_task_soon(_cancel, call)
+        """Cancel *call*, which has ended, at its next wait. Never waits."""
+        # Without a loop nothing runs yet, and `_run` sees for itself that the call has ended.
+        self.soon(partial(_cancel, call))
 
     def soon(self, task: Callable[[], None]) -> None:
-        """Run a small *task* on the loop, from any thread. (Without the loop, whoever waits for it is gone, too.)"""
+        """Run a small *task* on the loop, from any thread. (Without the loop, whoever waits for it is gone, too.)
+
+        Never waits.
+        """
         with self._lock:
-            portal = self._portal
-        if portal is not None:
-            with suppress(RuntimeError):
-                portal.start_task_soon(task)
+            call_soon = self._call_soon
+        if call_soon is not None:
+            with suppress(RuntimeError):  # the loop has just ended, and every task with it
+                call_soon(task)
 
     def finish(self, seconds: float) -> None:
         """Give tasks that were cancelled up to *seconds* to clean up behind themselves."""
         with self._lock:
-            portal, thread = self._portal, self._thread
-        if portal is not None and thread is not None:
-            with suppress(RuntimeError):  # it has just ended by itself
-                portal.start_task_soon(portal.stop, True)
+            begun, thread = self._call_soon is not None, self._thread
+        if begun and thread is not None:
+            self.soon(self._tasks.cancel_scope.cancel)
             thread.join(seconds)
 
     def _wait_for_loop(self, call: Call) -> None:
@@ -114,13 +114,13 @@ class Loop:
             reason = error
         with self._lock:
             lost, self._under_way = self._under_way, set()
-            if self._portal is None:  # it has not even begun: the next one would not either
+            if self._call_soon is None:  # it has not even begun: the next one would not either
                 lost.update(self._waiting)
                 self._waiting = []
             else:  # what came while it ended has not begun, and can on the next one
                 self._waiting += [call for call in lost if call.scope is None]
                 lost.difference_update(self._waiting)
-            self._portal = self._thread = None
+            self._call_soon = self._thread = None
             self._arrived, self._woken = [], False
             if self._waiting:
                 self._start()
@@ -128,17 +128,20 @@ class Loop:
             self._deliver(call, reason)
 
     async def _serve(self) -> None:
-        from anyio import create_task_group
-        from anyio.from_thread import BlockingPortal
+        from asyncio import get_running_loop
+        from contextvars import copy_context
 
-        async with BlockingPortal() as portal, create_task_group() as tasks:
+        from anyio import create_task_group, sleep_forever
+
+        async with create_task_group() as tasks:
             with self._lock:
-                self._tasks, self._portal = tasks, portal
+                self._tasks = tasks
+                # In a context of the loop's own, where anyio knows which library it runs on.
+                self._call_soon = partial(get_running_loop().call_soon_threadsafe, context=copy_context())
                 self._arrived, self._waiting = self._waiting, []
                 self._under_way.update(self._arrived)
             self._start_arrived()
-            await portal.sleep_until_stopped()
-            tasks.cancel_scope.cancel()
+            await sleep_forever()
 
     def _start_arrived(self) -> None:
         with self._lock:

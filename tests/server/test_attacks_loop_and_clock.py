@@ -10,12 +10,12 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
-from conversations import PATIENCE_SECONDS, call, served
+from conversations import PATIENCE_SECONDS, call, request, served
 from toolwire import Server
 from toolwire.clock import Clock
 
 TOOLS = """
-import asyncio, sys
+import asyncio, sys, threading
 from toolwire import Context
 
 async def stops() -> str:
@@ -45,6 +45,15 @@ async def reports(context: Context) -> str:
     context.progress(10**5000)
     return "reported"
 
+gate = threading.Event()
+
+async def blocks() -> str:
+    gate.wait()
+    return "unblocked"
+
+def unblock() -> None:
+    gate.set()
+
 async def echo(text: str) -> str:
     return text
 """
@@ -72,6 +81,20 @@ def test_calls_that_come_while_the_loop_breaks_are_answered_too(tmp_path: Path) 
 
         assert sorted(process.receive()["id"] for _ in calls) == list(range(100))
         assert process.ask(call("echo", {"text": "after"}, id="after"))["result"]["isError"] is False
+
+
+def test_while_an_async_tool_blocks_the_event_loop_everything_else_gets_through(tmp_path: Path) -> None:
+    with served(tmp_path, TOOLS) as process:
+        assert process.ask(call("echo", {"text": "the loop has begun"}))["result"]["isError"] is False
+        process.send(call("blocks", id="blocks"), *(call("echo", {"text": "hello"}, id=number) for number in range(3)))
+
+        assert process.ask(request("ping", id="ping"))["id"] == "ping"
+        assert process.ask(request("$/cancelRequest", {"id": 1}, id=...))["id"] == 1
+        assert process.ask(call("unblock", id="unblock"))["id"] == "unblock"
+
+        assert {process.receive()["id"] for _ in range(3)} == {"blocks", 0, 2}
+        assert process.hang_up() == []
+        assert process.wait() == 0
 
 
 def test_progress_that_cannot_be_sent_harms_nobody(tmp_path: Path) -> None:

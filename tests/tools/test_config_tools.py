@@ -21,11 +21,11 @@ from toolwire_tools import (
     tools_in,
     tools_of,
 )
+from toolwire_tools.suggestions import unknown
 from toolwire_tools.yaml_text import ConfigError
 
 MODULE = '''
 from toolwire_tools import Context, Executor, tool_api
-from toolwire_tools.suggestions import unknown
 
 @tool_api(title="Sum", read_only=True)
 def add(a: int, context: Context, b: int = 1) -> int:

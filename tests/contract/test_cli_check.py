@@ -103,3 +103,10 @@ def test_a_mistake_on_the_command_line_is_told_before_anything_is_started(
     status, _, err = said(capsys, "check", *words, "--", "there-is-no-such-program")
     assert status == 2
     assert told in err
+
+
+def test_a_call_of_a_tool_that_the_server_does_not_have_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    server = [sys.executable, str(Path(__file__).with_name("fuzzed_server.py")), "none"]
+    status, _, err = said(capsys, *ONE, "--era", "legacy", "--call", "cuont", "--", *server)
+    assert status == 2
+    assert "no tool 'cuont', did you mean 'count'? Known: count, wipe" in err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .baseline import BadBaseline, Gap
 from .check import check
-from .facts import Facts, Settings
+from .facts import Facts, Settings, UnknownTool
 from .fuzz import Fuzzing, MissingHypothesis
 from .pytest_cases import ContractWarning, contract_cases
 from .report import Report, Verdict
@@ -20,6 +20,7 @@ __all__ = [
     "Report",
     "Settings",
     "ToolsChanged",
+    "UnknownTool",
     "Verdict",
     "assert_tools_unchanged",
     "check",

@@ -64,6 +64,7 @@ def check(
 
     Raises:
         NotStarted: if the command cannot be run.
+        UnknownTool: if the *settings* have a call of a tool that the server does not have.
         MissingHypothesis: if there is *fuzzing*, and not what it needs.
     """
     began = time.monotonic()

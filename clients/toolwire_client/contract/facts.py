@@ -15,7 +15,7 @@ from .sessions import completed, initialize, is_modern
 from .trying import try_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from toolwire_schemas.cases import Framing
 
@@ -33,6 +33,15 @@ _SILENCE = "it answers neither initialize nor server/discover"
 
 _LEAST_SECONDS = 3.0
 """How long to wait for the first answer at least, once it is known how long a server takes for that."""
+
+
+class UnknownTool(ValueError):
+    """A call was given for a tool of this *name*, which the server does not have; it has the *known* ones."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        super().__init__(f"the server has no tool {name!r} to call; it has {', '.join(known)}")
+        self.name = name
+        self.known = known
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -64,7 +73,11 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 def find_out(start: Start, settings: Settings) -> Facts:
-    """Ask the server that *start* starts what it is."""
+    """Ask the server that *start* starts what it is.
+
+    Raises:
+        UnknownTool: if the *settings* have a call of a tool that it does not have.
+    """
     first = settings.framings[0]
     patience = settings.start_seconds
     revisions: dict[str, str] = {}
@@ -88,6 +101,7 @@ def find_out(start: Start, settings: Settings) -> Facts:
     framings = [first, *(other for other in settings.framings[1:] if _speaks(start, other, newest, patience))]
     with start(first) as talk:  # it does answer, so it may take its time
         tools, tried = try_out(talk, newest, settings, settings.start_seconds)
+    _need_tools(settings.calls, tools)
     if not tools and any(_of_tools(opening) is not None for opening in openings.values()):
         tried["tools"] = tools  # it says that it has some: that it does not list them is for cases to tell
     tried["legacy-only"] = "modern" not in revisions or "it speaks 2026-07-28, so nobody falls back"
@@ -97,6 +111,13 @@ def find_out(start: Start, settings: Settings) -> Facts:
     lacks = {key: value for key, value in tried.items() if isinstance(value, str)}
     name = _name(list(openings.values())[-1])
     return Facts(revisions, framings, tools, values, lacks, name, patience)
+
+
+def _need_tools(names: Iterable[str], tools: Sequence[Any]) -> None:
+    known = [str(tool["name"]) for tool in tools if isinstance(tool, dict) and "name" in tool]
+    for name in names:
+        if known and name not in known:  # that there are none at all is for cases to tell
+            raise UnknownTool(name, known)
 
 
 def _opening(talk: Talk, era: str, patience: float) -> dict[str, Any] | None:

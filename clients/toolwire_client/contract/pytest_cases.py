@@ -11,6 +11,7 @@ from toolwire_schemas.cases import cases
 from ..errors import NotStarted
 from . import baseline as baselines
 from .check import check
+from .facts import UnknownTool
 from .plan import chosen
 from .report import is_bad
 
@@ -87,7 +88,7 @@ class _Played:
 
     def __init__(self, play: Callable[[set[str]], Report]) -> None:
         self._play = play
-        self._report: Report | NotStarted | None = None
+        self._report: Report | NotStarted | UnknownTool | None = None
         self._ids: set[str] = set()
 
     def report(self, request: pytest.FixtureRequest, test: Callable[..., None]) -> Report:
@@ -99,9 +100,9 @@ class _Played:
             self._ids = {item.callspec.params["contract_case"] for item in items}  # type: ignore[attr-defined]
             try:
                 self._report = self._play(self._ids)
-            except NotStarted as error:
+            except (NotStarted, UnknownTool) as error:
                 self._report = error
-        if isinstance(self._report, NotStarted):
+        if isinstance(self._report, Exception):
             pytest.fail(str(self._report), pytrace=False)
         return self._report
 

@@ -111,7 +111,7 @@ def run(words: Words) -> int:
 
 def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], options: dict[str, Any]) -> Report:
     from toolwire_client import NotStarted
-    from toolwire_client.contract import check
+    from toolwire_client.contract import UnknownTool, check
 
     progress = _Progress()
     try:
@@ -127,6 +127,8 @@ def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], opt
         )
     except NotStarted as error:
         raise Failed(str(error), 2) from None
+    except UnknownTool as error:
+        raise UsageError(unknown("tool", error.name, error.known)) from None
     finally:
         progress.clear()
 

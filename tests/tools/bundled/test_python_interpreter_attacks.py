@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import platform
 import resource
 import socket
 import sys
@@ -32,6 +34,21 @@ def sandbox(request: pytest.FixtureRequest) -> str:
     if request.param == "required":
         need_sandbox()
     return str(request.param)
+
+
+NUMBERS = {
+    name: x86 if platform.machine() == "x86_64" else arm
+    for name, x86, arm in (
+        ("bpf", 321, 280),
+        ("clone", 56, 220),
+        ("clone3", 435, 435),
+        ("io_uring_setup", 425, 425),
+        ("keyctl", 250, 219),
+        ("socket", 41, 198),
+        ("unshare", 272, 97),
+    )
+}
+"""Those of calls, on processors for which there is a filter."""
 
 
 def seen(code: str, /, **settings: Any) -> Any:
@@ -229,6 +246,29 @@ print(json.dumps([reached(inet, ('127.0.0.1', {tcp.getsockname()[1]})), reached(
 
 
 # What is used up
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        ("socket(40, 1, 0)", errno.EAFNOSUPPORT),  # AF_VSOCK: to the hypervisor
+        ("socket(38, 5, 0)", errno.EAFNOSUPPORT),  # AF_ALG
+        ("keyctl(0, -3, 1)", errno.EPERM),  # the keyring of the server's session
+        ("unshare(0x10000000)", errno.EPERM),  # a user namespace
+        ("clone(0x10000011, 0, 0, 0, 0)", errno.EPERM),
+        ("clone3(0, 0)", errno.ENOSYS),
+        ("io_uring_setup(1, 0)", errno.EPERM),
+        ("bpf(0, 0, 0)", errno.EPERM),
+    ],
+)
+def test_what_namespaces_leave_open_is_refused(sandboxed: None, call: str, error: int) -> None:
+    name, _, arguments = call.partition("(")
+    code = f"""
+import ctypes
+library = ctypes.CDLL(None, use_errno=True)
+print(library.syscall({NUMBERS[name]}, {arguments}, ctypes.get_errno())
+"""
+    assert texts(code, answer_from_stdout=True) == [f"-1 {error}"]
 
 
 def test_memory_that_is_used_up_is_a_failure_of_the_code(sandbox: str) -> None:

@@ -28,6 +28,7 @@ from toolwire_tools.bundled.scratch import Scratch
 from toolwire_tools.errors import ToolError
 from toolwire_tools.lifeline import end_when_closed
 
+from . import syscalls
 from .job import Ended, Job
 from .sandbox import FOLDER, wrapped
 
@@ -103,8 +104,10 @@ def _started(job: Job, stack: ExitStack, *, sandboxed: bool) -> Popen[bytes]:
         options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     lifeline = 0
     if sandboxed:
-        program, home = wrapped(program, job.readable), FOLDER
+        allowed = _readable(syscalls.program(), stack)
+        program, home = wrapped(program, job.readable, filter_from=allowed), FOLDER
         folder = "/"
+        options["pass_fds"] = () if allowed is None else (allowed,)
     else:
         scratch = Scratch("python")
         stack.callback(scratch.remove)
@@ -129,6 +132,17 @@ def _environment(home: str) -> dict[str, str]:
     path = os.pathsep.join([os.path.dirname(sys.executable), os.defpath])
     kept = {name: os.environ[name] for name in ("TZ", "SYSTEMROOT") if name in os.environ}
     return {**kept, "PATH": path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8", "USER": "python"}
+
+
+def _readable(data: bytes, stack: ExitStack) -> int | None:
+    """A descriptor that *data*, less than fills a pipe, can be read from; None if there is none."""
+    if not data:
+        return None
+    theirs, ours = os.pipe()
+    stack.callback(os.close, theirs)
+    os.write(ours, data)
+    os.close(ours)
+    return theirs
 
 
 def _lifeline(stack: ExitStack) -> int:

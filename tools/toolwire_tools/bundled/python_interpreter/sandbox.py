@@ -3,7 +3,8 @@
 Strategy. The process sees a file system of its own: Python, the programs and libraries of the system, all read-only,
 and one folder in memory to write to. It has namespaces of its own: no network, not even the machine's own, and no
 process but its own to see, signal or trace. They end with the process, and it ends with the thread that started it,
-so that nothing it starts can stay behind, whatever it does to get away.
+so that nothing it starts can stay behind, whatever it does to get away. What namespaces leave open, a filter of calls
+refuses (syscalls.py).
 
 A server that runs as root cannot limit the number of processes of one that runs as root, too, and would leave it the
 rights of root over what it sees. So it becomes a user that nobody is, by setpriv of util-linux. Otherwise bubblewrap
@@ -43,8 +44,10 @@ _FIRST_FREE_USER, _FREE_USERS = 61184, 4336
 """Where systemd takes numbers for users that are not to be anybody: https://systemd.io/UIDS-GIDS/."""
 
 
-def wrapped(program: Sequence[str], readable: Iterable[str]) -> list[str]:
+def wrapped(program: Sequence[str], readable: Iterable[str], *, filter_from: int | None = None) -> list[str]:
     """The command that runs *program* in a sandbox, in which it can read Python and the folders of *readable*.
+
+    From the descriptor *filter_from* it reads what may be asked of the kernel (syscalls.py).
 
     Raises:
         ToolError: if the programs that this takes are not installed.
@@ -57,7 +60,9 @@ def wrapped(program: Sequence[str], readable: Iterable[str]) -> list[str]:
     )
     command += ["--proc", "/proc", "--dev", "/dev", *_writable("/dev/shm", SHARED_MEMORY_BYTES), "--remount-ro", "/dev"]
     command += [*_writable(_TEMPORARY, FOLDER_BYTES), "--perms", "0777", "--dir", FOLDER]
-    command += [*_visible(folders), "--remount-ro", "/", "--chdir", FOLDER, "--"]
+    command += [*_visible(folders), "--remount-ro", "/", "--chdir", FOLDER]
+    command += [] if filter_from is None else ["--seccomp", str(filter_from)]
+    command += ["--"]
     if as_root:
         user = str(_FIRST_FREE_USER + int.from_bytes(os.urandom(4)) % _FREE_USERS)
         command += [_found("setpriv", "util-linux"), "--reuid", user, "--regid", user, "--clear-groups"]

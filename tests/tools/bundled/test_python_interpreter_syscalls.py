@@ -1,0 +1,65 @@
+"""What the filter for code in a sandbox decides, on every processor that it knows: followed step by step."""
+
+from __future__ import annotations
+
+import errno
+import struct
+
+import pytest
+from toolwire_tools.bundled.python_interpreter.syscalls import _MACHINES, Machine, _steps
+
+ALLOWED = 0x7FFF0000
+REFUSED = 0x00050000
+OTHER = 1
+"""A number that stands for no call in the tables."""
+
+
+def decided(machine: Machine, call: int, argument: int = 0, audit: int | None = None) -> int:
+    """What comes of a call: the kernel's rules for such programs, as far as this one uses them (linux/filter.h)."""
+    data = struct.pack("<IIQQ", call, machine.audit if audit is None else audit, 0, argument)
+    steps = [struct.unpack("HBBI", step) for step in _steps(machine)]
+    at = register = 0
+    while True:
+        code, then, otherwise, value = steps[at]
+        at += 1
+        match code:
+            case 0x20:
+                register = int.from_bytes(data[value : value + 4], "little")
+            case 0x06:
+                return value
+            case _:
+                holds = {0x15: register == value, 0x35: register >= value, 0x45: bool(register & value)}[code]
+                at += then if holds else otherwise
+
+
+@pytest.fixture(params=_MACHINES)
+def machine(request: pytest.FixtureRequest) -> Machine:
+    return _MACHINES[request.param]
+
+
+def test_what_is_in_no_table_is_allowed(machine: Machine) -> None:
+    assert decided(machine, OTHER) == ALLOWED
+
+
+def test_what_is_refused_is_not_permitted(machine: Machine) -> None:
+    assert {decided(machine, call) for call in machine.refused} == {REFUSED + errno.EPERM}
+
+
+def test_calls_of_another_kind_of_processor_are_not_there(machine: Machine) -> None:
+    assert decided(machine, OTHER, audit=0x40000003) == REFUSED + errno.ENOSYS  # i386
+    assert decided(machine, 0x40000000 + OTHER) == REFUSED + errno.ENOSYS  # x32
+
+
+@pytest.mark.parametrize("flag", [1 << bit for bit in (17, 25, 26, 27, 28, 29, 30)])
+def test_processes_are_started_but_not_in_further_namespaces(machine: Machine, flag: int) -> None:
+    forks, threads = 0x01200011, 0x003D0F00
+    assert decided(machine, machine.clone, forks) == decided(machine, machine.clone, threads) == ALLOWED
+    assert decided(machine, machine.clone, forks | flag) == REFUSED + errno.EPERM
+    assert decided(machine, machine.clone3) == REFUSED + errno.ENOSYS
+
+
+def test_sockets_are_of_families_that_have_namespaces(machine: Machine) -> None:
+    families = [family for family in range(256) if decided(machine, machine.socket, family) == ALLOWED]
+    assert families == [1, 2, 10, 16]
+    assert decided(machine, machine.socket, 40) == REFUSED + errno.EAFNOSUPPORT
+    assert decided(machine, machine.socket, 1 << 32 | 40) == REFUSED + errno.EAFNOSUPPORT  # the kernel takes an int

@@ -945,3 +945,16 @@ def test_an_alias_of_something_unknown_is_refused_by_its_name() -> None:
 
     with pytest.raises(RegistrationError, match=r"'Rows' cannot be resolved \(name 'Row' is not defined\)"):
         takes(TypeAliasType())
+
+
+@pytest.mark.parametrize(
+    ("hint", "text"),
+    [
+        (uuid.UUID, "123e4567e89b12d3a456426614174000"),
+        (Annotated[dt.datetime, msgspec.Meta(tz=True)], "2026-03-01 09:00:00Z"),
+        (Annotated[dt.datetime, msgspec.Meta(tz=True)], "2026-03-01T09:00:00"),
+    ],
+)
+def test_text_that_breaks_the_promised_format_is_refused_in_results(hint: Any, text: str) -> None:
+    with pytest.raises(OutputError):
+        returning(hint).builtins(text)

@@ -68,11 +68,13 @@ def _number(direction: Direction) -> Shape:
     return Shape({"type": "number"}, native, None, frozenset({"number"}))
 
 
+_moment = guarded(lambda value: dt.datetime.fromisoformat(value.upper()))
+
+
 def _datetime(direction: Direction) -> Shape:
     if direction == "output":
         return text({"description": "Date and time, ISO 8601."})
-    native = Annotated[str, msgspec.Meta(pattern=_DATE_TIME)]
-    return text({"format": "date-time"}, native, guarded(lambda value: dt.datetime.fromisoformat(value.upper())))
+    return _datetime_clock(True, direction)
 
 
 def _time(direction: Direction) -> Shape:
@@ -102,9 +104,8 @@ def _timedelta(direction: Direction) -> Shape:
 
 
 def _uuid(direction: Direction) -> Shape:
-    if direction == "output":
-        return text({"format": "uuid"}, uuid.UUID)
-    return text({"format": "uuid"}, Annotated[str, msgspec.Meta(pattern=_UUID)], uuid.UUID)
+    native = Annotated[str, msgspec.Meta(pattern=_UUID)]
+    return text({"format": "uuid"}, native, None if direction == "output" else uuid.UUID)
 
 
 def _decimal(direction: Direction) -> Shape:
@@ -145,11 +146,11 @@ def _from_base64(value: str) -> bytes:
 
 
 def _datetime_clock(aware: bool, direction: Direction) -> Shape:
-    if direction == "output":
-        native = Annotated[dt.datetime, msgspec.Meta(tz=aware)]
-        return text({"format": "date-time"} if aware else {"description": "Date and time, ISO 8601."}, native)
     if aware:
-        return _datetime(direction)
+        build = None if direction == "output" else _moment
+        return text({"format": "date-time"}, Annotated[str, msgspec.Meta(pattern=_DATE_TIME)], build)
+    if direction == "output":
+        return text({"description": "Date and time, ISO 8601."}, Annotated[dt.datetime, msgspec.Meta(tz=False)])
     return text(
         {"description": "Date and time without an offset, such as 2026-03-01T09:00:00."},
         Annotated[dt.datetime, msgspec.Meta(tz=False)],

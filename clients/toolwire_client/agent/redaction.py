@@ -31,15 +31,16 @@ _NAMES = (
 )
 _MEMBER = re.compile(rf"(?i){_NAMES}")
 _HIDES = (
-    # In JSON or a Python literal within a text, however often it was escaped.
+    # In JSON or a Python literal within a text, escaped up to four times. No pattern may look far ahead from everywhere:
+    # what a tool returns may be anything, and all of it is looked at.
     re.compile(
-        rf"(?i)(?P<before>(?P<quote>\\*[\"']){_NAMES}(?P=quote)\s*:\s*(?P=quote))(?:(?!(?P=quote))[\s\S]){{1,}}"
+        rf"(?i)(?P<before>(?P<quote>\\{{0,15}}[\"']){_NAMES}(?P=quote)\s*:\s*(?P=quote))(?:(?!(?P=quote))[\s\S]){{1,}}"
     ),
     re.compile(
         r"(?i)(?P<before>\b(?:proxy-)?authorization\s*[:=]\s*(?:(?:basic|bearer|token|digest)\s+)?)[^\s\"'\\,;]{4,}"
     ),
     re.compile(r"(?i)(?P<before>\bbearer\s+)[a-z0-9._~+/=-]{8,}"),
-    re.compile(r"(?P<before>\b[a-z][a-z0-9+.-]*://[^\s/:@\"'\\]*:)[^\s/@\"'\\]+(?=@)"),
+    re.compile(r"(?P<before>\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@\"'\\]{0,1000}:)[^\s/@\"'\\]{1,1000}(?=@)"),
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
     # OpenAI and those who do the same, Stripe; AWS; Google; GitHub, GitLab; Slack; Hugging Face, npm; JSON web tokens
     re.compile(r"\b[sr]k[-_][A-Za-z0-9_-]{16,}"),

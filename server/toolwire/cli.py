@@ -73,8 +73,23 @@ def _dispatch(words: list[str], while_importing: AbstractContextManager[None]) -
         raise UsageError(_no_command(first))
     with while_importing:
         asked = command(first)
-    parsed = parse(rest, (*asked.options, *map(as_typed, asked.passes_on)))
+    try:
+        parsed = parse(rest, (*asked.options, *map(as_typed, asked.passes_on)))
+    except UsageError as error:
+        if any("-- COMMAND" in line for line in asked.usage):
+            raise UsageError(f"{error}{_bare_command(rest)}") from None
+        raise
     return _help(first) if parsed.options.get("help") else run(first, parsed)
+
+
+def _bare_command(words: list[str]) -> str:
+    """What to say if *words* have a server's command, and no `--` before it: its options are not ours."""
+    from shutil import which
+
+    if "--" in words:
+        return ""
+    start = next((index for index, word in enumerate(words) if which(word)), None)
+    return "" if start is None else f"; a server's command stands behind --: -- {' '.join(words[start:])}"
 
 
 def _help(name: str | None) -> int:

@@ -88,7 +88,8 @@ def test_the_cases_are_listed_and_given_as_data(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--only", "id/*"], "no case 'id/*'"),
+        (["--only", "id/*"], "no case 'id/*', did you mean 'ids/*'?"),
+        (["--only", "ids"], "no case 'ids', did you mean 'ids/*'? Known: "),
         (["--only", "ids/zerro"], "did you mean 'ids/zero'?"),
         (["--seed", "7"], "--seed goes with --fuzz"),
         (["--call", "add=7"], """--call wants NAME={"argument": value, ...}"""),

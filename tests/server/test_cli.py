@@ -146,6 +146,7 @@ def test_call_saves_what_is_no_text(folder: Path) -> None:
         (["list"], 2, "a target"),
         (["list", "tools.py", "--", "x"], 2, "leave out tools.py"),
         (["list", "--"], 2, "command is missing"),
+        (["list", "sh", "-y"], 2, "behind --: -- sh -y"),
         (["list", "--", "no-such-program"], 2, "no-such-program"),
         (["list", "tols.py"], 2, "did you mean 'tools.py'"),
         (["serve"], 2, "serve tools.py"),

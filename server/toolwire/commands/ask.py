@@ -59,8 +59,8 @@ async def _ask(exchange: Exchange, question: str | None) -> int:
         raise UsageError(f"the last question in {options['resume']} is done; give another one to ask there")
     ended = await exchange.show(session.go_on() if question is None else session.run(question))
     if ended.status == "needs_input":
-        alone = "" if exchange.is_attended else "nobody can be asked here, since this is no terminal; "
-        exchange.tell(alone + _how_to_go_on(options))
+        alone = "nobody can be asked here, since this is no terminal: --allow and --approve say yes beforehand; "
+        exchange.tell(("" if exchange.is_attended else alone) + _how_to_go_on(options))
     return {"answered": 0, "cancelled": CANCELLED}.get(ended.status, 1)
 
 

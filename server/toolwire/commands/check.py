@@ -139,8 +139,15 @@ def _cases(options: dict[str, Any]) -> list[Case]:
 
     for pattern in (*options.get("only", ()), *options.get("skip", ())):
         if not chosen(cases(), [pattern]):
-            raise UsageError(unknown("case", pattern, [case.id for case in cases()]))
+            raise UsageError(unknown("case", pattern, _like(pattern, cases())))
     return chosen(cases(), options.get("only", ()), options.get("skip", ()))
+
+
+def _like(pattern: str, cases: Sequence[Case]) -> list[str]:
+    """What *pattern* may have been meant for: the cases of its area, or all areas if there is no such."""
+    area = pattern.partition("/")[0]
+    within = [case.id for case in cases if case.area == area] if "/" in pattern else []
+    return within or [f"{area}/*" for area in dict.fromkeys(case.area for case in cases)]
 
 
 def _settings(options: dict[str, Any]) -> Settings:

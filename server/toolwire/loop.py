@@ -161,7 +161,7 @@ class Loop:
             self._under_way.discard(call)
 
     async def _run_cancellably(self, call: Call) -> None:
-        from anyio import CancelScope
+        from anyio import CancelScope, get_cancelled_exc_class
 
         with CancelScope() as call.scope:
             if call.ended:
@@ -172,8 +172,8 @@ class Loop:
             except Exception as error:
                 outcome = error
             except BaseException as error:
-                if call.scope.cancel_called:
-                    raise  # the scope takes its own cancellation
+                if call.scope.cancel_called and isinstance(error, get_cancelled_exc_class()):
+                    raise  # the scope takes its own cancellation; whatever else the tool raised would end the loop
                 outcome = error
             self._deliver(call, outcome)
 

@@ -45,6 +45,20 @@ async def reports(context: Context) -> str:
     context.progress(10**5000)
     return "reported"
 
+async def cleans_up_badly(how: str, context: Context) -> None:
+    try:
+        context.progress(1)
+        await asyncio.sleep(100)
+    finally:
+        if how == "exits":
+            sys.exit(3)
+        context.check()
+
+async def waits() -> str:
+    for _ in range(100):
+        await asyncio.sleep(0.001)
+    return "waited"
+
 gate = threading.Event()
 
 async def blocks() -> str:
@@ -81,6 +95,23 @@ def test_calls_that_come_while_the_loop_breaks_are_answered_too(tmp_path: Path) 
 
         assert sorted(process.receive()["id"] for _ in calls) == list(range(100))
         assert process.ask(call("echo", {"text": "after"}, id="after"))["result"]["isError"] is False
+
+
+@pytest.mark.parametrize("how", ["exits", "checks"])
+def test_whatever_a_cancelled_async_tool_raises_ends_only_itself(tmp_path: Path, how: str) -> None:
+    with served(tmp_path, TOOLS) as process:
+        for turn in range(3):
+            begun = process.ask(call("cleans_up_badly", {"how": how}, id=f"bad{turn}", progressToken="t"))
+            assert begun["method"] == "notifications/progress"
+            process.send(
+                call("waits", id=turn), request("notifications/cancelled", {"requestId": f"bad{turn}"}, id=...)
+            )
+
+            answer = process.receive()
+
+            assert (answer["id"], answer["result"]["isError"]) == (turn, False)
+        assert process.hang_up() == []
+        assert process.stderr() == ""
 
 
 def test_while_an_async_tool_blocks_the_event_loop_everything_else_gets_through(tmp_path: Path) -> None:

@@ -251,6 +251,19 @@ def test_a_search_ends_at_its_limit_and_says_what_it_left_out(files: Files, root
     ]
 
 
+def test_an_answer_is_as_long_as_a_host_can_take_whatever_it_asks_for(
+    files: Files, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "many.log").write_text("error\n" * 6000)
+    for regex in (False, True):
+        searched = files.search(CONTEXT, text="error", names="many.log", regex=regex, limit=10**9)
+        assert (len(searched["matches"]), searched["more"]) == (5000, True)
+
+    monkeypatch.setattr("toolwire_tools.bundled.files.listing.MAX_LISTED", 2)
+    listed = files.list(limit=10**9)
+    assert (len(listed["entries"]), listed["more"]) == (2, True)
+
+
 def test_of_a_long_line_only_the_part_around_the_match_is_shown(files: Files, root: Path) -> None:
     (root / "line.json").write_text("x" * 100_000 + "needle" + "y" * 100_000)
 

@@ -77,8 +77,8 @@ class Files(BaseAction):
 
     A path is relative to the open folder; if there are several, it begins with the name of one. Links are followed as
     long as they stay inside. What leads out is refused, and so are pipes, devices and the like. One answer holds up to
-    200,000 characters of text, or 5 MiB of data; a search looks at up to 100,000 files and folders, 64 deep, in up to
-    20 seconds, 5 of them for a regular expression.
+    200,000 characters of text, 5 MiB of data, 20,000 entries of a folder, or 5,000 matches; a search looks at up to
+    100,000 files and folders, 64 deep, in up to 20 seconds, 5 of them for a regular expression.
     """
 
     def __init__(

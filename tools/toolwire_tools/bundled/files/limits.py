@@ -14,6 +14,12 @@ MAX_TEXT = 200_000
 MAX_LINE = 500
 """Characters of a line that a search shows."""
 
+MAX_LISTED = 20_000
+"""Entries of one list: as JSON, with names of the usual length, half of a message of 10 MiB."""
+
+MAX_MATCHES = 5_000
+"""Of one search, with a line each: likewise."""
+
 MAX_EDITS_SHOWN = 1000
 """Lines of one edit that are told."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from .limits import MAX_DEPTH, MAX_ENTRIES
+from .limits import MAX_DEPTH, MAX_ENTRIES, MAX_LISTED
 from .places import told
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def listed(places: Places, path: str, *, depth: int, limit: int) -> Listing:
     walk = Walk(places, path, depth)
     entries: list[Entry] = []
     for thing in walk:
-        if len(entries) >= limit:
+        if len(entries) >= min(limit, MAX_LISTED):
             return {"entries": entries, "more": True}
         entries.append(_entry(thing))
     return {"entries": entries, "more": walk.is_cut}

@@ -10,7 +10,7 @@ import msgspec
 
 from toolwire_tools.errors import ToolError
 
-from .limits import MAX_LINE, MAX_SECONDS
+from .limits import MAX_LINE, MAX_MATCHES, MAX_SECONDS
 from .listing import Walk
 from .patterns import Pattern
 from .reading import bytes_of, is_binary, text_of
@@ -59,6 +59,7 @@ class _Search:
 
     def __init__(self, wanted: Wanted, max_bytes: int, hits: Callable[[str, int], list[Hit]]) -> None:
         self._wanted = wanted
+        self._limit = max(0, min(wanted.limit, MAX_MATCHES))
         self._max_bytes = max_bytes
         self._hits = hits
         self._matches: list[Match] = []
@@ -76,7 +77,7 @@ class _Search:
             self._files += 1
             context.progress(self._files, message=thing.path)
             self._look_at(thing)
-            if len(self._matches) > self._wanted.limit:
+            if len(self._matches) > self._limit:
                 break
         notes = [
             f"{count} {'file was' if count == 1 else 'files were'} left out: {why}"
@@ -84,10 +85,9 @@ class _Search:
         ]
         notes += [f"the search was ended after {MAX_SECONDS:g} seconds"] if late else []
         notes += ["there are more files than one search looks at; search a folder of these"] if walk.is_cut else []
-        limit = max(self._wanted.limit, 0)
         return {
-            "matches": self._matches[:limit],
-            "more": len(self._matches) > limit or late or walk.is_cut,
+            "matches": self._matches[: self._limit],
+            "more": len(self._matches) > self._limit or late or walk.is_cut,
             "files": self._files,
             "notes": notes,
         }
@@ -102,7 +102,7 @@ class _Search:
             why = str(skipped)
             self._skipped[why] = self._skipped.get(why, 0) + 1
             return
-        for line, said in self._hits(text, self._wanted.limit + 1 - len(self._matches)):
+        for line, said in self._hits(text, self._limit + 1 - len(self._matches)):
             self._matches.append({"path": thing.path, "line": line, "text": said})
 
 

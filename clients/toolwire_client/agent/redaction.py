@@ -31,8 +31,8 @@ _NAMES = (
 )
 _MEMBER = re.compile(rf"(?i){_NAMES}")
 _HIDES = (
-    # In JSON or a Python literal within a text, escaped up to four times. No pattern may look far ahead from everywhere:
-    # what a tool returns may be anything, and all of it is looked at.
+    # No pattern may look far ahead from everywhere: what a tool returns may be anything, and all of it is looked at.
+    # In JSON or a Python literal within a text, escaped up to four times.
     re.compile(
         rf"(?i)(?P<before>(?P<quote>\\{{0,15}}[\"']){_NAMES}(?P=quote)\s*:\s*(?P=quote))(?:(?!(?P=quote))[\s\S]){{1,}}"
     ),

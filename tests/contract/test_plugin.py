@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toolwire_client.contract import Report, check, pytest_cases
+from toolwire_client.contract import Report, check, contract_cases, pytest_cases
 from toolwire_schemas.cases import Case
 
 SERVER = [sys.executable, "-IS", str(Path(__file__).with_name("fuzzed_server.py"))]
@@ -66,6 +66,12 @@ def test_each_case_is_a_test_with_its_id_that_ends_as_the_case_does(pytester: py
         ]
     )
     done.stdout.no_fnmatch_line("*pytest_cases.py:*: Failed*")  # our own code is no news to its readers
+
+
+@pytest.mark.parametrize("patterns", [{"only": ["id/*"]}, {"skip": ["ids/zerro"]}])
+def test_a_pattern_that_matches_no_case_is_told_when_tests_are_collected(patterns: dict[str, list[str]]) -> None:
+    with pytest.raises(ValueError, match="no case matches 'id"):
+        contract_cases(["there-is-no-such-program"], **patterns)
 
 
 def test_only_what_is_selected_is_played(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,9 +55,14 @@ def contract_cases(
     two more with *fuzzing*. Those that are selected are played together when the first of them runs. A test fails if a
     case of this *severity* or a graver one does; others warn (`ContractWarning`), and what is not applicable is
     skipped. Gaps in the file *baseline* are expected failures. For all else see `check`.
+
+    Raises:
+        ValueError: if a pattern matches no case, so that less would be tested than was meant.
+        BadBaseline: if the *baseline* cannot be read.
     """
     import pytest
 
+    _need_patterns([*only, *skip])
     known = baselines.read(Path(baseline).read_text(encoding="utf-8")) if baseline is not None else []
     wanted = {case.id: case for case in chosen(cases(), only, skip)}
 
@@ -81,6 +87,13 @@ def contract_cases(
 
     test.__doc__ = f"What `{' '.join(command)}` starts keeps the contract."
     return test
+
+
+def _need_patterns(patterns: Sequence[str]) -> None:
+    names = [*(case.id for case in cases()), *FUZZ_IDS]
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise ValueError(f"no case matches {pattern!r}: `toolwire check --list` has them all")
 
 
 class _Played:

@@ -179,6 +179,12 @@ class _Worker:
         self.thread = threading.Thread(target=self._work, args=(team,), name="toolwire-worker", daemon=True)
 
     def _work(self, team: Workers) -> None:
+        try:
+            self._work_until_unneeded(team)
+        finally:
+            team.retire(self)
+
+    def _work_until_unneeded(self, team: Workers) -> None:
         while (job := self._next_job(team)) is not None:
             # Whoever only reads never waits for the host, and leaves the calls to the others, unless there are none.
             serves = job is Job.SERVE or (team.read_once(self, team.post) and team.busy() <= 1)
@@ -189,7 +195,6 @@ class _Worker:
             team.idle.append(self)
             if job is Job.SERVE and self._would_be_missed(team):
                 self.inbox.put(Job.SERVE)
-        team.retire(self)
 
     def _next_job(self, team: Workers) -> Job | None:
         """Wait for something to do; `None` if for so long there was nothing that this worker may end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 from queue import SimpleQueue
@@ -149,6 +150,25 @@ def test_reading_that_fails_is_the_end(capfd: pytest.CaptureFixture[str]) -> Non
     assert ended.wait(PATIENCE_SECONDS)
     session.end()
     assert "no room for what was to be read" in capfd.readouterr().err
+
+
+def test_writing_that_fails_costs_nothing_but_what_was_to_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    attempts: SimpleQueue[bytes] = SimpleQueue()
+
+    def write(data: bytes) -> None:
+        attempts.put(data)
+        if b'"fails"' in data:
+            raise ConnectionError("nobody is there")
+
+    monkeypatch.setattr(threading, "excepthook", lambda failure: None)
+    session = Server([add], max_workers=1).converse(write)
+    for id in ["fails"] * 5 + ["arrives"]:
+        session.feed(json.dumps(call("add", {"a": 1, "b": 2}, id=id)).encode() + b"\n")
+        assert f'"{id}"'.encode() in attempts.get(timeout=PATIENCE_SECONDS)
+    session.end()
 
 
 def test_a_call_whose_answer_cannot_even_be_made_is_answered_with_an_error(

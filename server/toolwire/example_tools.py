@@ -113,7 +113,7 @@ class Notes:
     def write(self, title: str, text: str) -> str:
         """Keep a note."""
         self._notes[title] = text
-        return f"{len(self._notes)} notes are kept."
+        return f"Kept; there are {len(self._notes)} by now."
 
     @tool_api(read_only=True)
     def read(self, title: str) -> str:

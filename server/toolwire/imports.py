@@ -214,6 +214,8 @@ def _explain(what: str, error: BaseException) -> NoReturn:
 def _remedy(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.partition(".")[0]
+        if package in ("lagent", "groot"):
+            return f"; what was written for {package} finds its names in toolwire_tools (MIGRATING.md tells more)"
         return f"; if {package!r} is a package, install it: {sys.executable} -m pip install {package}"
     if isinstance(error, EOFError):
         return "; it reads standard input, which belongs to the host"

@@ -180,7 +180,8 @@ class Session:
             self._stop(call)
         if calls:
             names = ", ".join(sorted({call.tool.name for call in calls}))
-            log.warning(f"ended before {len(calls)} running calls did ({names}); --grace gives them longer")
+            running = "a running call" if len(calls) == 1 else f"{len(calls)} running calls"
+            log.warning(f"ended before {running} did ({names}); --grace gives them longer")
 
     # Running
 

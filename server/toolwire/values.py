@@ -7,6 +7,7 @@ is sent as text, so that the server, which knows its tool best, says what is wro
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.codec import DecodingError, decode
@@ -55,7 +56,7 @@ def _object(text: str) -> dict[str, Any]:
     try:
         value = decode(text)
     except DecodingError as error:
-        raise UsageError(f"the arguments are not JSON: {error}") from None
+        raise UsageError(f"the arguments are not JSON: {error}; name=value, as in a=1, is easier to type") from None
     if not isinstance(value, dict):
         raise UsageError('the arguments must be a JSON object such as {"a": 1}')
     return value
@@ -115,6 +116,8 @@ def _value(text: str, schema: Schema, root: Schema) -> Any:
     kind = _KINDS[type(value)]
     if not kinds:
         return value
+    if kind == "number" and _is_text(text, schema, root):
+        return text
     if kind in kinds and kind != "string":
         return value
     if kind in ("integer", "number") and kinds & {"integer", "number"}:
@@ -122,6 +125,17 @@ def _value(text: str, schema: Schema, root: Schema) -> Any:
     if "array" in kinds and "string" not in kinds:
         return [_value(text, _items(schema, root), root)]
     return text
+
+
+def _is_text(text: str, schema: Schema, root: Schema) -> bool:
+    """Whether *schema* knows numbers as text too, as it does for a `Decimal`: every digit counts there."""
+    import re
+
+    schema = _resolved(schema, root)
+    patterns = [_resolved(branch, root).get("pattern", "(?!)") for branch in schema.get("anyOf", ())]
+    with suppress(re.error):  # of JavaScript, that is, or a mistake of the server's
+        return any(re.search(pattern, text) for pattern in patterns)
+    return False
 
 
 def _kinds(schema: Schema, root: Schema) -> set[str]:

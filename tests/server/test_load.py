@@ -206,6 +206,7 @@ def test_a_mistake_is_told_in_one_sentence_with_its_remedy(
         ("import os\n\n1 / 0\n", "ZeroDivisionError", "line 3"),
         ("def f(:\n", "SyntaxError", "line 1"),
         ("import a_package_nobody_has\n", "pip install a_package_nobody_has", "line 1"),
+        ("from lagent.actions import BaseAction\n", "names in toolwire_tools", "line 1"),
         ("answer = input('?')\n", "standard input", "line 1"),
         ("from .helpers import x\n", "__init__.py", "line 1"),
         ("raise Exception\n", "Exception", "line 1"),

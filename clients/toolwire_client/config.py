@@ -21,7 +21,7 @@ from .errors import BadConfiguration
 _TABLES = ("mcpServers", "servers")
 
 # Comments and trailing commas, which VS Code allows, and the strings in which they are neither.
-_STRING = r'"(?:\\.|[^"\\])*"'
+_STRING = r'"(?:\\.|[^"\\])*+(?:"|\\?\Z)'
 _COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
 _COMMA = re.compile(rf"({_STRING})|,(?=\s*[\]}}])", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{(?:(?P<kind>env|input):)?(?P<name>[^}:]+)(?::-(?P<default>[^}]*))?\}")

@@ -123,6 +123,11 @@ def test_what_is_not_understood_is_not_guessed_at(question: str) -> None:
         asked_in(question)
 
 
+def test_many_blank_lines_are_soon_refused() -> None:
+    with pytest.raises(NotUnderstood):  # after minutes, where each of them is compared with all that follow
+        asked_in("\n" * 100_000)
+
+
 def test_what_came_before_can_be_meant() -> None:
     assert [written(each) for each in asked_in("再乘以4", before=15)] == ["15 * 4"]
     assert [written(each) for each in asked_in("减去5", before=15)] == ["15 - 5"]

@@ -18,7 +18,7 @@ _OPENINGS: tuple[Kind, ...] = ("joint", "comma", "then")
 _SIGNS = ("+", "-", "−", "–")
 _SPOKEN_SIGNS = ("plus", "minus")
 _MOST_WORDS = 400
-_NUMBERING = re.compile(r"^\s*\(?(\d{1,2})(?:[):、]|\.(?!\d))", re.MULTILINE)
+_NUMBERING = re.compile(r"^[ \t]*\(?(\d{1,2})(?:[):、]|\.(?!\d))", re.MULTILINE)
 
 
 def asked_in(question: str, *, before: Value | None = None) -> list[Expression]:

@@ -31,7 +31,7 @@ from tools.bundled.stand_ins.server import (
 )
 from tools.bundled.stand_ins.time import Hours
 from toolwire_tools import Cancelled, Context, ToolError
-from toolwire_tools.bundled.web import refusals
+from toolwire_tools.bundled.web import exchange, refusals
 from toolwire_tools.bundled.web.call import Call
 from toolwire_tools.bundled.web.errors import Refused, Unreachable, Unusable, WebError
 from toolwire_tools.bundled.web.exchange import Limits
@@ -344,3 +344,25 @@ def test_a_wait_is_neither_shorter_than_asked_nor_longer_than_agreed(
 def test_no_retry_after_is_too_odd_to_be_read(said: str) -> None:
     seconds = asked_wait({"retry-after": said}, Hours.START)
     assert seconds is None or seconds >= 0
+
+
+def test_the_certificates_are_read_once_however_many_want_them_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[object] = []
+    may_end = threading.Event()
+
+    def read() -> object:
+        reads.append(object())
+        may_end.wait(5)
+        return reads[-1]
+
+    monkeypatch.setattr("httpx2.create_ssl_context", read)
+    exchange._certificates.cache_clear()
+    threads = [threading.Thread(target=exchange._trusted) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    may_end.set()
+    for thread in threads:
+        thread.join()
+    exchange._certificates.cache_clear()
+
+    assert len(reads) == 1

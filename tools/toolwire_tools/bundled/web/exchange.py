@@ -7,6 +7,7 @@ the request, and that may hold a key.
 
 from __future__ import annotations
 
+import threading
 from contextlib import suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -213,12 +214,20 @@ def _about(error: Exception, clean: Callable[[str], str]) -> str:
     return clean(str(error))[:_MAX_TOLD] or type(error).__name__
 
 
-@cache
 def _trusted() -> ssl.SSLContext:
-    """The certificates of this machine. To read them takes 25 ms."""
+    """The certificates of this machine. To read them takes 25 ms, so all who come first wait for one who does."""
+    with _reading:
+        return _certificates()
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
     import httpx2
 
     return httpx2.create_ssl_context()
+
+
+_reading = threading.Lock()
 
 
 @cache

@@ -36,8 +36,9 @@ class AsyncToolbox:
 
     *sources* is a list, or a mapping whose keys are the sources' names: of clients of both kinds, other toolboxes,
     functions, `Tool`s and toolkits, actions and their executors, and agents. A name that several of them have is
-    offered with the name of its source in front, as in `files_read`; `origin` tells what stands behind a name. *on_ask*
-    is asked by tools in this process; questions of servers go to the `on_ask` of their own clients.
+    offered with the name of its source in front, as in `files_read`; `origin` tells what stands behind a name. Sources
+    of one name are told apart by a number, as in `files_2_read`. *on_ask* is asked by tools in this process; questions
+    of servers go to the `on_ask` of their own clients.
 
     `errors` tells, by source, which could not be asked for their tools when these were last listed.
 

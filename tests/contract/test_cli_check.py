@@ -50,6 +50,27 @@ def test_what_cannot_be_started_is_an_error_of_the_command_line(capsys: pytest.C
     assert "there-is-no-such-program" in err
 
 
+@pytest.mark.parametrize(
+    ("text", "told"), [(None, ": no file tools.py"), ("def (:\n", "cannot be loaded: SyntaxError (traceback above)")]
+)
+def test_a_target_that_cannot_be_loaded_is_a_mistake_and_no_broken_contract(
+    text: str | None, told: str, capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        Path("tools.py").write_text(text, "utf-8")
+    status, out, err = said(capfd, "check", "tools.py", "--json")
+    assert (status, out) == (2, "")
+    assert told in err.splitlines()[-1]
+
+
+def test_a_target_that_ends_the_server_is_judged(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("import os\nos._exit(9)\n", "utf-8")
+    status, out, _ = said(capsys, *ONE, str(tmp_path / "tools.py"))
+    assert status == 1
+    assert "it ended with status 9" in out
+
+
 def test_a_report_in_json_is_as_its_published_schema_says(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = said(capsys, *ONE, "--json", "--", *STUBBORN)
     report = json.loads(out)

@@ -12,7 +12,7 @@ import msgspec
 from toolwire_tools.suggestions import unknown
 
 from ..check_report import as_text, cases_table
-from ..connection import command_of
+from ..connection import command_of, connected
 from ..errors import Failed, UsageError
 from ..options import JSON, SET, Option, count, one_of, seconds, whole_number
 from ..output import say
@@ -100,6 +100,8 @@ def run(words: Words) -> int:
     command = command_of(words, words.words)
     cases = _cases(options)
     gaps = _gaps(options.get("baseline"))
+    if words.command is None:
+        _need_target(command)
     report = _checked(command, cases, gaps, options)
     _write_files(options, report, gaps)
     if options.get("json"):
@@ -107,6 +109,16 @@ def run(words: Words) -> int:
     else:
         say(as_text(report, Style(sys.stdout), verbose="verbose" in options))
     return 1 if report.failed(options.get("fail_on", "must")) else 0
+
+
+def _need_target(command: list[str]) -> None:
+    """Let our server say why it cannot load its target: that is a mistake, and breaks no contract."""
+    try:
+        with connected(command, is_ours=True):
+            pass
+    except Failed as failure:
+        if failure.status == 2:
+            raise  # whatever else goes wrong is for the cases to tell
 
 
 def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], options: dict[str, Any]) -> Report:

@@ -20,7 +20,8 @@ Severity = Literal["error", "warning", "note"]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing to mend: *where* is `name`, or a path such as `inputSchema.properties.limit`.
+    """One thing to mend: *where* is `name`, or a path such as `inputSchema.properties.limit`; empty for the whole tool,
+    and *tool* too for the whole list.
 
     `concerns` says who minds: clients, hosts or vendors of models.
     """
@@ -33,7 +34,8 @@ class Finding(msgspec.Struct, frozen=True):
     concerns: str = ""
 
     def __str__(self) -> str:
-        return f"tool {self.tool!r}, {self.where}: {self.problem}; {self.remedy}"
+        tool = f"tool {self.tool!r}" if self.tool else "all tools"
+        return f"{tool}{self.where and f', {self.where}'}: {self.problem}; {self.remedy}"
 
 
 Found = tuple[str, str, str, Severity, str]

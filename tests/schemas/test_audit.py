@@ -167,3 +167,12 @@ def test_anything_a_server_may_send_is_judged(entries: list[Any]) -> None:
     for finding in audit(entries):
         assert finding.problem
         assert finding.remedy
+
+
+def test_a_finding_in_words_says_what_it_is_about() -> None:
+    def first_words(tools: list[Any], severity: Severity) -> set[str]:
+        return {str(finding).partition(":")[0] for finding in audit(tools) if finding.severity == severity}
+
+    many = [{"name": f"t{number}", "inputSchema": {"type": "object"}} for number in range(MAX_TOOLS + 1)]
+    assert "all tools" in first_words(many, "warning")
+    assert first_words([{"name": "", "inputSchema": {"type": "object"}}], "error") == {"tool '#1', name"}

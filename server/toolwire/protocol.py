@@ -316,10 +316,9 @@ class Protocol:
 
     def excuse(self, call: Call) -> bytes | None:
         """Return what answers *call*, which has ended, if nothing better could be made."""
-        if call.id is None:
-            return None if call.origin.batch is None else call.origin.batch.end(None)
-        message = messages.error(call.id, INTERNAL_ERROR, "Internal error")
-        return message if call.origin.batch is None else call.origin.batch.end(message)
+        message = None if call.id is None else messages.error(call.id, INTERNAL_ERROR, "Internal error")
+        batch = call.origin.batch
+        return message if batch is None else batch.end(message)
 
     def expire(self, call: Call, seconds: float) -> bytes | None:
         """As `fail`, for a tool that has taken longer than *seconds*."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from pathlib import Path
 
@@ -24,6 +25,12 @@ for ignored, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGH
 def pytest_addoption(parser: pytest.Parser) -> None:
     text = "also test with this model, as in `toolwire ask --model`; may be given again"
     parser.addoption("--live", metavar="MODEL", action="append", default=[], help=text)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage among what tests make, and not each time among the eight thousand tests."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -133,8 +133,14 @@ def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(pytester
             "*--update-tools writes the file anew.",
         ]
     )
+    changed.stdout.no_fnmatch_line("*snapshots.py*")  # the user's own line, and none of ours
     run(pytester, "--update-tools").assert_outcomes(passed=1)
     assert [tool["name"] for tool in json.loads(snapshot.read_text())["tools"]] == ["add", "greet"]
+
+    tools.unlink()
+    gone = run(pytester)
+    gone.stdout.fnmatch_lines(["*cannot be asked for its tools: the server ended with exit status 2*"])
+    gone.stdout.no_fnmatch_line("*toolwire_client*.py*")
 
 
 def test_without_the_plugin_pytest_knows_nothing_of_it(pytester: pytest.Pytester) -> None:

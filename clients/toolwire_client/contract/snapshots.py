@@ -56,6 +56,7 @@ def assert_tools_unchanged(
     Raises:
         ToolsChanged: if something changed, or there is no such file.
     """
+    __tracebackhide__ = True  # here and below: pytest is to show the caller's test and what changed
     tools = _tools(server, env, cwd)
     file = Path(path)
     if update:
@@ -75,14 +76,16 @@ def written(tools: Sequence[Any]) -> str:
 def _tools(
     server: Sequence[str] | InProcess, env: Mapping[str, str] | None, cwd: str | os.PathLike[str] | None
 ) -> list[Any]:
+    __tracebackhide__ = True
     try:
         with connect(server, env=env, inherit_env=env is None, cwd=cwd) as client:
             return [tool.raw for tool in client.list_tools()]
     except ClientError as error:
-        raise ToolsChanged(f"the server cannot be asked for its tools: {error}") from error
+        raise ToolsChanged(f"the server cannot be asked for its tools: {error}") from None
 
 
 def _read(file: Path) -> list[Any]:
+    __tracebackhide__ = True
     try:
         tools = json.loads(file.read_text(encoding="utf-8"))["tools"]
     except (ValueError, TypeError, KeyError):
@@ -93,6 +96,7 @@ def _read(file: Path) -> list[Any]:
 
 
 def _compare(old: list[Any], new: list[Any], file: Path) -> None:
+    __tracebackhide__ = True
     from toolwire_schemas.changes import BadList, between, verdict
 
     try:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
 import struct
 
 import pytest
-from toolwire_tools.bundled.python_interpreter.syscalls import _MACHINES, Machine, _steps
+from toolwire_tools.bundled.python_interpreter.syscalls import _MACHINES, Machine, _steps, program
 
 ALLOWED = 0x7FFF0000
 REFUSED = 0x00050000
@@ -35,6 +36,16 @@ def decided(machine: Machine, call: int, argument: int = 0, audit: int | None = 
 @pytest.fixture(params=_MACHINES)
 def machine(request: pytest.FixtureRequest) -> Machine:
     return _MACHINES[request.param]
+
+
+def test_on_other_systems_there_is_no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolwire_tools.bundled.python_interpreter.syscalls.open", _no_file, raising=False)
+    monkeypatch.delattr(os, "uname", raising=False)  # as on Windows
+    assert program.__wrapped__() == b""
+
+
+def _no_file(*arguments: object, **options: object) -> None:
+    raise FileNotFoundError
 
 
 def test_what_is_in_no_table_is_allowed(machine: Machine) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import struct
+import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -56,11 +57,14 @@ _FAMILIES = (1, 2, 10, 16)
 @cache
 def program() -> bytes:
     """The program for this machine; empty if there is none, or the kernel knows no such programs."""
+    if not _are_known_here() or sys.maxsize < 2**32:  # Python of 32 bits makes other calls than its kernel's own
+        return b""
     machine = _MACHINES.get(os.uname().machine)
-    return b"".join(_steps(machine)) if machine and _is_known_to_the_kernel() else b""
+    return b"".join(_steps(machine)) if machine else b""
 
 
-def _is_known_to_the_kernel() -> bool:
+def _are_known_here() -> bool:
+    """Whether there is a kernel that takes such programs: Linux, mostly."""
     try:
         with open("/proc/self/status", encoding="ascii", errors="replace") as status:
             return "\nSeccomp:" in status.read()

@@ -14,7 +14,7 @@ import functools
 import re
 import sys
 import uuid
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, LiteralString
 
 import msgspec
 
@@ -179,7 +179,7 @@ SCALARS: dict[Any, Callable[[Direction], Shape]] = {
     bool: lambda _: Shape({"type": "boolean"}, bool, None, frozenset({"boolean"}), True),
     int: _integer,
     float: _number,
-    str: lambda _: text({}, rank=1),
+    **dict.fromkeys((str, LiteralString), lambda _: text({}, rank=1)),
     bytes: _bytes(None),
     bytearray: _bytes(bytearray),
     memoryview: _bytes(memoryview),

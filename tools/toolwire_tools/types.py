@@ -122,8 +122,6 @@ class Types:
             return literal(arguments, self.direction)
         if _hashable(kind) and kind in _CONTAINERS:
             return _CONTAINERS[kind](self, arguments)
-        if kind in (typing.LiteralString,):
-            return scalar(str, self.direction)
         if isinstance(kind, type) or typing.is_typeddict(kind):
             return self._class(hint, kind, arguments)
         raise self._unsupported(hint)
@@ -321,10 +319,12 @@ class Types:
         if text := _own_text(cls):
             schema["description"] = text
         native = _twin(cls, found.tag, given, shapes, set(required))
-        build: Callable[[Any], Any] | None = _members_of(given, shapes, found.make)
-        same = found.make is None and all(shape.same for shape in shapes)
-        if self.direction == "output":
-            build = _checked(given, shapes)
+        make = None if self.direction == "output" else found.make
+        if self.direction == "output" and not any(shape.build for shape in shapes):
+            build = None  # for msgspec has checked it all
+        else:
+            build = _members_of(given, shapes, make)
+        same = make is None and all(shape.same for shape in shapes)
         return Shape(schema, native, build, OBJECT, same, care=max((shape.care for shape in shapes), default=QUICK))
 
     def _field(self, field: fields.Field) -> Shape:
@@ -418,10 +418,6 @@ def _members_of(
         return values if finish is None else finish(values)
 
     return build
-
-
-def _checked(given: Sequence[fields.Field], shapes: Sequence[Shape]) -> Callable[[Any], Any] | None:
-    return _members_of(given, shapes, None) if any(shape.build for shape in shapes) else None
 
 
 def _places(schemas: list[Schema]) -> Schema:

@@ -50,7 +50,7 @@ class PPT(BaseAction):
         Args:
             theme_mapping: themes by name, in place of ours: `{"template": a .pptx file, "title": …, "single": …,
                 "two": …}`, where the last three are names of its layouts for the first page, a page of text, and a
-                page of text and a picture
+                page of text and a picture. Hosts start servers anywhere: for these the file's path is absolute
             folder: where presentations are written and pictures are found, and nowhere else; paths may be relative to
                 it. Without one they are anywhere, and absolute
 

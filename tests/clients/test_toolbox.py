@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,6 +18,8 @@ from hypothesis import strategies as st
 from toolwire import Context, Server, tool_api
 from toolwire_client import (
     AsyncToolbox,
+    CallCancelled,
+    CallResult,
     NoAnswer,
     Origin,
     Question,
@@ -29,6 +32,7 @@ from toolwire_client import (
 from toolwire_client.blocking import Blocking, run
 from toolwire_client.limit import Limit
 from toolwire_client.toolbox.naming import offered
+from toolwire_client.toolbox.unblocked import Unblocked
 from toolwire_tools import BaseAction, Env, Tool, ToolError
 
 LOOPS = FACES[1:]
@@ -270,6 +274,41 @@ def test_a_client_that_blocks_is_waited_for_in_threads(loop: str) -> None:
 
     anyio.run(main, backend=loop)
     assert heard == [threading.current_thread()]
+
+
+class SlowToBegin(BrokenClient):
+    """A client of `with` whose server is being started again when it is called."""
+
+    def __init__(self) -> None:
+        self.asked, self.ready, self.cancelled = threading.Event(), threading.Event(), threading.Event()
+
+    def start(self, name: str, arguments: Any, *, on_progress: Any = None) -> Any:
+        self.asked.set()
+        assert self.ready.wait(WAIT)
+        return self
+
+    def cancel(self) -> None:
+        self.cancelled.set()
+
+    def result(self, timeout_seconds: float | None = None) -> CallResult:
+        assert self.cancelled.wait(WAIT)
+        raise CallCancelled("cancelled")
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_call_that_is_given_up_before_it_has_begun_is_cancelled_when_it_does(loop: str) -> None:
+    client = SlowToBegin()
+
+    async def main() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(Unblocked(client).call_tool, "pay", {}))
+            while not client.asked.is_set():
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+        client.ready.set()
+
+    anyio.run(main, backend=loop)
+    assert client.cancelled.wait(WAIT)
 
 
 @pytest.mark.parametrize("thing", [1, "add", None, object(), Kit, Helper])

@@ -37,12 +37,23 @@ class Unblocked:
         heard = here(on_progress) if on_progress else None
         start = getattr(self._client, "start", None)
         if start is None:
-            call = partial(self._client.call_tool, name, arguments, on_progress=heard)
-            return await in_thread(partial(call, timeout_seconds=timeout_seconds))
-        pending = await in_thread(partial(start, name, arguments, on_progress=heard))
+            whole = partial(self._client.call_tool, name, arguments, on_progress=heard)
+            return await in_thread(partial(whole, timeout_seconds=timeout_seconds))
+        begun: list[Any] = []
+        is_wanted = True
+
+        def call() -> CallResult:
+            pending = start(name, arguments, on_progress=heard)
+            begun.append(pending)
+            if not is_wanted:  # any more, since it took so long to begin
+                pending.cancel()
+            result: CallResult = pending.result(timeout_seconds)
+            return result
+
         try:
-            result: CallResult = await in_thread(partial(pending.result, timeout_seconds))
+            return await in_thread(call)
         except anyio.get_cancelled_exc_class():
-            pending.cancel()
+            is_wanted = False
+            for pending in begun:
+                pending.cancel()
             raise
-        return result

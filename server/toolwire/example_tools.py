@@ -113,7 +113,7 @@ class Notes:
     def write(self, title: str, text: str) -> str:
         """Keep a note."""
         self._notes[title] = text
-        return f"Kept; there are {len(self._notes)} by now."
+        return f"Notes kept so far: {len(self._notes)}."
 
     @tool_api(read_only=True)
     def read(self, title: str) -> str:

@@ -12,7 +12,7 @@ from toolwire_tools.suggestions import unknown
 from . import __version__
 from .commands import COMMANDS, command, run
 from .errors import Failed, LoadError, UsageError
-from .options import as_typed, parse
+from .options import UnknownOption, as_typed, parse
 from .startup import importing
 
 if TYPE_CHECKING:
@@ -75,21 +75,14 @@ def _dispatch(words: list[str], while_importing: AbstractContextManager[None]) -
         asked = command(first)
     try:
         parsed = parse(rest, (*asked.options, *map(as_typed, asked.passes_on)))
-    except UsageError as error:
-        if any("-- COMMAND" in line for line in asked.usage):
-            raise UsageError(f"{error}{_bare_command(rest)}") from None
-        raise
+    except UnknownOption as error:
+        if not any("-- COMMAND" in line for line in asked.usage):
+            raise
+        from .connection import misplaced_command
+
+        remedy = misplaced_command(error.words, error.rest)
+        raise UsageError(f"{error}; {remedy}" if remedy else str(error)) from None
     return _help(first) if parsed.options.get("help") else run(first, parsed)
-
-
-def _bare_command(words: list[str]) -> str:
-    """What to say if *words* have a server's command, and no `--` before it: its options are not ours."""
-    from shutil import which
-
-    if "--" in words:
-        return ""
-    start = next((index for index, word in enumerate(words) if which(word)), None)
-    return "" if start is None else f"; a server's command stands behind --: -- {' '.join(words[start:])}"
 
 
 def _help(name: str | None) -> int:

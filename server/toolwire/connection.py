@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from contextlib import contextmanager
+from shutil import which
 from typing import TYPE_CHECKING, Any
 
 from .errors import Failed, UsageError
@@ -24,12 +26,15 @@ def client_of(words: Words, targets: list[str], *, on_ask: OnAsk | None = None) 
         UsageError: if it is not one of the two.
         Failed: if the server cannot be started, or does not do its part.
     """
-    return connected(command_of(words, targets), is_ours=words.command is None, on_ask=on_ask)
+    remedy = misplaced_command(words.words)
+    return connected(command_of(words, targets), is_ours=words.command is None, remedy=remedy, on_ask=on_ask)
 
 
 @contextmanager
-def connected(command: list[str], *, is_ours: bool, on_ask: OnAsk | None = None) -> Iterator[Client]:
+def connected(command: list[str], *, is_ours: bool, remedy: str = "", on_ask: OnAsk | None = None) -> Iterator[Client]:
     """A client of the server that *command* starts. What goes wrong between them is told in one sentence.
+
+    One of ours says itself why it cannot load its targets; *remedy* is told then beside it.
 
     Raises:
         Failed: if the server cannot be started, or does not do its part.
@@ -46,9 +51,22 @@ def connected(command: list[str], *, is_ours: bool, on_ask: OnAsk | None = None)
         raise Failed(str(error), 2) from None
     except ServerGone as error:
         refused = is_ours and error.exit_status == 2  # and it has said why
-        raise Failed("" if refused else error.reason, 2 if refused else 1) from None
+        raise Failed(remedy if refused else error.reason, 2 if refused else 1) from None
     except ClientError as error:
         raise Failed(str(error)) from None
+
+
+def misplaced_command(words: Sequence[str], rest: Sequence[str] = ()) -> str:
+    """Return where a server's command belongs, as a clause, if *words* have one; else an empty text.
+
+    It is looked for at their start and behind arguments of a tool. The *rest* belongs to it.
+    """
+    start = max((index + 1 for index, word in enumerate(words) if "=" in word), default=0)
+    command = [*words[start:], *rest]
+    is_clear = start < len(words) and "--" not in rest and not words[start].endswith((".py", ".yaml", ".yml"))
+    if not (is_clear and which(command[0])):
+        return ""
+    return f"a server's command stands behind --: -- {shlex.join(command)}"
 
 
 def command_of(words: Words, targets: list[str]) -> list[str]:

@@ -52,6 +52,15 @@ class Words(msgspec.Struct, frozen=True):
     command: list[str] | None = None
 
 
+class UnknownOption(UsageError):
+    """A command has no such option. It stood between the *words* that belong to no option and the *rest*, its first."""
+
+    def __init__(self, sentence: str, words: list[str], rest: list[str]) -> None:
+        super().__init__(sentence)
+        self.words = words
+        self.rest = rest
+
+
 HELP = Option("--help", "show this text and exit", short="-h")
 
 
@@ -59,7 +68,7 @@ def parse(arguments: Sequence[str], options: Sequence[Option]) -> Words:
     """Return *arguments* taken apart. Options may stand anywhere before `--`.
 
     Raises:
-        UsageError: for an option that is unknown, or has a wrong value, or none.
+        UsageError: for an option that has a wrong value, or none; `UnknownOption` for one that is unknown.
     """
     known = {name: option for option in (*options, HELP) for name in (option.flag, option.short) if name}
     found: dict[str, Any] = {}
@@ -75,7 +84,8 @@ def parse(arguments: Sequence[str], options: Sequence[Option]) -> Words:
         flag, equals, value = word.partition("=")
         option = known.get(flag)
         if option is None:
-            raise UsageError(unknown("option", flag, [option.flag for option in (*options, HELP)]))
+            sentence = unknown("option", flag, [option.flag for option in (*options, HELP)])
+            raise UnknownOption(sentence, words, [word, *rest])
         if not option.metavar:
             if equals:
                 raise UsageError(f"{flag} takes no value: leave out ={value}")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -147,6 +148,8 @@ def test_call_saves_what_is_no_text(folder: Path) -> None:
         (["list", "tools.py", "--", "x"], 2, "leave out tools.py"),
         (["list", "--"], 2, "command is missing"),
         (["list", "sh", "-y"], 2, "behind --: -- sh -y"),
+        (["list", "--json", "sh", "-y", "a b"], 2, "behind --: -- sh -y 'a b'"),
+        (["call", "add", "a=1", "sh", "-y"], 2, "behind --: -- sh -y"),
         (["list", "--", "no-such-program"], 2, "no-such-program"),
         (["list", "tols.py"], 2, "did you mean 'tools.py'"),
         (["serve"], 2, "serve tools.py"),
@@ -167,6 +170,38 @@ def test_a_mistake_is_one_sentence_with_its_remedy(folder: Path, words: list[str
     assert "Traceback" not in done.stderr
     if status == 2:
         assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["call", "tools.py", "sort", "--a", "1"],
+        ["call", "sort", "--a", "1", "--", "server"],
+        ["ask", "hi", "--server", "sh", "-y"],
+        ["serve", "sh", "-y"],
+    ],
+)
+def test_what_only_looks_like_a_server_s_command_is_not_taken_for_one(folder: Path, words: list[str]) -> None:
+    assert shutil.which("sort")
+    done = run(*words, cwd=folder)
+    assert (done.returncode, "behind --" in done.stderr) == (2, False)
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (["list", "sh", "server"], ["toolwire: a server's command stands behind --: -- sh server"]),
+        (["check", "sh", "server"], ["toolwire: a server's command stands behind --: -- sh server"]),
+        (["list", "no_such_module"], []),
+    ],
+)
+def test_a_server_s_command_in_the_place_of_a_target_is_told_where_it_belongs(
+    folder: Path, words: list[str], remedy: list[str]
+) -> None:
+    done = run(*words, cwd=folder)
+    complaint, *told = done.stderr.splitlines()
+    assert (done.returncode, told) == (2, remedy)
+    assert complaint.startswith("toolwire: no module")
 
 
 @pytest.mark.parametrize("words", [["serve"], ["list"], ["call"]])

@@ -12,7 +12,7 @@ import msgspec
 from toolwire_tools.suggestions import unknown
 
 from ..check_report import as_text, cases_table
-from ..connection import command_of, connected
+from ..connection import client_of, command_of
 from ..errors import Failed, UsageError
 from ..options import JSON, SET, Option, count, one_of, seconds, whole_number
 from ..output import say
@@ -101,7 +101,7 @@ def run(words: Words) -> int:
     cases = _cases(options)
     gaps = _gaps(options.get("baseline"))
     if words.command is None:
-        _need_target(command)
+        _need_target(words)
     report = _checked(command, cases, gaps, options)
     _write_files(options, report, gaps)
     if options.get("json"):
@@ -111,10 +111,10 @@ def run(words: Words) -> int:
     return 1 if report.failed(options.get("fail_on", "must")) else 0
 
 
-def _need_target(command: list[str]) -> None:
+def _need_target(words: Words) -> None:
     """Let our server say why it cannot load its target: that is a mistake, and breaks no contract."""
     try:
-        with connected(command, is_ours=True):
+        with client_of(words, words.words):
             pass
     except Failed as failure:
         if failure.status == 2:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.contract.conversation import Conversation, Heard, Noise, answers, messages
+from toolwire_client.contract.conversation import Conversation, Ended, Heard, Noise, answers, messages
 from toolwire_client.contract.exchange import lines
 from toolwire_client.contract.playing import data_of, filled
 from toolwire_client.contract.sessions import completed
@@ -132,3 +132,17 @@ def test_a_message_gets_what_its_revision_demands_and_keeps_what_it_has() -> Non
     assert completed({"method": "notifications/x"}, "2026-07-28") == {"jsonrpc": "2.0", "method": "notifications/x"}
     other = {"id": 1, "method": "m", "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2031-01-01"}}}
     assert completed(other, "2026-07-28")["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2031-01-01"
+
+
+@pytest.mark.parametrize(
+    ("status", "how"),
+    [
+        (None, "closed its output"),
+        (3, "ended with status 3"),
+        (-11, "was ended by SIGSEGV"),
+        (-40, "was ended by signal 40"),
+    ],
+)
+def test_the_end_of_a_process_is_told_by_its_status_or_signal(status: int | None, how: str) -> None:
+    assert how in str(Ended(status))
+    assert lines([Ended(status, "Aborted!")]) == [f"-- it {Ended(status).how}", "-- stderr: Aborted!"]

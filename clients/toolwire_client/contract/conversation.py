@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -61,8 +62,23 @@ class Ended(msgspec.Struct, frozen=True):
     stderr: str = ""
 
     def __str__(self) -> str:
-        how = "closed its output" if self.status is None else f"ended with status {self.status}"
-        return f"{how}; the end of its stderr: {self.stderr}" if self.stderr else how
+        return f"{self.how}; the end of its stderr: {self.stderr}" if self.stderr else self.how
+
+    @property
+    def how(self) -> str:
+        """The same without its own words."""
+        if self.status is None:
+            return "closed its output"
+        if self.status >= 0:
+            return f"ended with status {self.status}"
+        return f"was ended by {_signal_name(-self.status)}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal has none
+        return f"signal {number}"
 
 
 Event = Said | Did | Heard | Noise | Ended

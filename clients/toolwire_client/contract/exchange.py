@@ -35,8 +35,8 @@ def _lines(event: Event) -> Iterator[str]:
             yield f"<- {_text(data, len(data))}   (noise on stdout: {why})"
         case Did(what=what):
             yield f"-- {what}"
-        case Ended(status=status, stderr=stderr):
-            yield f"-- it {Ended(status)}"
+        case Ended(how=how, stderr=stderr):
+            yield f"-- it {how}"
             for line in stderr.splitlines()[-5:]:
                 yield f"-- stderr: {line[:_MAX_LETTERS]}"
 

@@ -101,9 +101,8 @@ def _breach(asked: Asked) -> str | None:
     if noise:
         return f"noise on stdout: {noise[0].data[:200].decode(errors='backslashreplace')!r} ({noise[0].why})"
     if ended is not None:
-        which = "" if ended.status is None else f" with status {ended.status}"
         words = ended.stderr.strip().rpartition("\n")[2]
-        return f"it ended{which}{' after it had answered' if found else ''}" + (f": {words[:300]}" if words else "")
+        return f"it {ended.how}{' after it had answered' if found else ''}" + (f": {words[:300]}" if words else "")
     if not found:
         return f"no answer: {asked.trouble}"
     if len(found) > 1:

@@ -10,7 +10,7 @@ import msgspec
 from toolwire_schemas import codec
 
 from .asking import walk
-from .conversation import Heard
+from .conversation import Ended, Heard
 from .judging import Scene, Unmet, judge
 from .sessions import completed, probe
 
@@ -136,7 +136,7 @@ class Player:
         if came is None:
             return Unmet(f"the process ends within {within_seconds:g} s", "it is still running")
         if status and came not in status:
-            return Unmet(f"the process ends with status {' or '.join(map(str, status))}", f"status {came}")
+            return Unmet(f"the process ends with status {' or '.join(map(str, status))}", f"it {Ended(came).how}")
         return None
 
     def _orphans(self) -> Unmet | None:

@@ -106,18 +106,22 @@ def _decimal(value: decimal.Decimal, _: int) -> str:
     return str(value)
 
 
-def _moment(value: Any, _: int) -> str:
-    if type(value).__module__ == "datetime":
-        text: str = msgspec.to_builtins(value)
-        return text
+def _by_msgspec(value: Any, _: int) -> Any:
+    try:
+        return msgspec.to_builtins(value)
+    except TypeError:
+        return _as_its_base(value)
+
+
+def _as_its_base(value: Any) -> str:
+    """Text for an object of a subclass, which msgspec does not know: pandas.Timestamp, pendulum.DateTime."""
+    if isinstance(value, bytes | bytearray):
+        return base64_of(bytes(value))
+    if isinstance(value, dt.timedelta):
+        return str(msgspec.to_builtins(dt.timedelta(value.days, value.seconds, value.microseconds)))
     if value != value:  # pandas.NaT
         raise NotPlain(f"{value} has no form in JSON")
-    return str(value.isoformat())  # of a class that msgspec does not know: pandas.Timestamp, pendulum.DateTime
-
-
-def _duration(value: dt.timedelta, _: int) -> str:
-    text: str = msgspec.to_builtins(dt.timedelta(value.days, value.seconds, value.microseconds))
-    return text
+    return str(value.isoformat())
 
 
 def _content(value: Content, _: int) -> Any:
@@ -192,13 +196,13 @@ _TABLE: dict[type, Make] = {
     tuple: _tuple,
     set: _array,
     frozenset: _array,
-    bytes: lambda value, _: base64_of(value),
-    bytearray: lambda value, _: base64_of(value),
+    bytes: _by_msgspec,
+    bytearray: _by_msgspec,
     memoryview: lambda value, _: base64_of(bytes(value)),
-    dt.datetime: _moment,
-    dt.date: _moment,
-    dt.time: _moment,
-    dt.timedelta: _duration,
+    dt.datetime: _by_msgspec,
+    dt.date: _by_msgspec,
+    dt.time: _by_msgspec,
+    dt.timedelta: _by_msgspec,
     uuid.UUID: lambda value, _: str(value),
     decimal.Decimal: _decimal,
     Content: _content,

@@ -19,6 +19,9 @@ def answer(message: dict) -> dict:
         case "initialize":
             about = {"name": "stubborn", "version": "1"}
             return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": about}
+        case "tools/list" if FAULT == "asks too much":
+            schema = {"type": "object", "properties": {"key": False}, "required": ["key"]}
+            return {"tools": [{"name": "a", "inputSchema": schema, "annotations": {"readOnlyHint": True}}]}
         case "tools/list":
             return {"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}
         case "ping":

@@ -138,3 +138,15 @@ def test_a_server_that_stops_answering_is_started_again_for_the_next_case(mark: 
     assert "pass" in outcomes
     assert "nothing in 1 s" in report.failed()[0].came
     assert running_with(mark) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("", "no tool says that it is read-only (annotations.readOnlyHint), and none was named with --call"),
+        ("asks too much", "no arguments were found that a would take; name some with --call"),
+    ],
+)
+def test_why_no_tool_is_called_is_told(fault: str, reason: str, mark: str) -> None:
+    verdict = only(checked(fault, mark, "calls/result"), "calls/result")
+    assert (verdict.outcome, verdict.reason) == ("not applicable", reason)

@@ -31,10 +31,18 @@ def client_of(words: Words, targets: list[str], *, on_ask: OnAsk | None = None) 
 
 
 @contextmanager
-def connected(command: list[str], *, is_ours: bool, remedy: str = "", on_ask: OnAsk | None = None) -> Iterator[Client]:
+def connected(
+    command: list[str],
+    *,
+    is_ours: bool,
+    env: dict[str, str] | None = None,
+    remedy: str = "",
+    on_ask: OnAsk | None = None,
+) -> Iterator[Client]:
     """A client of the server that *command* starts. What goes wrong between them is told in one sentence.
 
-    One of ours says itself why it cannot load its targets; *remedy* is told then beside it.
+    It sees our environment, and *env* on top. One of ours says itself why it cannot load its targets; *remedy* is told
+    then beside it.
 
     Raises:
         Failed: if the server cannot be started, or does not do its part.
@@ -45,7 +53,7 @@ def connected(command: list[str], *, is_ours: bool, remedy: str = "", on_ask: On
     # target would be tried again in the other era, and complain twice.
     era: Any = "modern" if is_ours else "auto"
     try:
-        with connect(command, inherit_env=True, show_stderr=True, era=era, on_ask=on_ask) as client:
+        with connect(command, env=env, inherit_env=True, show_stderr=True, era=era, on_ask=on_ask) as client:
             yield client
     except NotStarted as error:
         raise Failed(str(error), 2) from None

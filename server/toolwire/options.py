@@ -6,6 +6,7 @@ terminal for each), a fifth of the time from spawn to the first answer.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,7 +24,8 @@ Convert = Callable[[str], Any]
 class Option(msgspec.Struct, frozen=True):
     """One option. Without a *metavar* it is a switch; *many* may be given several times.
 
-    The value of one with *endings* may be left out: the next word is it only if it ends so. Left out, it is "".
+    The value of one with *endings* may be left out: the next word is it only if it ends so. Left out, it is "". A
+    folder in its place is refused, since it may be meant for either.
     """
 
     flag: str
@@ -93,13 +95,22 @@ def parse(arguments: Sequence[str], options: Sequence[Option]) -> Words:
             continue
         if not equals:
             if option.endings:
-                value = rest.popleft() if rest and rest[0].endswith(option.endings) else ""
+                value = _optional_value(option, rest)
             elif rest:
                 value = rest.popleft()
             else:
                 raise UsageError(f"{flag} wants a value: {flag} {option.metavar}")
         _add(found, option, value)
     return Words(found, words)
+
+
+def _optional_value(option: Option, rest: deque[str]) -> str:
+    if rest and rest[0].endswith(option.endings):
+        return rest.popleft()
+    if rest and os.path.isdir(rest[0]):
+        wanted = f"{option.flag} wants a file that ends in {' or '.join(option.endings)}, or nothing"
+        raise UsageError(f"{wanted}; if the folder {rest[0]} is a target, put it before {option.flag}")
+    return ""
 
 
 def _add(found: dict[str, Any], option: Option, text: str) -> None:

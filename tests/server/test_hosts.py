@@ -328,6 +328,23 @@ def test_a_file_that_cannot_be_merged_is_left_as_it_is(
     assert sorted(one.name for one in folder.iterdir()) == ["mcp.json", "tools.py"]
 
 
+def test_a_server_that_fails_is_written_all_the_same_and_told(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "tools.py").write_text("def (:\n")
+    status, said, told = config(capfd, "cursor", "tools.py", "--write")
+    assert (status, said.startswith("Added the server 'tools'")) == (0, True)
+    assert "tools.py cannot be loaded: SyntaxError" in told
+    assert told.splitlines()[-1].startswith("toolwire: started from here, this server fails: ")
+
+
+def test_a_server_is_tried_with_what_the_host_will_give_it(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = "import os\nif os.environ.get('KEY') != 'a': os._exit(3)\n"
+    (folder / "tools.py").write_text(text + TOOLS)
+    fault = "this server fails (the server ended with exit status 3)"
+    assert fault in config(capfd, "cursor", "tools.py")[2]
+    assert fault not in config(capfd, "cursor", "tools.py", "--env", "KEY=a")[2]
+    assert "no tool; there are add" in config(capfd, "cursor", "tools", "--env", "KEY=a", "--exclude", "*")[2]
+
+
 def test_emacs_is_told_what_to_paste_since_its_settings_are_a_program(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -345,6 +362,7 @@ def test_emacs_is_told_what_to_paste_since_its_settings_are_a_program(
         (["vscode", "tools.py", "--env", "A"], "KEY=VALUE"),
         (["vscode", "tools.py", "--env", "=a"], "KEY=VALUE"),
         (["vscode", "tools.py", "--timeout", "soon"], "number of seconds"),
+        (["vscode", "tools.py", "--write", "."], "if the folder . is a target, put it before --write"),
         (["vscode", "tools.py", "--force"], "--force goes with --write"),
         (["json", "tools.py", "--write"], "--write=FILE"),
         (["vscode", "tools.py", "--server-name", ""], "wants a name"),

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .. import hosts, imports, load
-from ..errors import LoadError, UsageError
+from ..connection import connected
+from ..errors import Failed, LoadError, UsageError
 from ..jsonc import NotJson
 from ..options import Option, variable
 from ..output import remark, say
@@ -28,7 +29,8 @@ COMMAND = Command(
     usage=("toolwire config HOST TARGET... [OPTIONS]",),
     details="A HOST is claude-desktop, claude-code, vscode, cursor, zed, neovim, emacs, or json for any that reads "
     "mcpServers. All options of `serve` can be given too, and are passed on. --write keeps everything else in "
-    "the file, comments as well, and leaves the file as it was beside it.",
+    "the file, comments as well, and leaves the file as it was beside it. The server is started once: it is told "
+    "if that fails.",
     options=(
         Option("--write", "put it into the host's file, or into FILE", "FILE", endings=(".json", ".jsonc")),
         Option("--user", "into the file for all projects, if the host has one for each project as well"),
@@ -57,17 +59,33 @@ def run(words: Words) -> int:
     named = [*words.words, *(words.command or [])]
     if len(named) < 2:
         raise UsageError("name a host and a target, as in `config vscode tools.py`; --help lists the hosts")
-    outcome = _outcome(named[0], named[1:], words.options)
+    host, server = hosts.host(named[0]), _server(named[1:], words.options)
+    outcome = _outcome(host, server, words.options)
     if outcome.text:
         say(outcome.text)
         sys.stdout.flush()  # before what is said about it
     remark(outcome.told)
+    remark(_fault(host, server))
     return outcome.status
 
 
-def _outcome(name: str, targets: list[str], given: Mapping[str, Any]) -> Outcome:
-    host = hosts.host(name)
-    server = _server(targets, given)
+def _fault(host: hosts.Host, server: hosts.Server) -> str:
+    """What to say if the server does not start; why a target cannot be loaded, it says itself.
+
+    That is no reason to refuse: what it lacks here, it may find where the host starts it.
+    """
+    quietly = [server.command, *server.args, "--log-level", "warning"]
+    try:
+        with connected(quietly, is_ours=True, env=server.env):
+            return ""
+    except Failed as failure:
+        reason = f" ({failure})" if str(failure) else ""
+        return (
+            f"started from here, this server fails{reason}: unless that is mended, {host.title} will not show its tools"
+        )
+
+
+def _outcome(host: hosts.Host, server: hosts.Server, given: Mapping[str, Any]) -> Outcome:
     snippet = hosts.snippet(host, server)
     if "write" not in given:
         if given.get("force"):

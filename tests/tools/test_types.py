@@ -18,7 +18,7 @@ import annotated_types
 import msgspec
 import pydantic
 import pytest
-from toolwire_tools import Image, signature
+from toolwire_tools import Image, Tool, signature, tool_api
 from toolwire_tools.errors import ArgumentsError, OutputError, RegistrationError
 from toolwire_tools.judge import Judge
 
@@ -651,6 +651,18 @@ def test_a_type_without_a_form_in_json_is_refused_at_registration(hint: Any) -> 
     assert caught.value.tool == "tool"
     assert caught.value.parameter == "parameter 'x'"
     assert caught.value.remedy
+
+
+def test_the_remedy_for_a_type_without_a_form_in_json_names_the_option_that_helps() -> None:
+    def taking(sent: complex) -> None: ...
+
+    def giving() -> complex:
+        return 1j
+
+    for tool, option in ((taking, "input_schema"), (giving, "output_schema")):
+        with pytest.raises(RegistrationError, match=rf"tool_api\({option}="):
+            Tool(tool)
+        assert Tool(tool_api(tool, **{option: {"type": "object"}})).name == tool.__name__
 
 
 def test_a_type_may_carry_any_metadata() -> None:

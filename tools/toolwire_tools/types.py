@@ -165,7 +165,7 @@ class Types:
         return Unsupported(
             f"the type {name} has no form in JSON",
             "annotate it with a JSON-like type (int, str, list, a dataclass, a TypedDict, …), "
-            "or pass a schema of your own",
+            f"or give a schema of your own: tool_api({self.direction}_schema={{...}})",
         )
 
     # Wrappers, unions, variables

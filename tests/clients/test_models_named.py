@@ -104,6 +104,7 @@ def test_an_object_of_ones_own_is_named_by_where_it_is(
     [
         ("arithmetics", "no model is called 'arithmetics'; did you mean 'arithmetic'"),
         ("opena:gpt-5", "did you mean 'openai'"),
+        ("gpt-5", "PROVIDER:MODEL, as in openai:gpt-5"),
         ("openai", "which model of openai"),
         ("openai:", "which model of openai"),
         ("", "no model is called ''"),

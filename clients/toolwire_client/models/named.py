@@ -53,7 +53,8 @@ def model_from_name(name: str, **settings: Any) -> Model:
         return ReplayModel(rest)
     if colon and rest:
         return _own(name)
-    raise NotReady(f"no model is called {name!r}{did_you_mean(kind, _FIRST_WORDS)}")
+    hint = "" if colon else "; a vendor's model is called PROVIDER:MODEL, as in openai:gpt-5"
+    raise NotReady(f"no model is called {name!r}{did_you_mean(kind, _FIRST_WORDS)}{hint}")
 
 
 def known_names() -> list[str]:

@@ -53,7 +53,7 @@ def polled(
 
 
 def readiness(descriptor: int) -> Callable[[], bool]:
-    """Return what tells whether *descriptor* can be read, and lets others have the processor if it cannot.
+    """Return what tells whether *descriptor* can be read or nobody can tell, and else lets others have the processor.
 
     Whoever is to write may be waiting for this very processor.
     """
@@ -62,7 +62,10 @@ def readiness(descriptor: int) -> Callable[[], bool]:
     def ready() -> bool:
         nonlocal poll
         if poll is None:
-            import select  # a library of its own, a millisecond to load: not before a host is quick
+            try:
+                import select  # a library of its own, a millisecond to load: not before a host is quick
+            except ImportError:  # a tool has used up the descriptors
+                return True
 
             poller = select.poll()
             poller.register(descriptor, select.POLLIN)

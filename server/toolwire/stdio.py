@@ -221,6 +221,10 @@ class _End:
                 os.read(self._wake, 1)
 
 
+# Whoever shares the streams with us, such as a wrapper that has left us its own, can make them non-blocking at any
+# time.
+
+
 def _reader(descriptor: int) -> Read:
     size = _CHUNK_BYTES
 
@@ -228,6 +232,9 @@ def _reader(descriptor: int) -> Read:
         nonlocal size
         try:
             data = os.read(descriptor, size)
+        except BlockingIOError:
+            os.set_blocking(descriptor, True)
+            return read()
         except OSError:  # the terminal is gone
             return b""
         size = _LARGE_CHUNK_BYTES if len(data) == size and b"\n" not in data else _CHUNK_BYTES
@@ -238,12 +245,18 @@ def _reader(descriptor: int) -> Read:
 
 def _writer(descriptor: int) -> Write:
     def write(data: bytes) -> None:
-        try:
-            written = os.write(descriptor, data)
-            while written < len(data):
-                written += os.write(descriptor, memoryview(data)[written:])
-        except OSError:  # the host has closed its end: nobody is left to answer
-            leave()
+        rest: bytes | memoryview = data
+        while rest:
+            try:
+                written = os.write(descriptor, rest)
+            except BlockingIOError:
+                os.set_blocking(descriptor, True)
+                continue
+            except OSError:  # the host has closed its end: nobody is left to answer
+                leave()
+            if written == len(rest):
+                return
+            rest = memoryview(rest)[written:]
 
     return write
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -311,6 +313,33 @@ def test_without_stderr_nothing_is_written_into_the_hosts_socket(tmp_path: Path)
         assert len(out.splitlines()) == 1
         ours.settimeout(PATIENCE_SECONDS)
         assert ours.recv(1000) == b""
+
+
+def test_streams_that_somebody_makes_non_blocking_are_served_all_the_same(tmp_path: Path) -> None:
+    """As a wrapper in Node does that has left us its own standard streams."""
+    (tmp_path / "tools_file.py").write_text('def text(size: int) -> str:\n    return "x" * size\n', encoding="utf-8")
+    (their_in, our_out), (our_in, their_out) = os.pipe(), os.pipe()
+    with open(our_out, "wb", buffering=0) as questions, open(our_in, "rb") as answers:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "toolwire", "serve", "tools_file.py"],
+            stdin=their_in,
+            stdout=their_out,
+            cwd=tmp_path,
+        )
+
+        def ask(size: int) -> int:
+            questions.write(json.dumps(call("text", {"size": size})).encode() + b"\n")
+            return len(json.loads(answers.readline())["result"]["content"][0]["text"])
+
+        sizes = [ask(1)]
+        for descriptor in (their_in, their_out):
+            os.set_blocking(descriptor, False)
+            os.close(descriptor)  # what was said of the stream holds for whoever else has it
+        # Reading for the third finds nothing yet, and the long one does not fit into a pipe.
+        sizes += [ask(2), ask(300_000), ask(3)]
+        questions.close()
+        status = process.wait(PATIENCE_SECONDS)
+    assert (sizes, status) == ([1, 2, 300_000, 3], 0)
 
 
 def test_a_script_that_serves_is_protected_as_well(tmp_path: Path) -> None:

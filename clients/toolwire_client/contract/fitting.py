@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas import codec
 from toolwire_schemas.faults import Fault, worded
 
 from .conversation import text_of
@@ -33,11 +35,20 @@ def faults_in(value: Any, schema: Any, root: str = "it") -> list[Fault]:
 
 
 def _judge(schema: dict[str, Any]) -> Validator | None:
+    try:
+        return _made(codec.encode(schema))
+    except codec.EncodingError:  # it is nested too deeply
+        return None
+
+
+@lru_cache(maxsize=256)  # to check a schema takes longer than to judge a value by it
+def _made(text: bytes) -> Validator | None:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
     from jsonschema.validators import validator_for
     from referencing import Registry
 
+    schema = codec.decode(text)
     named = {"$schema": schema["$schema"]} if isinstance(schema.get("$schema"), str) else {}
     dialect = validator_for(named, default=Draft202012Validator)
     try:

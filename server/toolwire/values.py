@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.codec import DecodingError, decode
@@ -44,10 +45,10 @@ def read(words: Sequence[str], schema: Schema) -> dict[str, Any]:
     if len(words) == 1 and (words[0] == "-" or words[0].lstrip().startswith("{")):
         return _object(sys.stdin.read() if words[0] == "-" else words[0])
     arguments: dict[str, Any] = {}
-    for word in words:
+    for index, word in enumerate(words):
         name, equals, text = word.partition("=")
-        if not equals:
-            raise UsageError(_not_an_argument(word, schema))
+        if not (equals and name):
+            raise UsageError(_not_an_argument(words, index, schema))
         _put(arguments, name, _content(text), schema, schema)
     return arguments
 
@@ -62,10 +63,18 @@ def _object(text: str) -> dict[str, Any]:
     return value
 
 
-def _not_an_argument(word: str, schema: Schema) -> str:
-    names = list(_properties(schema, schema))
-    takes = f"the tool takes {', '.join(names)}" if names else "the tool takes no arguments"
-    return f"arguments are given as name=value or as one JSON object, not as {word!r}; {takes}"
+def _not_an_argument(words: Sequence[str], index: int, schema: Schema) -> str:
+    """A clause that tells what may have been meant by the word there, and by those beside it."""
+    before, word, (after, then) = words[index - 1] if index else "", words[index], (*words[index + 1 :], "", "")[:2]
+    if before.endswith("=") or after.startswith("="):
+        whole = before + word if before.endswith("=") else word + after + (then if after == "=" else "")
+        remedy = f"no spaces stand around =, as in {quote(whole)}"
+    elif "=" in before:
+        remedy = f"a value with spaces stands in quotes, as in {quote(f'{before} {word}')}"
+    else:
+        names = list(_properties(schema, schema))
+        remedy = f"the tool takes {', '.join(names)}" if names else "the tool takes no arguments"
+    return f"arguments are given as name=value or as one JSON object, not as {word!r}; {remedy}"
 
 
 def _content(text: str) -> str:
@@ -131,8 +140,8 @@ def _is_text(text: str, schema: Schema, root: Schema) -> bool:
     """Whether *schema* knows numbers as text too, as it does for a `Decimal`: every digit counts there."""
     import re
 
-    schema = _resolved(schema, root)
-    patterns = [_resolved(branch, root).get("pattern", "(?!)") for branch in schema.get("anyOf", ())]
+    branches = [_resolved(branch, root) for branch in _resolved(schema, root).get("anyOf", ())]
+    patterns = [pattern for branch in branches if isinstance(pattern := branch.get("pattern"), str)]
     with suppress(re.error):  # of JavaScript, that is, or a mistake of the server's
         return any(re.search(pattern, text) for pattern in patterns)
     return False

@@ -113,7 +113,9 @@ def test_the_cases_are_listed_and_given_as_data(capsys: pytest.CaptureFixture[st
         (["--only", "ids"], "no case 'ids', did you mean 'ids/*'? Known: "),
         (["--only", "ids/zerro"], "did you mean 'ids/zero'?"),
         (["--seed", "7"], "--seed goes with --fuzz"),
-        (["--call", "add=7"], """--call wants NAME={"argument": value, ...}"""),
+        (["--call", "add=7"], """--call wants NAME={"argument": value, ...}, or NAME for the plainest arguments"""),
+        (["--call", "add="], """--call wants NAME={"argument": value, ...}"""),
+        (["--call", "add=null"], """--call wants NAME={"argument": value, ...}"""),
         (["--baseline", "/nowhere/known.json"], "cannot read the baseline"),
         (["--era", "old"], "--era wants one of legacy, modern, both"),
         (["tools.py"], "either a target or a command"),
@@ -132,3 +134,20 @@ def test_a_call_of_a_tool_that_the_server_does_not_have_is_a_mistake(capsys: pyt
     status, _, err = said(capsys, *ONE, "--era", "legacy", "--call", "cuont", "--", *server)
     assert status == 2
     assert "no tool 'cuont', did you mean 'count'? Known: count, wipe" in err
+
+
+def test_a_call_without_arguments_is_made_with_the_plainest_that_the_tool_takes(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "tools.py").write_text("def half(even: int) -> int:\n    return even // 2\n", "utf-8")
+    asked = ["check", "--only", "calls/result", "--framing", "lines", "--era", "legacy", "--json"]
+
+    def verdict(*call: str) -> tuple[str, str]:
+        _, out, _ = said(capsys, *asked, *call, str(tmp_path / "tools.py"))
+        (first,) = json.loads(out)["verdicts"]
+        return first["outcome"], first.get("reason", "")
+
+    assert verdict()[0] == "not applicable"
+    refused = "no call that was tried succeeds; name arguments that do with --call"
+    assert verdict("--call", "half={}") == ("not applicable", refused)
+    assert verdict("--call", "half") == ("pass", "")

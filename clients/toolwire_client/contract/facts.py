@@ -63,10 +63,13 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """How a server is asked. *calls* are arguments for tools that may be called whatever they say of themselves."""
+    """How a server is asked.
+
+    *calls* are arguments for tools that may be called whatever they say of themselves; `None`: the plainest they take.
+    """
 
     start_seconds: float = 20.0
-    calls: Mapping[str, dict[str, Any]] = {}
+    calls: Mapping[str, dict[str, Any] | None] = {}
     any_tool: bool = False
     eras: Sequence[str] = ("legacy", "modern")
     framings: Sequence[Framing] = ("lines", "headers")

@@ -38,7 +38,7 @@ def try_out(talk: Talk, revision: str, settings: Settings, patience: float) -> t
     if not callable_:
         return tools, found | dict.fromkeys(_NEEDS, _nothing_to_call([tool["name"] for tool in allowed]))
     found |= {
-        "call": "no tool that may be called succeeds with the plainest arguments",
+        "call": "no call that was tried succeeds; name arguments that do with --call",
         "slow": f"no call that was tried takes {_SLOW_SECONDS:g} s",
         "progress": "no call that was tried reports progress",
         "wrong": "no tool that may be called has parameters with types",
@@ -67,7 +67,9 @@ def _allowed(tools: Sequence[Any], settings: Settings) -> list[dict[str, Any]]:
 def _with_arguments(tools: Sequence[dict[str, Any]], settings: Settings) -> Iterator[_Tool]:
     for tool in tools:
         name, schema = tool["name"], tool.get("inputSchema")
-        given = settings.calls.get(name, arguments.plain(schema))
+        given = settings.calls.get(name)
+        if given is None:
+            given = arguments.plain(schema)
         if given is not None and isinstance(schema, dict):
             yield name, schema, given
 

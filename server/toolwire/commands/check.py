@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from ..options import Words
 
 
-def _call(word: str) -> tuple[str, dict[str, Any]]:
-    """Accept `NAME=JSON`: a tool and the arguments to call it with."""
-    name, _, arguments = word.partition("=")
+def _call(word: str) -> tuple[str, dict[str, Any] | None]:
+    """Accept `NAME=JSON`, a tool and the arguments to call it with, or `NAME` for the plainest that it takes."""
+    name, equals, arguments = word.partition("=")
     try:
-        value = json.loads(arguments or "{}")
+        value = json.loads(arguments) if equals else None
     except ValueError:
         value = None
-    if not name or not isinstance(value, dict):
-        raise ValueError("""NAME={"argument": value, ...}""")
+    if not name or (equals and not isinstance(value, dict)):
+        raise ValueError("""NAME={"argument": value, ...}, or NAME for the plainest arguments""")
     return name, value
 
 
@@ -63,7 +63,9 @@ COMMAND = Command(
             "FRAMING",
             one_of("lines", "headers", "both"),
         ),
-        Option("--call", "a tool that may be called, and with what; may be given again", "NAME=JSON", _call, many=True),
+        Option(
+            "--call", "a tool that may be called, and with what; may be given again", "NAME[=JSON]", _call, many=True
+        ),
         Option("--destructive", "call tools that do not say they are read-only as well"),
         Option("--verbose", "show the exchanges behind warnings too, not only behind failures"),
         Option("--fuzz", "call each tool with so many arguments that fit, and that do not", "NUMBER", count),

@@ -76,13 +76,19 @@ def _dispatch(words: list[str], while_importing: AbstractContextManager[None]) -
     try:
         parsed = parse(rest, (*asked.options, *map(as_typed, asked.passes_on)))
     except UnknownOption as error:
-        if not any("-- COMMAND" in line for line in asked.usage):
-            raise
-        from .connection import misplaced_command
-
-        remedy = misplaced_command(error.words, error.rest)
+        remedy = _meant(error, " ".join(asked.usage))
         raise UsageError(f"{error}; {remedy}" if remedy else str(error)) from None
     return _help(first) if parsed.options.get("help") else run(first, parsed)
+
+
+def _meant(error: UnknownOption, usage: str) -> str:
+    """What an option may be that is none of this command's: that of a server, or an argument of a tool."""
+    from .connection import misplaced_command
+
+    if "-- COMMAND" in usage and (remedy := misplaced_command(error.words, error.rest)):
+        return remedy
+    name = error.rest[0].partition("=")[0].removeprefix("--")
+    return f"arguments of the tool are given as {name}=VALUE" if "KEY=VALUE" in usage and name.isidentifier() else ""
 
 
 def _help(name: str | None) -> int:

@@ -140,6 +140,7 @@ def test_call_saves_what_is_no_text(folder: Path) -> None:
         (["call", "tools.py", "add", "a=three"], 1, "arguments.a"),
         (["call", "tools.py", "crash"], 1, "toolwire: the server ended with exit status 9"),
         (["call", "tools.py", "wait", "--timeout", "0.5"], 1, "no answer within 0.5 s"),
+        (["call", "tools.py", "add", "--a", "3"], 2, "arguments of the tool are given as a=VALUE"),
         (["call", "tools.py", "ad", "a=1"], 2, "did you mean 'add'"),
         (["call", "tools.py", "add", "3"], 2, "name=value"),
         (["call", "tools.py"], 2, "toolwire call TARGET NAME"),

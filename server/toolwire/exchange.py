@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from toolwire_client import AsyncClient, NoAnswer, Question
-    from toolwire_client.agent import Agent, ApprovalRequest, Approvals, Recorded, Session, Verdict
-    from toolwire_client.agent.events import Ended
+    from toolwire_client.agent import Agent, ApprovalRequest, Approvals, Outcome, Recorded, Session, Verdict
 
     from .options import Words
 
@@ -78,17 +77,20 @@ class Exchange:
         """Return what *work* returns, which finds everything ready."""
         return self._main.run(partial(self._run, work))
 
-    async def show(self, events: AsyncGenerator[Recorded, None]) -> Ended:
-        """Show a run of the agent, and return how it ended."""
+    async def show(self, events: AsyncGenerator[Recorded, None]) -> Outcome:
+        """Show a run of the agent, and return what came of it."""
         from toolwire_client.agent.events import Ended
+        from toolwire_client.agent.outcome import outcome_of
 
+        shown: list[Recorded] = []
         self._is_running, self._is_ending = True, False
         try:
             async with aclosing(events):
                 async for event in events:
                     await self._main.do(partial(self._face.show, event))
+                    shown.append(event)
                     if isinstance(event, Ended):
-                        return event
+                        return outcome_of(event, shown)
         finally:
             self._is_running = False
             self._main.soon(self._face.rest)

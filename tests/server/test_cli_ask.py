@@ -170,7 +170,7 @@ def test_the_outcome_is_named_and_only_an_answer_is_a_success(
 def test_a_run_that_needs_somebody_goes_on_in_another_process(folder: Path) -> None:
     first = run("ask", "How much is 12 * (3 + 4)?", *OFFLINE, "--transcript", "run.jsonl", cwd=folder)
     assert (first.returncode, first.stdout) == (1, "")
-    assert "nobody can be asked here" in first.stderr
+    assert "no terminal: --allow multiply, or --approve all, says yes beforehand; --resume" in first.stderr
     assert "--resume run.jsonl goes on with it" in first.stderr
     second = run("ask", *OFFLINE, "--resume", "run.jsonl", "--allow", "mult*", cwd=folder)
     assert (second.returncode, second.stdout) == (0, "12 * (3 + 4) = 84\n")
@@ -178,6 +178,22 @@ def test_a_run_that_needs_somebody_goes_on_in_another_process(folder: Path) -> N
     assert (third.returncode, third.stdout) == (0, "84 * 2 = 168\n")
     over = run("ask", *OFFLINE, "--resume", "run.jsonl", cwd=folder)
     assert (over.returncode, "the last question in run.jsonl is done" in over.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("model", "words", "told"),
+    [
+        ("models.py:asks", [], "  nobody can be asked here, since this is no terminal; --transcript FILE keeps a run"),
+        (
+            "arithmetic",
+            ["--json"],
+            "  nobody is asked with --json: --allow multiply, or --approve all, says yes beforehand",
+        ),
+    ],
+)
+def test_what_helps_where_nobody_can_be_asked_is_told(folder: Path, model: str, words: list[str], told: str) -> None:
+    done = run("ask", "How much is 12 * (3 + 4)?", "--tools", "tools.py", "--model", model, *words, cwd=folder)
+    assert done.stderr.splitlines()[-1].startswith(told)
 
 
 def test_the_tools_of_all_servers_are_offered(folder: Path) -> None:

@@ -101,7 +101,7 @@ def module_or_installed(name: str) -> ModuleType | Installed:
         raise LoadError(f"no module {name!r}; the file is served by its whole name: {name}.py")
     from toolwire_tools.bundled import BUNDLED
 
-    here = [file[:-3] for file in os.listdir() if file.endswith(".py")]
+    here = [file[:-3] for file in sorted(os.listdir()) if file.endswith(".py")]
     raise LoadError(unknown("module, file, bundled or installed tools", name, [*entries, *here, *BUNDLED]))
 
 

@@ -200,6 +200,14 @@ def test_a_mistake_is_told_in_one_sentence_with_its_remedy(
     assert "\n" not in str(caught.value)
 
 
+def test_files_are_proposed_in_alphabetical_order(write: Callable[[str, str], str]) -> None:
+    names = sorted(f"tools_{number}" for number in range(9, 30))
+    for name in reversed(names):
+        write(f"{name}.py", ADD)
+    with pytest.raises(LoadError, match=", ".join(names)):
+        load(["no.such.module"])
+
+
 @pytest.mark.parametrize(
     ("text", "shown", "told"),
     [

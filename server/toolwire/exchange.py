@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from .equipment import ServersToStart, budgets_of, face_of, is_attended, model_of, note
@@ -99,6 +100,18 @@ class Exchange:
     def tell(self, text: str) -> None:
         """Tell what is not part of the run."""
         self._main.soon(partial(note, self._face, text))
+
+    def why_nobody_was_asked(self, outcome: Outcome) -> str:
+        """Return what to say before a remedy for a run that waits for a person; nothing if there is one."""
+        from toolwire_client.agent.events import ApprovalAsked
+
+        if self.is_attended:
+            return ""
+        is_read = "json" in self.options
+        told = "nobody is asked with --json" if is_read else "nobody can be asked here, since this is no terminal"
+        if isinstance(outcome.pending, ApprovalAsked):
+            told += f": --allow {quote(outcome.pending.tool)}, or --approve all, says yes beforehand"
+        return f"{told}; "
 
     async def line(self, prompt: str, when_interrupted: str) -> str | None:
         """Return the line that is typed next, or `None` at the end.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,6 @@ from ..exchange import CANCELLED, OPTIONS, Exchange
 from . import Command
 
 if TYPE_CHECKING:
-    from toolwire_client.agent import Outcome
-
     from ..options import Words
 
 COMMAND = Command(
@@ -62,19 +59,8 @@ async def _ask(exchange: Exchange, question: str | None) -> int:
         raise UsageError(f"the last question in {options['resume']} is done; give another one to ask there")
     outcome = await exchange.show(session.go_on() if question is None else session.run(question))
     if outcome.status == "needs_input":
-        alone = "" if exchange.is_attended else _what_to_say_beforehand(outcome, options)
-        exchange.tell(alone + _how_to_go_on(options))
+        exchange.tell(exchange.why_nobody_was_asked(outcome) + _how_to_go_on(options))
     return {"answered": 0, "cancelled": CANCELLED}.get(outcome.status, 1)
-
-
-def _what_to_say_beforehand(outcome: Outcome, options: dict[str, Any]) -> str:
-    from toolwire_client.agent.events import ApprovalAsked
-
-    is_read = "json" in options
-    told = "nobody is asked with --json" if is_read else "nobody can be asked here, since this is no terminal"
-    if isinstance(outcome.pending, ApprovalAsked):
-        told += f": --allow {shlex.quote(outcome.pending.tool)}, or --approve all, says yes beforehand"
-    return f"{told}; "
 
 
 def _how_to_go_on(options: dict[str, Any]) -> str:

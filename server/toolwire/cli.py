@@ -7,8 +7,6 @@ import sys
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
-from toolwire_tools.suggestions import unknown
-
 from . import __version__
 from .commands import COMMANDS, command, run
 from .errors import Failed, LoadError, UsageError
@@ -103,6 +101,8 @@ def _help(name: str | None) -> int:
 
 
 def _no_command(word: str) -> str:
+    from toolwire_tools.suggestions import unknown  # only a mistake needs it, and all that comes with it
+
     if word.startswith("-"):
         return unknown("option", word, ["--help", "--version"]) + "; other options go behind a command"
     if word.endswith((".py", ".yaml", ".yml")) or os.path.exists(word):

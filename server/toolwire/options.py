@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
-from toolwire_tools.sizes import size as size
-from toolwire_tools.suggestions import unknown
 
 from .errors import UsageError
 
@@ -86,8 +84,7 @@ def parse(arguments: Sequence[str], options: Sequence[Option]) -> Words:
         flag, equals, value = word.partition("=")
         option = known.get(flag)
         if option is None:
-            sentence = unknown("option", flag, [option.flag for option in (*options, HELP)])
-            raise UnknownOption(sentence, words, [word, *rest])
+            raise UnknownOption(_no_option(flag, options), words, [word, *rest])
         if not option.metavar:
             if equals:
                 raise UsageError(f"{flag} takes no value: leave out ={value}")
@@ -102,6 +99,12 @@ def parse(arguments: Sequence[str], options: Sequence[Option]) -> Words:
                 raise UsageError(f"{flag} wants a value: {flag} {option.metavar}")
         _add(found, option, value)
     return Words(found, words)
+
+
+def _no_option(flag: str, options: Sequence[Option]) -> str:
+    from toolwire_tools.suggestions import unknown  # only a mistake needs it, and all that comes with it
+
+    return unknown("option", flag, [option.flag for option in (*options, HELP)])
 
 
 def _optional_value(option: Option, rest: deque[str]) -> str:

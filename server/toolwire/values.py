@@ -12,7 +12,6 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.codec import DecodingError, decode
-from toolwire_tools.suggestions import unknown
 
 from .errors import UsageError
 
@@ -103,7 +102,7 @@ def _put(target: dict[str, Any], name: str, text: str, schema: Schema, root: Sch
         _put(inner, tail, text, properties[head], root)
         return
     if name not in properties and _resolved(schema, root).get("additionalProperties") is False:
-        raise UsageError(unknown("parameter", name, properties) if properties else "the tool takes no arguments")
+        raise UsageError(_no_parameter(name, properties))
     described = properties.get(name, {})
     value = _value(text, described, root)
     if name not in target:
@@ -112,6 +111,12 @@ def _put(target: dict[str, Any], name: str, text: str, schema: Schema, root: Sch
         target[name] += value if isinstance(value, list) else [value]
     else:
         raise UsageError(f"{name} is given twice, and takes one value")
+
+
+def _no_parameter(name: str, properties: dict[str, Schema]) -> str:
+    from toolwire_tools.suggestions import unknown  # only a mistake needs it, and all that comes with it
+
+    return unknown("parameter", name, properties) if properties else "the tool takes no arguments"
 
 
 def _value(text: str, schema: Schema, root: Schema) -> Any:

@@ -113,3 +113,19 @@ def test_only_the_budgeted_libraries_are_imported_before_the_first_list(loaded: 
 
 def test_nothing_heavy_of_the_standard_library_is_imported_before_the_first_list(loaded: set[str]) -> None:
     assert loaded & TOO_MUCH == set()
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["list", "tools_of_a_user.py"]])
+def test_commands_that_serve_nothing_themselves_import_no_tools(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "tools_of_a_user.py").write_text(FILE, encoding="utf-8")
+    script = "import sys; from toolwire.cli import main; main(); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=True,
+    )
+    loaded = {name.partition(".")[0] for name in done.stderr.split()}
+    assert (done.stdout != "", "toolwire_tools" in loaded, "toolwire" in loaded) == (True, False, True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from toolwire_tools.suggestions import unknown
-
 from .. import values
 from ..connection import client_of
 from ..equipment import person
@@ -83,6 +81,8 @@ def _tool(name: str, tools: list[ToolDescription]) -> ToolDescription:
     for tool in tools:
         if tool.name == name:
             return tool
+    from toolwire_tools.suggestions import unknown  # only a mistake needs it, and all that comes with it
+
     raise UsageError(unknown("tool", name, [tool.name for tool in tools]))
 
 

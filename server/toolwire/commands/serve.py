@@ -7,9 +7,11 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from toolwire_tools.sizes import size
+
 from .. import imports, load, log
 from ..errors import LoadError, UsageError
-from ..options import SET, Option, count, one_of, seconds, size
+from ..options import SET, Option, count, one_of, seconds
 from ..server import Server
 from ..stdio import NotConnected, claim
 from . import Command

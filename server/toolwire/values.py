@@ -64,7 +64,7 @@ def _object(text: str) -> dict[str, Any]:
 
 def _not_an_argument(words: Sequence[str], index: int, schema: Schema) -> str:
     """A clause that tells what may have been meant by the word there, and by those beside it."""
-    before, word, (after, then) = words[index - 1] if index else "", words[index], (*words[index + 1 :], "", "")[:2]
+    before, word, after, then = ["", *words, "", ""][index : index + 4]
     if before.endswith("=") or after.startswith("="):
         whole = before + word if before.endswith("=") else word + after + (then if after == "=" else "")
         remedy = f"no spaces stand around =, as in {quote(whole)}"

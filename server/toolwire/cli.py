@@ -7,6 +7,8 @@ import sys
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
+import toolwire_schemas  # noqa: F401  # before anybody imports msgspec, which that makes quicker
+
 from . import __version__
 from .commands import COMMANDS, command, run
 from .errors import Failed, LoadError, UsageError

@@ -128,4 +128,6 @@ def test_commands_that_serve_nothing_themselves_import_no_tools(tmp_path: Path, 
         check=True,
     )
     loaded = {name.partition(".")[0] for name in done.stderr.split()}
-    assert (done.stdout != "", "toolwire_tools" in loaded, "toolwire" in loaded) == (True, False, True)
+    assert done.stdout
+    # What msgspec would import first, unless toolwire_schemas is there before it, takes as long as all of msgspec.
+    assert loaded & {"toolwire", "toolwire_tools", "msgspec", "typing_extensions"} == {"toolwire", "msgspec"}

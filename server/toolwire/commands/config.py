@@ -75,8 +75,10 @@ def _fault(host: hosts.Host, server: hosts.Server) -> str:
     That is no reason to refuse: what it lacks here, it may find where the host starts it.
     """
     quietly = [server.command, *server.args, "--log-level", "warning"]
+    # Whoever asks for a setting does not expect compiled code beside their files.
+    environment = {**server.env, "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        with connected(quietly, is_ours=True, env=server.env):
+        with connected(quietly, is_ours=True, env=environment):
             return ""
     except Failed as failure:
         reason = f" ({failure})" if str(failure) else ""

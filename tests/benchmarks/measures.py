@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from contenders import Contender
-from wire import Server, call, request, running
+from wire import Server, apart, call, request, running
 
 Numbers = dict[str, list[float]]
 
@@ -108,8 +108,8 @@ def many_tools(contender: Contender, *, scale: float) -> Numbers:
         for count, server in servers.items():
             numbers[f"start_{count}_seconds"] = [server.ready_seconds]
             numbers[f"list_per_tool_{count}_seconds"] = [listing(server, int(100 * scale), count) / count]
-        for _ in range(TURNS):
-            for count, server in servers.items():
+        with apart(servers.values()):
+            for count, server in [*servers.items()] * TURNS:
                 calls[count] += one_at_a_time(server, int(CALLS_ONE_AT_A_TIME * scale) // TURNS)
     for count, times in calls.items():
         numbers[f"p50_{count}_seconds"] = [statistics.median(times)]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -123,6 +124,27 @@ class Server:
                 rest = rest[os.write(self._write, rest) :]
 
         threading.Thread(target=write, daemon=True).start()
+
+
+@contextmanager
+def apart(servers: Iterable[Server]) -> Iterator[None]:
+    """Keep the driver on one processor and *servers* on another, as far as the system lets us.
+
+    Where the scheduler happens to put two servers makes the calls of one take half as long again as the other's.
+    """
+    ours = os.sched_getaffinity(0) if sys.platform == "linux" else set()
+    if len(ours) < 2:
+        yield
+        return
+    here, there, *_ = sorted(ours)
+    for server in servers:
+        for thread in os.listdir(f"/proc/{server.pid}/task"):
+            os.sched_setaffinity(int(thread), {there})
+    os.sched_setaffinity(0, {here})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, ours)
 
 
 @contextmanager

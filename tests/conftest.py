@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import signal
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,3 +39,17 @@ def pytest_collection_finish() -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out what needs a model of somebody's own, unless one is named."""
     return True if collection_path.name == "live" and not config.getoption("--live") else None
+
+
+@pytest.fixture
+def own_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a test imports from its own folder, in which it runs, is unknown to the next."""
+    before = dict(sys.modules)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "tools", raising=False)  # what pytest may have called the folder of tests
+    monkeypatch.chdir(tmp_path)
+    yield
+    for name in set(sys.modules) - set(before):
+        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+    importlib.invalidate_caches()

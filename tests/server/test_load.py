@@ -11,22 +11,11 @@ from toolwire.errors import LoadError
 from toolwire.load import Target, load, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 
-@pytest.fixture(autouse=True)
-def own_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Imports of one test are unknown to the next."""
-    before = dict(sys.modules)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.delitem(sys.modules, "tools", raising=False)  # what pytest may have called the folder of tests
-    monkeypatch.chdir(tmp_path)
-    yield
-    for name in set(sys.modules) - set(before):
-        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
-            del sys.modules[name]
-    importlib.invalidate_caches()
+pytestmark = pytest.mark.usefixtures("own_imports")
 
 
 @pytest.fixture

@@ -207,10 +207,8 @@ def test_a_misspelt_name_brings_the_closest() -> None:
     assert "did you mean 'Calculator'?" in run("list", "Calculater").stderr
 
 
-def test_the_name_means_the_bundled_tool_whatever_lies_in_the_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("own_imports")
+def test_the_name_means_the_bundled_tool_whatever_lies_in_the_folder(tmp_path: Path) -> None:
     (tmp_path / "Clock").mkdir()
     (tmp_path / "Clock" / "tools.py").write_text("def other() -> None: ...")
     (tmp_path / "Calculator.py").write_text("def other() -> None: ...")

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, ClassVar
 
 import anyio
@@ -33,7 +34,7 @@ from toolwire_client.blocking import Blocking, run
 from toolwire_client.limit import Limit
 from toolwire_client.toolbox.naming import offered
 from toolwire_client.toolbox.unblocked import Unblocked
-from toolwire_tools import BaseAction, Env, Tool, ToolError
+from toolwire_tools import BaseAction, Cancelled, Env, Tool, ToolError
 
 LOOPS = FACES[1:]
 FAKE = str(Path(__file__).with_name("fake_server.py"))
@@ -404,7 +405,7 @@ def test_a_tool_that_takes_too_long_is_given_up(face: str, kind: str) -> None:
     async def scenario(make: Callable[..., AsyncToolbox]) -> None:
         tool = wait if kind == "sync" else wait_async
         with pytest.raises(TimedOut, match="did not finish within"):
-            await make([tool]).call_tool(tool.__name__, timeout_seconds=0.05)
+            await make([tool]).call_tool(tool.__name__, timeout_seconds=0.3)
 
     play(face, scenario)
     assert ended.wait(WAIT)
@@ -524,6 +525,32 @@ def test_time_with_the_user_does_not_count_for_tools_here_and_what_follows_does(
             await make([tool], on_ask=slow(True)).call_tool(tool.__name__, timeout_seconds=0.1)
 
     play(face, scenario)
+
+
+def test_for_a_call_that_is_over_nobody_is_asked(face: str) -> None:
+    asked: list[str] = []
+    told: SimpleQueue[BaseException] = SimpleQueue()
+
+    @tool_api
+    def ask_too_late(context: Context) -> None:
+        while not context.cancelled:
+            pass
+        try:
+            context.ask("Still there?", bool)
+        except BaseException as error:
+            told.put(error)
+
+    def on_ask(question: Question) -> Any:
+        asked.append(question.message)
+        return {"answer": True}
+
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        with pytest.raises(TimedOut):
+            await make([ask_too_late], on_ask=on_ask).call_tool("ask_too_late", timeout_seconds=0.3)
+        assert isinstance(told.get(timeout=WAIT), Cancelled)
+
+    play(face, scenario)
+    assert asked == []
 
 
 def test_tools_with_a_limit_see_the_context_of_their_caller(face: str) -> None:

@@ -107,17 +107,15 @@ class LocalCaller:
         """Log nothing: a tool in this process has this process's log."""
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Ask the user, and wait."""
+        """Ask the user, and wait. For a call that is over nobody is asked."""
+        if self.cancelled:
+            return self._unasked("Cancelled", f"the call of {self._tool.name} was cancelled")
         return self._waiting.call_back(partial(self.ask_async, message, schema))
 
     async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Ask the user. If there is none, the tool is told so as its own package does; else the question is closed."""
+        """Ask the user, if there is one."""
         if self._on_ask is None:
-            package = sys.modules.get(type(self._tool).__module__.partition(".")[0])
-            cannot_ask = getattr(package, "CannotAsk", None)
-            if cannot_ask is not None:
-                raise cannot_ask("This tool needs to ask the user, and there is nobody to ask.")
-            return {"action": NoAnswer.DISMISSED.value}
+            return self._unasked("CannotAsk", "This tool needs to ask the user, and there is nobody to ask.")
         question = Question(message, schema, self._tool.name)
         self._witness.asked(question)
         with self._limit.stopped():
@@ -125,6 +123,14 @@ class LocalCaller:
             replied = reply(answer, question)
         self._witness.answered(replied)
         return replied
+
+    def _unasked(self, error: str, reason: str) -> dict[str, Any]:
+        """Tell the tool the *reason*, by its own package's *error* of that name; without one, the question is closed."""
+        package = sys.modules.get(type(self._tool).__module__.partition(".")[0])
+        kind = getattr(package, error, None)
+        if kind is not None:
+            raise kind(reason)
+        return {"action": NoAnswer.DISMISSED.value}
 
     async def _report(self, done: float, total: float | None, message: str | None) -> None:
         assert self._on_progress is not None

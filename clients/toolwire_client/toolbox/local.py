@@ -125,7 +125,7 @@ class LocalCaller:
         return replied
 
     def _unasked(self, error: str, reason: str) -> dict[str, Any]:
-        """Tell the tool the *reason*, by its own package's *error* of that name; without one, the question is closed."""
+        """Tell the tool the *reason*, by its own package's *error* of that name; else close the question."""
         package = sys.modules.get(type(self._tool).__module__.partition(".")[0])
         kind = getattr(package, error, None)
         if kind is not None:

@@ -24,6 +24,8 @@ SHELVES = {
 ASKING = {f"commands/{name}" for name in ("call", "chat", "check", "demo", "schema")}
 ASKING |= {"connection", "equipment", "exchange", "check_report"}
 EXCEPTIONS = {(f"server/toolwire/{name}.py", "toolwire_client") for name in ASKING}
+# A plain function of the client's own process is described as a server describes it.
+EXCEPTIONS |= {("clients/toolwire_client/toolbox/local.py", "toolwire_tools")}
 
 
 def sources() -> Iterator[tuple[str, Path]]:

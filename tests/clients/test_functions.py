@@ -1,150 +1,133 @@
-"""Plain functions as tools of a toolbox."""
+"""Plain functions of this process as tools: the same as if a server served them."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from toolwire_client import Toolbox, connect
+from toolwire_client.agent import Agent
+from toolwire_client.models import ScriptedModel
+
+FUNCTIONS = '''
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Literal
-
-import anyio
-import pytest
-from toolwire_client.toolbox.functions import FunctionTool
-
-
-def described(function: Any) -> Any:
-    return FunctionTool(function).describe()
-
-
-def called(function: Any, **arguments: Any) -> Any:
-    return FunctionTool(function).call(arguments, None)
-
+from typing import Annotated, Any, Literal
 
 @dataclass
 class Point:
     x: int
     y: int = 0
 
+def search(query: str, limit: Annotated[int, "How many to find."] = 10, kind: Literal["a", "b"] = "a") -> list[str]:
+    """Search for things.
 
-def test_a_function_is_described_by_its_signature_and_docstring() -> None:
-    def search(query: str, limit: int = 10, kind: Literal["a", "b"] = "a", near: Point | None = None) -> list[str]:
-        """Search for things.
+    Args:
+        query: What to look for.
+    """
+    return [query] * limit
 
-        Everything is searched.
+def hinted_by_its_docstring(a, b=1, *, c=[1]):
+    """Tell what it was given.
 
-        Args:
-            query: What to look for.
-            limit: How many to find.
-        """
-        return []
+    Args:
+        a (int): the first
+        b (int, optional): the second
+        c (list of int): the others
+    """
+    return [a, b, c]
 
-    assert described(search) == {
-        "name": "search",
-        "description": "Search for things.\n\nEverything is searched.",
-        "inputSchema": {
-            "type": "object",
-            "properties": {
-                "query": {"type": "string", "description": "What to look for."},
-                "limit": {"type": "integer", "description": "How many to find.", "default": 10},
-                "kind": {"enum": ["a", "b"], "default": "a"},
-                "near": {"anyOf": [{"$ref": "#/$defs/Point"}, {"type": "null"}], "default": None},
-            },
-            "required": ["query"],
-            "additionalProperties": False,
-            "$defs": {
-                "Point": {
-                    "title": "Point",
-                    "type": "object",
-                    "properties": {"x": {"type": "integer"}, "y": {"type": "integer", "default": 0}},
-                    "required": ["x"],
-                }
-            },
-        },
-    }
+def open_to_more(a: int, /, **more: int) -> dict[str, int]:
+    return {"a": a, **more}
 
+def without_a_hint_for_null(point: Point = None, day: date = None) -> Point | None:
+    return point
 
-def test_a_function_that_says_nothing_takes_anything() -> None:
-    def f(x, y=None, *, z=[1]):  # type: ignore[no-untyped-def]  # noqa: B006
-        return [x, y, z]
+async def later(day: date) -> int:
+    """Tell the year."""
+    return day.year
 
-    assert described(f)["inputSchema"]["properties"] == {"x": {}, "y": {"default": None}, "z": {}}
-    assert described(f)["description"] == ""
-    assert called(f, x="a")["structuredContent"] == {"result": ["a", None, [1]]}
+def counted(up_to: int):
+    yield from map(str, range(up_to))
 
-
-def test_arguments_arrive_as_their_types() -> None:
-    def f(day: date, point: Point, numbers: set[int]) -> list[str]:
-        return [str(day.year), str(point.y), str(sorted(numbers))]
-
-    result = called(f, day="2026-07-28", point={"x": 1}, numbers=[2, 1])
-    assert result["structuredContent"] == {"result": ["2026", "0", "[1, 2]"]}
+def broken(a: int) -> int:
+    return "no number"
+'''
+NAMES = [line.split("(")[0].split()[-1] for line in FUNCTIONS.splitlines() if line.startswith(("def ", "async def "))]
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("search", {"query": "x", "limit": 2}),
+    ("search", {"query": 5, "limits": 2}),
+    ("hinted_by_its_docstring", {"a": 1}),
+    ("hinted_by_its_docstring", {"a": "x"}),
+    ("open_to_more", {"a": 1, "b": 2}),
+    ("open_to_more", {"a": 1, "b": "x"}),
+    ("without_a_hint_for_null", {"point": {"x": 1}}),
+    ("without_a_hint_for_null", {"point": None}),
+    ("later", {"day": "2026-07-28"}),
+    ("counted", {"up_to": 3}),
+    ("broken", {"a": "x"}),
+]
 
 
-def test_parameters_by_position_alone_are_passed_so() -> None:
-    def f(a: int, /, b: int = 2, *, c: int = 3) -> int:
-        return a * 100 + b * 10 + c
-
-    assert called(f, a=1, c=5)["structuredContent"] == {"result": 125}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"), [({}, "required field `a`"), ({"a": "x"}, "$.a"), ({"a": 1, "b": 2}, "unknown field `b`")]
-)
-def test_wrong_arguments_are_refused_before_the_call(arguments: dict[str, Any], said: str) -> None:
-    def f(a: int) -> None:
-        pytest.fail("it was called")
-
-    with pytest.raises(TypeError, match="f does not take these arguments") as caught:
-        called(f, **arguments)
-    assert said in str(caught.value)
+@pytest.fixture
+def functions() -> list[Any]:
+    module = ModuleType("functions")
+    sys.modules["functions"] = module
+    exec(FUNCTIONS, vars(module))
+    yield [vars(module)[name] for name in NAMES]  # type: ignore[misc]
+    del sys.modules["functions"]
 
 
-@pytest.mark.parametrize(
-    ("value", "result"),
-    [
-        ("text", {"content": [{"type": "text", "text": "text"}]}),
-        ({"a": 1}, {"content": [{"type": "text", "text": '{"a":1}'}], "structuredContent": {"a": 1}}),
-        (None, {"content": [{"type": "text", "text": "null"}], "structuredContent": {"result": None}}),
-        (Point(1), {"content": [{"type": "text", "text": '{"x":1,"y":0}'}], "structuredContent": {"x": 1, "y": 0}}),
-        (1 + 2j, {"content": [{"type": "text", "text": '"(1+2j)"'}], "structuredContent": {"result": "(1+2j)"}}),
-        (2**70, {"content": [{"type": "text", "text": str(2**70)}], "structuredContent": {"result": 2**70}}),
-    ],
-)
-def test_what_a_function_returns_is_presented(value: Any, result: Any) -> None:
-    assert called(lambda: value) == result
+def test_a_function_is_described_and_called_as_a_server_does_it(functions: list[Any], tmp_path: Path) -> None:
+    (tmp_path / "functions.py").write_text(FUNCTIONS, encoding="utf-8")
+    served = connect([sys.executable, "-m", "toolwire", "serve", str(tmp_path / "functions.py")])
+    toolbox = Toolbox(functions)
+    with served as client:
+        assert [tool.raw for tool in toolbox.list_tools()] == [tool.raw for tool in client.list_tools()]
+        for name, arguments in CALLS:
+            here, there = toolbox.call_tool(name, arguments), client.call_tool(name, arguments)
+            assert (here.is_error, here.text, here.structured) == (there.is_error, there.text, there.structured)
+        for caller in (toolbox, client):
+            wrong = caller.call_tool("broken", {"a": 1})
+            assert (wrong.is_error, wrong.text.endswith('result: "no number" is not an integer')) == (True, True)
 
 
-def test_an_async_function_is_awaited() -> None:
-    async def f(a: int) -> int:
-        return a
-
-    tool = FunctionTool(f)
-    assert tool.is_async
-    assert anyio.run(tool.call_async, {"a": 1}, None)["structuredContent"] == {"result": 1}
-
-
-def test_methods_and_callable_objects_are_functions_too() -> None:
-    class Adder:
-        def __call__(self, a: int) -> int:
-            return a + 1
-
-        def add(self, a: int) -> int:
-            return a + 2
-
-    assert called(Adder().add, a=1)["structuredContent"] == {"result": 3}
-    assert (FunctionTool(Adder()).name, called(Adder(), a=1)["structuredContent"]) == ("Adder", {"result": 2})
+def test_a_model_sees_what_a_function_returns(functions: list[Any]) -> None:
+    model = ScriptedModel([{"thought": "", "type": "FINAL_ANSWER", "ok": True, "result": "done"}])
+    Agent(model, functions).answer_sync("?")
+    (system, *_) = model.asked[0].messages
+    assert "How many to find." in system["content"]
+    assert "-> list[str]:" in system["content"]
+    assert "-> dict[str, int]:" in system["content"]
 
 
-class Opaque:
-    pass
-
-
-def of_opaque(x: Opaque) -> None: ...
 def of_nothing_known(x: Unknown) -> None: ...  # type: ignore[name-defined]  # noqa: F821
 def of_anything(*x: int) -> None: ...
-def of_any_name(**x: int) -> None: ...
 
 
-@pytest.mark.parametrize("function", [of_opaque, of_nothing_known, of_anything, of_any_name])
-def test_what_cannot_be_described_is_refused_with_a_remedy(function: Any) -> None:
-    with pytest.raises(TypeError, match=rf"{function.__name__} cannot be described.*tool_api"):
-        FunctionTool(function)
+@pytest.mark.parametrize(("function", "remedy"), [(of_nothing_known, "import the name"), (of_anything, "list[…]")])
+def test_what_cannot_be_described_is_refused_with_a_remedy(function: Any, remedy: str) -> None:
+    with pytest.raises(TypeError, match=function.__name__) as caught:
+        Toolbox([function])
+    assert remedy in str(caught.value)
+
+
+def test_a_client_of_servers_runs_without_the_packages_of_tools_and_of_our_server(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("def add(a: int, b: int) -> int:\n    return a + b\n", encoding="utf-8")
+    script = (
+        "import sys\n"
+        "sys.modules['toolwire'] = sys.modules['toolwire_tools'] = None\n"
+        "from toolwire_client import Toolbox, connect\n"
+        "from toolwire_client.agent import Agent\n"
+        "from toolwire_client.models import ArithmeticModel\n"
+        f"with connect([sys.executable, '-m', 'toolwire', 'serve', {str(tmp_path / 'tools.py')!r}]) as client:\n"
+        "    print(Toolbox([client]).call_tool('add', {'a': 1, 'b': 2}).text)\n"
+        "    agent = Agent(ArithmeticModel(), client, approval=lambda action: True)\n"
+        "    print(agent.answer_sync('What is 2 + 3?').result)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "3\n2 + 3 = 5\n", "")

@@ -136,7 +136,7 @@ def test_everything_that_can_be_a_tool_is_one(face: str) -> None:
         shout,
         shout_async,
         Tool(add, name="plus"),
-        Kit(),
+        Kit,
         Starred(),
         Env([Slashed()]),
         Helper(),
@@ -312,7 +312,7 @@ def test_a_call_that_is_given_up_before_it_has_begun_is_cancelled_when_it_does(l
     assert client.cancelled.wait(WAIT)
 
 
-@pytest.mark.parametrize("thing", [1, "add", None, object(), Kit, Helper])
+@pytest.mark.parametrize("thing", [1, "add", None, object(), Helper, object])
 def test_what_is_no_tool_is_refused(thing: Any) -> None:
     with pytest.raises(TypeError):
         Toolbox([thing])

@@ -12,7 +12,6 @@ from .suggestions import unknown
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from .tool import Tool
 
 Function = TypeVar("Function", bound="Callable[..., Any] | staticmethod[..., Any] | classmethod[Any, ..., Any]")
 
@@ -113,7 +112,6 @@ def _marked(thing: Any, options: Options) -> Any:
     try:
         setattr(target, ATTRIBUTE, options)
         target.api_description = description_of(target, options)
-        target.__toolwire_tools__ = _tools_of
     except (AttributeError, TypeError):
         raise RegistrationError(
             f"a {type(target).__name__} cannot carry options",
@@ -121,13 +119,6 @@ def _marked(thing: Any, options: Options) -> Any:
             remedy="decorate a function that calls it, or the method in its class",
         ) from None
     return thing
-
-
-def _tools_of(thing: Any) -> list[Tool]:
-    """What `__toolwire_tools__` is: a client that knows nothing of this package asks a function for its tools by it."""
-    from .registry import tools_of
-
-    return tools_of(thing)
 
 
 def _check_names(function: Any, tool: str, options: Options) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
+from . import docstrings
 from .errors import RegistrationError
+from .options import Options
 from .tool import Tool
 from .toolkit import is_toolkit, tools_of_toolkit
 
@@ -17,7 +20,7 @@ def tools_of(thing: Any) -> list[Tool]:
 
     It may be a `Tool`, a function (decorated or not), a bound method, a partial, a callable object, a toolkit
     (a class that is made without arguments, or an object), an action, its class, an executor or an environment of
-    actions, or a list or tuple of these.
+    actions, an agent (an object with a method `run`), or a list or tuple of these.
 
     Raises:
         NotOffered: for an action that is not enabled, abstract, only described, or cannot be made.
@@ -37,7 +40,19 @@ def tools_of(thing: Any) -> list[Tool]:
         raise RegistrationError(
             "no method of the class is decorated", tool=thing.__name__, remedy="put @tool_api on its methods"
         )
-    return [Tool(thing)]
+    return [_agent(thing) if _is_agent(thing) else Tool(thing)]
+
+
+def _is_agent(thing: Any) -> bool:
+    return callable(getattr(thing, "run", None)) and not inspect.isroutine(thing)
+
+
+def _agent(agent: Any) -> Tool:
+    """Return the tool that gives *agent* a task: it has the agent's name and takes what `run` takes."""
+    name, said = getattr(agent, "name", None), getattr(agent, "description", None)
+    written = docstrings.read(inspect.getdoc(agent.run) or inspect.getdoc(type(agent))).description
+    options = Options(description=said if isinstance(said, str) and said else written)
+    return Tool(agent.run, name=name if isinstance(name, str) and name else type(agent).__name__, options=options)
 
 
 def teller(kind: type) -> Callable[[Any], list[Tool]] | None:

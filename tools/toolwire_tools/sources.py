@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import inspect
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 from toolwire_schemas.dialects.lagent import from_entry
 
-from . import docstrings
 from .action_registry import action_from
 from .action_return import ActionReturn
 from .actions import BaseAction
 from .errors import ArgumentsError, NotOffered
 from .lagent import description_of
 from .model_text import Unreadable, json_value
-from .options import Options
 from .registry import tools_of
 from .remote import entries_of, is_server, tool_of, value_of
-from .tool import Tool
-from .toolkit import constructed, is_toolkit
+from .toolkit import constructed
 from .unattended import UNATTENDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .api import Api
+    from .tool import Tool
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -61,7 +58,7 @@ def source_of(thing: Any) -> Source:
         return _Action(thing)
     if is_server(thing):
         return _Server(thing)
-    return _Tools([_agent(thing)] if _is_agent(thing) else tools_of(thing))
+    return _Tools(tools_of(thing))
 
 
 class _Action:
@@ -112,20 +109,6 @@ class _Tools:
 
     def tools(self) -> list[Tool]:
         return self._tools
-
-
-def _is_agent(thing: Any) -> bool:
-    """True for what has `run`, and no tools of its own."""
-    is_more = isinstance(thing, type | Tool) or inspect.isroutine(thing) or is_toolkit(type(thing))
-    return callable(getattr(thing, "run", None)) and not is_more
-
-
-def _agent(agent: Any) -> Tool:
-    """The tool that gives an agent a task: called by its name, takes what `run` takes."""
-    name, said = getattr(agent, "name", None), getattr(agent, "description", None)
-    written = docstrings.read(inspect.getdoc(agent.run) or inspect.getdoc(type(agent))).description
-    options = Options(description=said if isinstance(said, str) and said else written)
-    return Tool(agent.run, name=name if isinstance(name, str) and name else type(agent).__name__, options=options)
 
 
 def _act(api: Api, parameters: Any) -> Any:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ..limit import Limit
     from ..waiting import Waiting
 
-_TELLER = "__toolwire_tools__"
-
 
 @runtime_checkable
 class ToolLike(Protocol):
@@ -42,8 +40,8 @@ class ToolLike(Protocol):
 def tools_of(thing: Any) -> Iterable[ToolLike]:
     """Return the tools that *thing* stands for.
 
-    It may be one, know its own (by `as_tool()`, or by `__toolwire_tools__` as everything that Toolwire's `tool_api`
-    decorates, and actions, executors and environments), be an agent (have `run`), or a plain function.
+    A `ToolLike`, or anything with `as_tool()`, describes itself. `toolwire_tools.tools_of` describes the rest (plain
+    functions, toolkits, actions, environments, agents), as it does for a server.
 
     Raises:
         TypeError: if it is none of these, or cannot be described.
@@ -52,27 +50,10 @@ def tools_of(thing: Any) -> Iterable[ToolLike]:
         return [thing]
     if callable(as_tool := getattr(thing, "as_tool", None)):
         return tools_of(as_tool())
-    if (teller := _teller(thing)) is not None:
-        known: Iterable[ToolLike] = teller(thing)
-        return known
-    from .functions import FunctionTool
+    # The one import from the tools' shelf: only for objects of this process, so a client of servers runs without it.
+    from toolwire_tools import tools_of as described
 
-    if callable(getattr(thing, "run", None)) and not isinstance(thing, type):
-        return [
-            FunctionTool(thing.run, getattr(thing, "name", type(thing).__name__), getattr(thing, "description", None))
-        ]
-    if callable(thing) and not isinstance(thing, type):
-        return [FunctionTool(thing)]
-    raise TypeError(f"{thing!r} is neither a client, a tool, an action, an agent nor a function")
-
-
-def _teller(thing: Any) -> Any:
-    """What tells the tools of *thing*: its own, its class's, or that of a decorated method."""
-    own = getattr(thing, _TELLER, None)
-    if own is not None:
-        return own
-    members = (getattr(type(thing), name, None) for name in dir(type(thing)) if not name.startswith("__"))
-    return next((getattr(member, _TELLER) for member in members if hasattr(member, _TELLER)), None)
+    return described(thing)
 
 
 class LocalCaller:

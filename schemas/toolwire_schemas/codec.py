@@ -1,8 +1,8 @@
 """JSON on the wire: exact numbers in, always-valid UTF-8 JSON out.
 
-Strategy. msgspec decodes, because it keeps integers of any size (orjson turns those of 2**64 and more
-into floats). orjson encodes, because it is the fastest, and msgspec takes over where orjson gives up: on
-integers beyond 64 bits. Both would write NaN and infinities as `null`, silently; here they are errors.
+Strategy. msgspec decodes, because it keeps integers exact (orjson turns those of 2**64 and more into floats). orjson
+encodes, because it is the fastest, and msgspec takes over where orjson gives up: on integers beyond 64 bits. Both would
+write NaN and infinities as `null`, silently; here they are errors.
 """
 
 from __future__ import annotations
@@ -17,6 +17,11 @@ _decode = msgspec.json.Decoder().decode
 
 MAX_DEPTH = 200
 """How deep a value may be nested to be sent: orjson stops at 254 levels, and the envelope takes a few."""
+
+
+MAX_DIGITS = 4300
+"""Digits of an integer, a minus sign counted as one. It is the limit of msgspec and, by default, of Python: to read
+digits takes quadratic time."""
 
 
 class DecodingError(ValueError):
@@ -45,7 +50,8 @@ def decode(text: bytes | str) -> Any:
 
 
 def _problem(text: bytes | str, problem: str) -> str:
-    """What is wrong with *text*: msgspec's *problem*, which calls half of a surrogate pair "truncated" near the end."""
+    """What is wrong with *text*: msgspec's *problem*, clearer for long integers and halves of surrogate pairs."""
+    problem = problem.replace("Integer value out of range", f"an integer has {_TOO_LONG}")
     try:
         orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -54,8 +60,8 @@ def _problem(text: bytes | str, problem: str) -> str:
     return problem
 
 
-def encode(value: Any) -> bytes:
-    """Return *value* as compact JSON in UTF-8. Unpaired surrogates become U+FFFD.
+def encode(value: Any, replaced: list[str] | None = None) -> bytes:
+    """Return *value* as compact JSON in UTF-8. Unpaired surrogates become U+FFFD; *replaced* receives their places.
 
     Raises:
         EncodingError: for NaN and infinities, types JSON has no form for, integers of more than 4,300 digits, and
@@ -64,7 +70,7 @@ def encode(value: Any) -> bytes:
     try:
         data = orjson.dumps(value)
     except TypeError:  # orjson.JSONEncodeError is one
-        return _encode_the_unusual(value)
+        return _encode_the_unusual(value, [] if replaced is None else replaced)
     # orjson writes NaN as null. A walk over every value is dear, so it is done only if a null was written. (`in` would
     # first try whether the bytes it looks for are an integer, by way of an exception.)
     if data.find(b"null") >= 0:
@@ -72,35 +78,53 @@ def encode(value: Any) -> bytes:
     return data
 
 
-def _encode_the_unusual(value: Any) -> bytes:
+def _encode_the_unusual(value: Any, replaced: list[str]) -> bytes:
     """JSON of what orjson refuses: integers beyond 64 bits, unpaired surrogates, integers as keys."""
-    plain = _plain(value, "", 0)
+    plain = _plain(value, "", 0, replaced)
     try:
         return msgspec.json.encode(plain)
-    except ValueError as error:  # an integer of more digits than Python writes, or anybody reads
+    except ValueError as error:  # a tool has lowered Python's own limit of digits
         raise EncodingError(str(error)) from None
 
 
-def _plain(value: Any, path: str, depth: int) -> Any:
+def _plain(value: Any, path: str, depth: int, replaced: list[str]) -> Any:
     if depth > MAX_DEPTH:
         raise EncodingError(f"nested more than {MAX_DEPTH} levels deep")
     match value:
-        case None | bool() | int():
+        case None | bool():
+            return value
+        case int():
+            if not _LEAST < value < _LARGEST:
+                raise EncodingError(f"{_place(path)} has {_TOO_LONG}; send it as text")
             return value
         case str():
-            return _paired(value)
+            return _paired(value, path, replaced)
         case float():
             return _finite(value, path)
         case dict():
-            return {_key(key, path): _plain(item, f"{path}.{key}", depth + 1) for key, item in value.items()}
+            return {
+                _key(key, path, replaced): _plain(item, f"{path}.{key}", depth + 1, replaced)
+                for key, item in value.items()
+            }
         case list() | tuple():
-            return [_plain(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
+            return [_plain(item, f"{path}[{index}]", depth + 1, replaced) for index, item in enumerate(value)]
     raise EncodingError(f"{_place(path)} is of type {type(value).__name__}, which JSON cannot express")
 
 
-def _paired(text: str) -> str:
+_TOO_LONG = f"more than {MAX_DIGITS:,} digits, the limit for integers"
+_LEAST, _LARGEST = -(10 ** (MAX_DIGITS - 1)), 10**MAX_DIGITS
+
+
+def _paired(text: str, path: str, replaced: list[str]) -> str:
     """*text* with surrogate pairs joined and unpaired ones replaced: UTF-16 knows the difference."""
-    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if text.isascii():
+        return text
+    utf_16 = text.encode("utf-16-le", "surrogatepass")
+    try:
+        return utf_16.decode("utf-16-le")
+    except UnicodeDecodeError:
+        replaced.append(_place(path))
+        return utf_16.decode("utf-16-le", "replace")
 
 
 def _finite(number: float, path: str) -> float:
@@ -109,9 +133,9 @@ def _finite(number: float, path: str) -> float:
     return number
 
 
-def _key(key: object, path: str) -> str:
+def _key(key: object, path: str, replaced: list[str]) -> str:
     if isinstance(key, str):
-        return _paired(key)
+        return _paired(key, path, replaced)
     if isinstance(key, int) and not isinstance(key, bool):
         return str(key)
     raise EncodingError(f"{_place(path)} has the key {key!r}, and JSON knows only text as keys")

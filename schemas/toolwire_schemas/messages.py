@@ -31,13 +31,13 @@ def notification(method: str, params: Any = None) -> bytes:
     return b'{"jsonrpc":"2.0",' + _call(method, params)
 
 
-def response(id: Id, result: Any) -> bytes:
-    """Return the answer to request *id*.
+def response(id: Id, result: Any, replaced: list[str] | None = None) -> bytes:
+    """Return the answer to request *id*; *replaced* is for `encode`.
 
     Raises:
         EncodingError: if *result* cannot be written as JSON.
     """
-    return encode({"jsonrpc": "2.0", "id": id, "result": result})
+    return encode({"jsonrpc": "2.0", "id": id, "result": result}, replaced)
 
 
 def response_of_json(id: Id, result: bytes) -> bytes:

@@ -26,7 +26,7 @@ from toolwire_schemas.codes import (
     METHOD_NOT_FOUND,
     REQUEST_CANCELLED,
 )
-from toolwire_tools import CannotAsk, ToolError, failure
+from toolwire_tools import ArgumentsError, CannotAsk, ToolError, failure
 
 from . import lifecycle, log
 from .asking import Asked, Reply, Response, can_ask, check_can_ask, input_response
@@ -307,10 +307,12 @@ class Protocol:
         return self._deliver(call, result) if self._ledger.end(call) else None
 
     def fail(self, call: Call, error: BaseException) -> bytes | None:
-        """As `finish`, for a tool that raised. The traceback of anything but a `ToolError` goes to stderr."""
+        """As `finish`, for a tool that raised. The traceback of whatever has no text for the caller goes to stderr."""
         if not self._ledger.end(call):
             return None
-        if not isinstance(error, ToolError):
+        if self._mask_errors and isinstance(error, ArgumentsError) and error.private:
+            log.traceback(f"{call.tool.name} refused its arguments", error.__cause__ or error, id=call.id)
+        elif not isinstance(error, ToolError):
             log.traceback(f"{call.tool.name} failed", error, id=call.id)
         return self._deliver(call, failure(error, mask=self._mask_errors, tool=call.tool.name))
 
@@ -428,10 +430,16 @@ class Protocol:
             return None if batch is None else batch.end(None)
         if call.origin.modern:
             result = lifecycle.modern_result(self._identity, result)
+        replaced: list[str] = []
         try:
-            message = messages.response(call.id, result)
+            message = messages.response(call.id, result, replaced)
         except EncodingError as error:
             return self._deliver_instead(call, f"{call.tool.name} returned what JSON cannot carry: {error}")
+        if replaced:
+            log.warning(
+                f"{call.tool.name} returned half a character (a lone surrogate), sent as U+FFFD: {replaced[-1]}",
+                id=call.id,
+            )
         if len(message) > self._max_result_bytes and not instead:
             return self._deliver_instead(
                 call,

@@ -24,7 +24,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     `max_result_bytes` one result that is sent, `max_pending_bytes` the input of all calls under way.
     `grace_seconds` is how long answers still owed are waited for when the host has hung up: clients send SIGTERM
     after two seconds. `ask_seconds` is how long a tool waits for the user's answer to a question. `coerce` decodes
-    arguments that a model sent as JSON text. `mask_errors` keeps the text of unexpected exceptions from the host.
+    arguments that a model sent as JSON text. `mask_errors` keeps the text of unexpected exceptions from the host,
+    including those that refuse an argument (`__post_init__`, validators).
 
     Raises:
         ValueError: for a value out of its range.

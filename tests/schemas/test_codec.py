@@ -56,6 +56,36 @@ def test_surrogates_are_replaced_and_pairs_of_them_joined() -> None:
     assert decode(encode("\ud83d\ude00")) == "\U0001f600"
 
 
+def test_the_places_of_replaced_surrogates_are_reported() -> None:
+    replaced: list[str] = []
+
+    encode({"a": ["fine", "\ud83d\ude00", "a\ud800b"], "\udc00": 1}, replaced)
+
+    assert replaced == ["a[2]", "the value"]
+
+
+LARGEST, LEAST = 10**4300 - 1, 1 - 10**4299
+
+
+@pytest.mark.parametrize("number", [LARGEST, LEAST], ids=["largest", "least"])
+def test_the_longest_integers_are_exact_in_both_directions(number: int) -> None:
+    assert decode(encode([number])) == [number]
+
+
+@pytest.mark.parametrize("number", [LARGEST + 1, LEAST - 1, 10**1_000_000], ids=["larger", "less", "huge"])
+def test_a_longer_integer_is_refused_with_the_limit_and_the_remedy(number: int) -> None:
+    with pytest.raises(EncodingError) as refusal:
+        encode({"a": [number]})
+
+    assert str(refusal.value) == "a[0] has more than 4,300 digits, the limit for integers; send it as text"
+
+
+@pytest.mark.parametrize("text", [b"9" * 4301, b"-" + b"9" * 4300, b"9" * 10_000_000], ids=["larger", "less", "huge"])
+def test_a_longer_integer_is_not_read_and_the_error_names_the_limit(text: bytes) -> None:
+    with pytest.raises(DecodingError, match=r"^an integer has more than 4,300 digits, the limit for integers"):
+        decode(b'{"a":' + text + b"}" if len(text) < 5000 else text)
+
+
 @pytest.mark.parametrize("value", [b"bytes", {1.5: 0}, object(), {"a": {1, 2}}])
 def test_what_json_has_no_form_for_is_refused(value: object) -> None:
     with pytest.raises(EncodingError):

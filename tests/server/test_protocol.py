@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
+from dataclasses import dataclass
 from typing import Any
 
+import pydantic
 import pytest
 from conversations import MODERN, answers, call, protocol_of, request
 from toolwire import Server, ToolError
 from toolwire.calls import Call
 from toolwire.protocol import Cancel, Protocol, Send
 from toolwire_schemas.codec import decode
+from toolwire_tools import Text
 
 
 def add(a: int, b: int) -> int:
@@ -184,6 +188,97 @@ def test_an_unexpected_exception_is_told_with_its_type_unless_masked(capfd: pyte
     assert "by the tool" not in json.dumps(masked)
     assert masked["result"]["isError"] is True
     assert capfd.readouterr().err.count("Traceback") == 2
+
+
+@dataclass
+class Checked:
+    """Refuses everything, as do a model's validator and a subclass of str."""
+
+    a: int
+
+    def __post_init__(self) -> None:
+        raise ValueError("secret")
+
+
+class Word(str):
+    def __new__(cls, text: str) -> Word:
+        raise ValueError("secret")
+
+
+class Model(pydantic.BaseModel):
+    a: int
+
+    @pydantic.field_validator("a")
+    @classmethod
+    def _check(cls, value: int) -> int:
+        raise ValueError("secret")
+
+
+def takes_checked(value: list[Checked]) -> None:
+    """Takes a dataclass."""
+
+
+def takes_word(value: list[Word]) -> None:
+    """Takes a subclass of str."""
+
+
+def takes_model(value: list[Model]) -> None:
+    """Takes a model."""
+
+
+@pytest.mark.parametrize(
+    ("tool", "value", "place"),
+    [
+        (takes_checked, {"a": 1}, "arguments.value[0]"),
+        (takes_word, "a", "arguments.value[0]"),
+        (takes_model, {"a": 1}, "arguments.value[0].a"),
+    ],
+)
+def test_what_the_authors_own_check_of_an_argument_says_is_masked_too(
+    capfd: pytest.CaptureFixture[str], tool: Any, value: Any, place: str
+) -> None:
+    [told] = answers(protocol_of(tool), call(tool.__name__, {"value": [value]}))
+    [masked] = answers(protocol_of(tool, mask_errors=True), call(tool.__name__, {"value": [value]}))
+
+    assert "secret" in result_text(told)
+    assert result_text(masked) == f"{place}: the tool refuses this value"
+    assert "secret" in capfd.readouterr().err
+
+
+def test_what_a_type_of_pythons_says_of_an_argument_is_not_masked() -> None:
+    def at(when: dt.time, model: Model) -> None:
+        """Takes a time."""
+
+    [masked] = answers(protocol_of(at, mask_errors=True), call("at", {"when": "25:00:00Z", "model": {"a": "x"}}))
+
+    assert '"25:00:00Z"' in result_text(masked)
+    assert '"x" is not an integer' in result_text(masked)
+
+
+def test_half_a_character_in_a_result_is_replaced_and_the_log_says_where(capfd: pytest.CaptureFixture[str]) -> None:
+    def halves(blocks: bool) -> Any:
+        return [Text("a"), {"b": "x\ud800"}] if blocks else {"b": ["x\ud800"]}
+
+    [structured, mixed] = answers(
+        protocol_of(halves), call("halves", {"blocks": False}, id=1), call("halves", {"blocks": True}, id=2)
+    )
+
+    assert structured["result"]["structuredContent"] == {"b": ["x\ufffd"]}
+    assert mixed["result"]["content"][1]["text"] == '{"b":"x\ufffd"}'
+    said = "halves returned half a character (a lone surrogate), sent as U+FFFD: result."
+    log = capfd.readouterr().err
+    assert f"{said}structuredContent.b[0] (id=1)" in log
+    assert f"{said}content[1].text (id=2)" in log
+
+
+def test_an_integer_too_long_for_json_is_an_error_that_names_the_limit() -> None:
+    def power(exponent: int) -> int:
+        return 10**exponent
+
+    [exact, refused] = answers(protocol_of(power), call("power", {"exponent": 4299}), call("power", {"exponent": 4300}))
+
+    assert exact["result"]["structuredContent"] == {"result": 10**4299}
+    assert "has more than 4,300 digits, the limit for integers; send it as text" in result_text(refused)
 
 
 def test_bad_arguments_are_an_answer_so_that_a_model_can_try_again() -> None:

@@ -61,6 +61,7 @@ def test_a_failure_is_told_in_plain_words(exception: BaseException, words: str) 
     [
         (ToolError("full"), "full"),
         (ArgumentsError([("arguments.a", "is missing")]), "arguments.a: is missing"),
+        (ArgumentsError([("arguments.a", "secret")], private=True), "arguments.a: the tool refuses this value"),
         (ValueError("secret"), "The tool dig failed."),
         (OutputError([("result", "secret")]), "The tool dig failed."),
         (Mute(), "The tool dig failed."),

@@ -107,7 +107,8 @@ class Arguments:
             return self._read_leniently(arguments)
         except (*NOT_CONVERTED, Refused) as error:
             refused = error if isinstance(error, Refused) else refusal(error)
-            raise ArgumentsError([(place("arguments", refused.path), refused.sentence)]) from refused.__cause__
+            fault = place("arguments", refused.path), refused.sentence
+            raise ArgumentsError([fault], private=refused.private) from refused.__cause__
         except RecursionError:
             raise ArgumentsError([("arguments", "is nested too deeply")]) from None
 

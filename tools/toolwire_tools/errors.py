@@ -56,11 +56,13 @@ class ToolError(Exception):
 class ArgumentsError(ToolError):
     """Arguments that a tool does not take.
 
-    *faults* holds a pair for each one: the place (`arguments.items[2].count`) and a sentence.
+    *faults* holds a pair for each one: the place (`arguments.items[2].count`) and a sentence. *private* says that the
+    sentences are messages of exceptions raised by the tool author's code, such as a dataclass's `__post_init__`.
     """
 
-    def __init__(self, faults: Iterable[tuple[str, str]]) -> None:
+    def __init__(self, faults: Iterable[tuple[str, str]], *, private: bool = False) -> None:
         self.faults = list(faults)
+        self.private = private
         super().__init__(in_sentences(self.faults))
 
 

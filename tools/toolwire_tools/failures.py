@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .errors import ArgumentsError, OutputError, ToolError
+from .errors import ArgumentsError, OutputError, ToolError, in_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ def failure(exception: BaseException, *, mask: bool, tool: str) -> dict[str, Any
     """The answer to a call that ended in *exception*: an MCP result with `isError`.
 
     A `ToolError` speaks for itself, word for word. Of anything else the type and the message are given, or
-    with *mask* only that the tool failed. Never the traceback.
+    with *mask* only that the tool failed, or which argument it refused. Never the traceback.
     """
     return {"content": [{"type": "text", "text": _text(exception, mask, tool)}], "isError": True}
 
@@ -31,6 +31,8 @@ def _text(exception: BaseException, mask: bool, tool: str) -> str:
             return "\n".join(dict.fromkeys(texts))
         return _bounded("\n".join([_named(exception), *(f"- {text}" for text in texts)]))
     if isinstance(exception, ArgumentsError):
+        if mask and exception.private:
+            return _bounded(in_sentences((place, "the tool refuses this value") for place, _ in exception.faults))
         return _bounded(text_of(exception)) or masked
     if isinstance(exception, ToolError):
         return text_of(exception) or masked

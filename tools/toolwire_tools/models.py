@@ -6,7 +6,7 @@ what the published schema refuses ("5" for an integer). Once jsonschema has pass
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
@@ -42,17 +42,21 @@ def shape(hint: Any, direction: Direction, defs: dict[str, Schema]) -> Shape:
 
 def _reader(adapter: Any, *, lax: bool) -> Build:
     from pydantic import VERSION, ValidationError
+    from pydantic_core.core_schema import ErrorType
 
     # Before 2.12 only the model's own configuration can forbid unknown members.
     forbids = tuple(map(int, VERSION.split(".")[:2])) >= (2, 12)
     how: dict[str, Any] = {} if lax else {"strict": True, "extra": "forbid"} if forbids else {"strict": True}
+
+    # The other types of error carry the text of a validator that the tool's author wrote.
+    own = set(get_args(ErrorType)) - {"value_error", "assertion_error"}
 
     def build(value: Any) -> Any:
         try:
             return adapter.validate_json(msgspec.json.encode(value), **how)
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]
-            raise Refused(first["msg"], first["loc"]) from error
+            raise Refused(first["msg"], first["loc"], private=first["type"] not in own) from error
 
     return build
 

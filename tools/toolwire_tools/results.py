@@ -55,10 +55,16 @@ def _object(data: Any) -> Result:
 def _text(data: Any) -> str:
     if type(data) is str:
         return data
+    replaced: list[str] = []
     try:
-        return encode(data).decode()
+        text = encode(data, replaced).decode()
     except ValueError as error:
         raise OutputError([("result", str(error))]) from None
+    if replaced:  # whoever sends the text is to notice, too
+        import json
+
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return text
 
 
 _LEAST, _LARGE = -(2**64), 2**64

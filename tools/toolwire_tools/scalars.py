@@ -215,7 +215,7 @@ def _path(given: str) -> Any:
 def from_text(cls: type, direction: Direction) -> Shape | None:
     """Return the shape of a class that is made from one string: paths, addresses, time zones, subclasses of str."""
     name = f"{cls.__module__}.{cls.__qualname__}"
-    build = None if direction == "output" else guarded(cls)
+    build = None if direction == "output" else guarded(cls, private=name not in _FORMATS)
     if name in _FORMATS:
         found = _FORMATS[name]
         return text({"format": found} if found else {}, str, build)

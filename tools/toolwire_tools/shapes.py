@@ -26,16 +26,20 @@ QUICK, WALK, JUDGE = 0, 1, 2
 
 
 class Refused(ValueError):
-    """A value that a build step does not take; *path* leads to it from the outside."""
+    """A value that a build step does not take; *path* leads to it from the outside.
 
-    def __init__(self, sentence: str, path: tuple[str | int, ...] = ()) -> None:
+    *private* says that *sentence* is the message of an exception raised by the tool author's code.
+    """
+
+    def __init__(self, sentence: str, path: tuple[str | int, ...] = (), *, private: bool = False) -> None:
         super().__init__(sentence)
         self.sentence = sentence
         self.path = path
+        self.private = private
 
     def below(self, step: str | int) -> Refused:
         """The same refusal, seen from one level further out."""
-        return Refused(self.sentence, (step, *self.path))
+        return Refused(self.sentence, (step, *self.path), private=self.private)
 
 
 class Shape(msgspec.Struct, frozen=True):
@@ -87,8 +91,8 @@ def refusal(error: Exception) -> Refused:
     return Refused(sentence, tuple(steps))
 
 
-def guarded(make: Build, sentence: str = "") -> Build:
-    """A build step that turns the ValueErrors of *make* into refusals."""
+def guarded(make: Build, *, private: bool = False) -> Build:
+    """A build step that turns the ValueErrors of *make* into refusals, *private* if *make* is the tool author's."""
 
     def build(value: Any) -> Any:
         try:
@@ -96,7 +100,7 @@ def guarded(make: Build, sentence: str = "") -> Build:
         except Refused:
             raise
         except (ValueError, TypeError, ArithmeticError) as error:
-            raise Refused(sentence or str(error) or type(error).__name__) from error
+            raise Refused(str(error) or type(error).__name__, private=private) from error
 
     return build
 

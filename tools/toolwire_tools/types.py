@@ -156,7 +156,7 @@ class Types:
         shape = self._bare(base)
         if self.direction == "output":
             return shape
-        make, wrap = shape.build, guarded(cls)
+        make, wrap = shape.build, guarded(cls, private=True)
         build = wrap if make is None else (lambda value: wrap(make(value)))
         return msgspec.structs.replace(shape, build=build, same=False)
 
@@ -403,7 +403,7 @@ def _members_of(
         (f"f{index}", field.name if make else field.key, field.key, shape.build)
         for index, (field, shape) in enumerate(zip(given, shapes, strict=True))
     ]
-    finish = guarded(make) if make else None
+    finish = guarded(make, private=True) if make else None
 
     def build(twin: Any) -> Any:
         values = {}

@@ -51,6 +51,10 @@ class Difference(msgspec.Struct, frozen=True):
     text: str
     new_takes_old: Verdict = YES
     old_takes_new: Verdict = YES
+    is_plain: bool = False
+    """The verdicts are about all values that the schemas take, also members that these do not describe."""
+    is_silent: bool = False
+    """The schemas take the same: the verdict says that a value may be ignored which was not."""
 
 
 class Side(msgspec.Struct, frozen=True):
@@ -122,7 +126,14 @@ class _Walk:
         self._within.append(pair)
         is_same = self._same(old.plain, new.plain)
         ahead, back = (YES, YES) if is_same else (new.takes_all_of(old), old.takes_all_of(new))
-        below = [bounded for found in self._below(old, new, place) if (bounded := _within_bounds(found, ahead, back))]
+        plain: tuple[Verdict, Verdict] | None = (YES, YES) if is_same else None
+        below = []
+        for found in self._below(old, new, place):
+            if found.is_plain and plain is None:
+                plain = compared(old.plain, new.plain), compared(new.plain, old.plain)
+            bounds = plain if found.is_plain and plain is not None else (ahead, back)
+            if (bounded := _within_bounds(found, *bounds)) is not None:
+                below.append(bounded)
         self._within.pop()
         return below if is_same else [*self._here(old, new, place, below, ahead, back), *below]
 
@@ -144,7 +155,13 @@ class _Walk:
             where, member = written(place, [name]), old.part("properties", name)
             if name not in theirs:
                 back = new.needs(name) if name in needed else YES
-                yield Difference(where, "member-removed", "removed", new.takes_among_others(member), back)
+                ahead = new.takes_among_others(member)
+                # To what effect is it taken? Most tools drop what they do not know.
+                if ahead.answer == "yes" and member.plain.schema is not False:
+                    text = "removed; values are still accepted, but may be ignored"
+                    yield Difference(where, "member-removed", text, UNKNOWN, back, is_silent=True)
+                else:
+                    yield Difference(where, "member-removed", "removed", ahead, back)
                 continue
             if name in needed_now - needed:
                 yield Difference(where, "member-required", "required now", old.needs(name), YES)
@@ -167,13 +184,19 @@ class _Walk:
         if mixed is not None and not self._same(old.plain, mixed):
             own_ahead, own_back = compared(old.plain, mixed), compared(mixed, old.plain)
             if (own_ahead.answer, own_back.answer) != ("yes", "yes"):
-                yield self._difference(old, new, place, own_ahead, own_back)
+                yield msgspec.structs.replace(self._difference(old, new, place, own_ahead, own_back), is_plain=True)
                 return
         # What is not told of any part is the whole's.
-        ahead = YES if any(found.new_takes_old.answer != "yes" for found in below) else ahead
+        told = [found for found in below if not found.is_silent]
+        ahead = YES if any(found.new_takes_old.answer != "yes" for found in told) else ahead
         back = YES if any(found.old_takes_new.answer != "yes" for found in below) else back
         if (ahead.answer, back.answer) != ("yes", "yes"):
             yield self._difference(old, new, place, ahead, back)
+        elif not below:  # users notice nothing, and yet it is not the same
+            ahead, back = compared(old.plain, new.plain), compared(new.plain, old.plain)
+            if (ahead.answer, back.answer) != ("yes", "yes"):
+                found = self._difference(old, new, place, ahead, back)
+                yield msgspec.structs.replace(found, new_takes_old=YES, old_takes_new=YES)
 
     def _difference(self, old: Side, new: Side, place: str, ahead: Verdict, back: Verdict) -> Difference:
         text = self._about_null(old.plain, new.plain) or _in_words(old.plain, new.plain)
@@ -189,8 +212,10 @@ class _Walk:
 
 def _within_bounds(part: Difference, ahead: Verdict, back: Verdict) -> Difference | None:
     """What a part's difference means for the whole, `None` if nothing."""
-    mine, theirs = _bounded(part.new_takes_old, ahead), _bounded(part.old_takes_new, back)
-    if part.kind in _OF_VALUES and (mine.answer, theirs.answer) == ("yes", "yes"):
+    mine = part.new_takes_old if part.is_silent else _bounded(part.new_takes_old, ahead)
+    theirs = _bounded(part.old_takes_new, back)
+    means_nothing = (mine.answer, theirs.answer) == ("yes", "yes")
+    if part.kind in _OF_VALUES and means_nothing and (mine, theirs) != (part.new_takes_old, part.old_takes_new):
         return None
     return msgspec.structs.replace(part, new_takes_old=mine, old_takes_new=theirs)
 

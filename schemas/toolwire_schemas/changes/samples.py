@@ -179,6 +179,10 @@ class Samples:
                     yield {**start, name: value}
         for name in wide.keys() - base.keys():
             yield {other: value for other, value in wide.items() if other != name}
+        limits = {int(node.words["maxProperties"]) for node in around if "maxProperties" in node.words}
+        for size in sorted(limit + 1 for limit in limits if limit < _MAX_LENGTH):
+            more = (f"extra{number}" for number in range(size - len(wide)))
+            yield wide | {name: values[0] for name in more if (values := parts(name))}
 
 
 def _remember(value: Any, simple: list[Any]) -> None:

@@ -11,10 +11,14 @@ import os
 import re
 from contextlib import contextmanager
 from functools import partial
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_tools import RegistrationError, Tool, tools_in, tools_of
+from toolwire_tools.errors import MadeForFastMCP
+from toolwire_tools.modules import is_made_for_fastmcp
+from toolwire_tools.options import marked
 from toolwire_tools.suggestions import unknown
 
 from . import imports, log
@@ -197,6 +201,13 @@ def _tools_of_file(target: Target) -> list[Tool]:
 
 
 def _tools_of_module(module: ModuleType, target: Target) -> list[Tool]:
+    try:
+        return _offered_by(module, target)
+    except MadeForFastMCP as error:
+        raise LoadError(f"{target} is {error.PROBLEM}; {error.REMEDY}") from None
+
+
+def _offered_by(module: ModuleType, target: Target) -> list[Tool]:
     if target.name is None:
         offer = tools_in(module)
         for skipped in offer.skipped:
@@ -207,7 +218,10 @@ def _tools_of_module(module: ModuleType, target: Target) -> list[Tool]:
     head, dot, _ = target.name.partition(".")
     if not hasattr(module, head):
         return _tools_named(module, target)
-    tools = tools_of(getattr(module, head))
+    thing = getattr(module, head)
+    if isinstance(thing, FunctionType) and marked(thing) is None and is_made_for_fastmcp(module):
+        raise MadeForFastMCP(head)  # it may be a prompt, or take FastMCP's context
+    tools = tools_of(thing)
     if not dot:
         return tools
     named = [tool for tool in tools if tool.name == target.name]

@@ -284,3 +284,65 @@ def test_installed_tools_are_known_by_their_name(write: Callable[[str, str], str
     assert names("time") == ["alone"]
     with pytest.raises(LoadError, match="did you mean 'searching'"):
         load(["serching"])
+
+
+FASTMCP = """
+class FastMCP:
+    name = "demo"
+    def tool(self, function): return function
+class Client: ...
+"""
+
+
+@pytest.fixture
+def fastmcp(write: Callable[[str, str], str], monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], str]:
+    """As `write`, where what matters of FastMCP is installed: the modules in which its classes are defined."""
+    write("fastmcp/__init__.py", "from .server.server import FastMCP\nfrom .client.client import Client\n")
+    for place in ("fastmcp/client/client.py", "fastmcp/server/server.py", "mcp/server/fastmcp.py"):
+        write(place, FASTMCP)
+    write("fastmcp/tools/tool.py", "class FunctionTool:\n    def __init__(self, f): self.name = f.__name__\n")
+    for package in [name for name in sys.modules if name.partition(".")[0] in ("fastmcp", "mcp")]:
+        monkeypatch.delitem(sys.modules, package)
+    return write
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("from fastmcp import FastMCP\nmcp = FastMCP()\n@mcp.tool\ndef add() -> int: return 1\n", ""),
+        ("from fastmcp import FastMCP\nmcp = FastMCP()\n@mcp.tool\ndef add() -> int: return 1\n", ":mcp"),
+        ("from fastmcp import FastMCP\nmcp = FastMCP()\n@mcp.tool\ndef add() -> int: return 1\n", ":add"),
+        ("from mcp.server.fastmcp import FastMCP\nmcp = FastMCP()\ndef add() -> int: return 1\n", ""),
+        ("from fastmcp.tools.tool import FunctionTool\n@FunctionTool\ndef add() -> int: return 1\n", ""),
+        ("from fastmcp.tools.tool import FunctionTool\n@FunctionTool\ndef add() -> int: return 1\n", ":add"),
+    ],
+)
+def test_a_file_made_for_fastmcp_is_refused_in_one_sentence(
+    fastmcp: Callable[[str, str], str], source: str, name: str
+) -> None:
+    path = fastmcp("made_for_fastmcp.py", source)
+
+    with pytest.raises(LoadError) as refusal:
+        load([path + name])
+
+    assert str(refusal.value) == (
+        f"{path}{name} is made for FastMCP, whose servers and tools Toolwire does not serve; run it with FastMCP, "
+        "or put @tool_api (from toolwire import tool_api) on the functions instead"
+    )
+
+
+def test_what_is_decorated_for_toolwire_is_served_beside_a_fastmcp_server(fastmcp: Callable[[str, str], str]) -> None:
+    path = fastmcp(
+        "for_both.py",
+        "from fastmcp import FastMCP\nfrom toolwire import tool_api\nmcp = FastMCP()\n"
+        "@tool_api\ndef add() -> int: return 1\n@mcp.tool\ndef sub() -> int: return 1\n",
+    )
+
+    assert names(path) == ["add"]
+    assert names(f"{path}:add") == ["add"]
+
+
+def test_a_file_that_only_uses_a_client_of_fastmcp_is_served(fastmcp: Callable[[str, str], str]) -> None:
+    path = fastmcp("asks.py", "from fastmcp import Client\nclient = Client()\ndef add() -> int: return 1\n")
+
+    assert names(path) == ["add"]

@@ -2,7 +2,8 @@
 
 TypeError
 └─ RegistrationError    you described a tool that cannot be offered
-   └─ NotOffered        it could be, and is not meant to be as it is
+   ├─ NotOffered        it could be, and is not meant to be as it is
+   └─ MadeForFastMCP    only FastMCP, or MCP's Python SDK, can serve it
 Exception
 ├─ ToolError            the tool says, in its own words, that it failed
 │  ├─ ArgumentsError    the caller sent arguments the tool does not take
@@ -47,6 +48,16 @@ class RegistrationError(TypeError):
 
 class NotOffered(RegistrationError):
     """An action that is no tool as it is: not enabled, abstract, only described, or not to be made without more."""
+
+
+class MadeForFastMCP(RegistrationError):
+    """A server, tool or module made for FastMCP or MCP's Python SDK."""
+
+    PROBLEM = "made for FastMCP, whose servers and tools Toolwire does not serve"
+    REMEDY = "run it with FastMCP, or put @tool_api (from toolwire import tool_api) on the functions instead"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"it is {self.PROBLEM}", tool=name, remedy=self.REMEDY)
 
 
 class ToolError(Exception):

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from .errors import NotOffered, RegistrationError
+from .errors import MadeForFastMCP, NotOffered, RegistrationError
 from .options import held, marked
-from .registry import distinct, teller, tools_of
+from .registry import distinct, is_of_fastmcp, teller, tools_of
 from .suggestions import unknown
 from .tool import Tool
 from .toolkit import is_toolkit
@@ -56,8 +56,15 @@ def tools_in(module: ModuleType) -> Offer:
         offer = _offer(offered, skipped)
         served = {id(type(_owner(tool))) for tool in offer.tools}  # a class is no loss if an object of it is offered
         return Offer(offer.tools, [skipped for skipped in offer.skipped if id(marks[skipped.name]) not in served])
+    if is_made_for_fastmcp(module):
+        raise MadeForFastMCP(module.__name__)
     functions = _once({name: value for name, value in vars(module).items() if _is_own(module, name, value)})
     return _offer_of(functions, skipped)
+
+
+def is_made_for_fastmcp(module: ModuleType) -> bool:
+    """Return whether *module* holds a server or tools of FastMCP, which may offer any of its functions."""
+    return any(is_of_fastmcp(value) for value in list(vars(module).values()))
 
 
 def _offer(things: dict[str, Any], skipped: list[Skipped], *, drop_classes: bool = True) -> Offer:

@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from . import docstrings
-from .errors import RegistrationError
+from .errors import MadeForFastMCP, RegistrationError
 from .options import Options
 from .tool import Tool
 from .toolkit import is_toolkit, tools_of_toolkit
@@ -28,6 +28,8 @@ def tools_of(thing: Any) -> list[Tool]:
     """
     if isinstance(thing, Tool):
         return [thing]
+    if is_of_fastmcp(thing):
+        raise MadeForFastMCP(str(getattr(thing, "name", type(thing).__name__)))
     if isinstance(thing, list | tuple):
         once = {id(item): item for item in thing}
         return distinct(tool for item in once.values() for tool in tools_of(item))
@@ -53,6 +55,15 @@ def _agent(agent: Any) -> Tool:
     written = docstrings.read(inspect.getdoc(agent.run) or inspect.getdoc(type(agent))).description
     options = Options(description=said if isinstance(said, str) and said else written)
     return Tool(agent.run, name=name if isinstance(name, str) and name else type(agent).__name__, options=options)
+
+
+def is_of_fastmcp(thing: Any) -> bool:
+    """Return whether *thing* is a server or tool object of FastMCP, or of a server class of MCP's Python SDK."""
+    return any(str(base.__module__).startswith(_FASTMCP) for base in type(thing).__mro__)
+
+
+_FASTMCP = ("fastmcp.server.", "fastmcp.tools.", "mcp.server.")
+"""The packages are not imported to find out: who has such an object has imported them."""
 
 
 def teller(kind: type) -> Callable[[Any], list[Tool]] | None:

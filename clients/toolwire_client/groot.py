@@ -8,6 +8,7 @@ is printed unless you want it. For approvals, budgets and transcripts see `Agent
 from __future__ import annotations
 
 import sys
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,8 +20,8 @@ from .models.model import as_model, kept_open
 from .react import BaseProtocol, DoubaoProtocol, Protocol, Tools, Unreadable
 from .react.history import in_role, in_turn
 from .react.prompts import language
-from .react.reading import after_thoughts
 from .react.results import shown
+from .react.tokens import checked, directed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -60,9 +61,11 @@ class ReAct:
     """Answers questions: the model *llm* acts in the environment *env*, which *protocol* finds in its replies.
 
     *llm* is whatever `as_model` takes. *env* is called as `env(name=..., parameters=...)`, and may tell its actions by
-    `get_actions_info()`. *protocol* is anything with `parse(text)`; one that also has a `system_prompt`, as Groot's two
-    have here, tells the model of the actions, unless *system* is given. *on_message* hears the replies ("Assistant")
-    and what the environment says ("Environment"): see `print_message`. *roles* says what the model calls the roles.
+    `describe_actions()`, as tools, or by `get_actions_info()`, as Groot does. *protocol* has `parse(text)`; one
+    that also has a `system_prompt`, as Groot's two have here, tells the model of the actions, unless *system* is given.
+    *on_message* hears the replies ("Assistant") and what the environment says ("Environment"): see `print_message`.
+    *roles* says what the model calls the roles. A block of code goes to the only action that runs code, unless the
+    protocol's `code_tool` names one.
 
     Without *protocol*, it is Doubao's. A reply that is malformed *max_errors* times in a row is asked for again.
     """
@@ -146,15 +149,9 @@ class ReAct:
 
     def _parsed(self, said: ModelReply) -> tuple[str, dict[str, Any] | None]:
         if isinstance(self.protocol, BaseProtocol):
-            message, action = self.protocol.parse(said.text, said.finish_reason)
-            message = message[after_thoughts(message) :].strip()
-            if action is None and not message:
-                raise Unreadable("empty")
-        else:
-            message, action = self.protocol.parse(said.text)
-        if action is not None and not _is_action(action):
-            raise ValueError(f"an action has a name and parameters, and no other members: {action!r}")
-        return message, action
+            return self.protocol.parse_reply(said, self._tools)
+        message, action = self.protocol.parse(said.text)
+        return message, action if action is None else directed(checked(action), self._tools)
 
     def _done(self, action: dict[str, Any]) -> Any:
         try:
@@ -188,8 +185,12 @@ class ReAct:
 
     def _system_prompt(self) -> str:
         if self._system is None and isinstance(self.protocol, Protocol) and not _is_mute(self.protocol):
-            self._system = self.protocol.system_prompt(Tools(_entries(self.env)))
+            self._system = self.protocol.system_prompt(self._tools)
         return self._system or ""
+
+    @cached_property
+    def _tools(self) -> Tools:
+        return Tools(_entries(self.env))
 
     def _anew(self) -> ReAct:
         return ReAct(
@@ -211,21 +212,15 @@ def print_message(who: str, text: str) -> None:
     sys.stderr.write(f"\x1b[{colour}m{line}\x1b[0m\n" if colour else f"{line}\n")
 
 
-def _is_action(action: object) -> bool:
-    return (
-        isinstance(action, dict)
-        and action.keys() == {"name", "parameters"}
-        and isinstance(action["name"], str)
-        and isinstance(action["parameters"], dict)
-    )
-
-
 def _is_mute(protocol: Protocol) -> bool:
     """Whether no reply can have an action by this protocol, as by Groot's default tokens, which are empty."""
     return isinstance(protocol, BaseProtocol) and not protocol.special_tokens["action_start_token"]
 
 
 def _entries(env: object) -> list[dict[str, Any]]:
+    if callable(describe := getattr(env, "describe_actions", None)):
+        entries: list[dict[str, Any]] = describe()
+        return entries
     tell = getattr(env, "get_actions_info", None)
     return [_entry(info) for info in tell()] if callable(tell) else []
 

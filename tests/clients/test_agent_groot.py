@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date, datetime
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from clients.stand_in import StandIn
 from toolwire_client.groot import BaseProtocol, DoubaoProtocol, Finished, NoProtocolReply, ReAct, State, print_message
 from toolwire_client.models import ArithmeticModel, OpenAIModel, ScriptedModel
 from toolwire_client.react import ModelReply
-from toolwire_tools import BaseAction, Env, ToolError, tool_api
+from toolwire_tools import BaseAction, CodeExecutor, Env, PythonInterpreter, ToolError, tool_api, tools_of
 
 
 class WebSearch(BaseAction):
@@ -140,6 +141,74 @@ def test_a_protocol_of_ones_own_needs_parse_alone() -> None:
     assert agent.run("?") == "noon"
     assert agent.state.history[2]["content"] == '{"called":"now"}'
     assert ReAct(llm=ScriptedModel(["act", "ok"]), env=print, protocol=Broken()).run("?") == "ok"
+
+
+BLOCK = "I compute.<|FunctionCallBegin|>```python\nprint(6 * 7)\n```<|FunctionCallEnd|>"
+
+
+class OwnRunner(BaseAction):
+    """Runs code."""
+
+    def run(self, code: str) -> str:
+        return f"ran {code}"
+
+
+@pytest.mark.parametrize(
+    ("runner", "said"), [(PythonInterpreter, "42"), (CodeExecutor, "42"), (OwnRunner, "ran print(6 * 7)")]
+)
+def test_a_code_block_works_out_of_the_box(runner: Any, said: str) -> None:
+    agent = ReAct(llm=ScriptedModel([BLOCK, "done"]), env=Env([WebSearch(), runner()]), protocol=DoubaoProtocol())
+    assert agent.run("?") == "done"
+    assert agent.state.history[2] == {"role": "tool", "content": said}
+
+
+def test_code_for_an_environment_that_tells_nothing_goes_where_groot_sends_it() -> None:
+    agent = ReAct(llm=ScriptedModel([BLOCK, "done"]), env=lambda name, parameters: {name: parameters})
+    agent.run("?")
+    assert agent.state.history[2]["content"] == '{"PythonInterpreter":{"code":"print(6 * 7)"}}'
+
+
+def test_a_protocol_with_groots_own_parse_works() -> None:
+    class Own(DoubaoProtocol):
+        def parse(self, text: str) -> tuple[str, Any]:  # as in Groot's document
+            if self.special_tokens["action_start_token"] not in text:
+                return text, None
+            text, action = text.split(self.special_tokens["action_start_token"])
+            action = action.split(self.special_tokens["action_end_token"])[0]
+            if action.startswith("``"):
+                return text, {"name": "PythonInterpreter", "parameters": {"code": action}}
+            return text, json.loads(action)
+
+    script = [act("WebSearch.search", query="x"), BLOCK, "<|FunctionCallBegin|>{bad<|FunctionCallEnd|>", "done"]
+    agent = ReAct(llm=ScriptedModel(script), env=Env([WebSearch(), PythonInterpreter()]), protocol=Own())
+    assert agent.run("?") == "done"
+    results = [message["content"] for message in agent.state.history if message["role"] == "tool"]
+    assert results == ['{"hits":["x"]}', "42"]
+    assert "Expecting property name" in agent.state.history[6]["content"]
+
+
+def test_the_model_sees_the_schemas_by_which_its_arguments_are_checked() -> None:
+    def book(seats: dict[str, int], prices: list[float], day: date | None = None) -> str:
+        """Book seats."""
+        return f"{seats} {prices}"
+
+    class Stamp(BaseAction):
+        """Stamps."""
+
+        def run(self, at: datetime, marks: dict[str, bool]) -> str:
+            return str(at)
+
+    llm = ScriptedModel([act("book", seats={"a": 1}, prices=[1.5]), "done"])
+    agent = ReAct(llm=llm, env=Env([book, Stamp()]))
+    agent.run("?")
+    shown = [
+        json.loads(line) for line in llm.asked[0].messages[0]["content"].splitlines() if line.startswith('{"name"')
+    ]
+    served = [tool.describe() for tool in tools_of([book, Stamp()])]
+    assert [(tool["name"], tool["parameters"]) for tool in shown] == [
+        (tool["name"], tool["inputSchema"]) for tool in served
+    ]
+    assert agent.state.history[2]["content"] == "{'a': 1} [1.5]"
 
 
 def test_empty_tokens_never_mean_an_action() -> None:

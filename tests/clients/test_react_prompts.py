@@ -98,6 +98,17 @@ def test_what_is_the_same_for_all_tools_comes_before_them(name: str) -> None:
     assert one[same:].startswith("add(")
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("en", "The tool of an ACTION must be one of: add, multiply"),
+        ("zh", "ACTION 的 tool 必须为 add, multiply 之一。"),
+    ],
+)
+def test_the_names_of_the_tools_are_listed_as_they_are(name: str, line: str) -> None:
+    assert line in StructuredProtocol(name).system_prompt(Tools([ADD, MULTIPLY])).splitlines()
+
+
 def test_the_prompt_and_the_results_call_the_flag_alike() -> None:
     assert "    ok: boolean, // whether it succeeded" in StructuredProtocol(result_key="ok").system_prompt(KNOWN)
     assert "    success: boolean, // whether" in StructuredProtocol(result_key="both").system_prompt(KNOWN)

@@ -169,7 +169,7 @@ def test_of_several_actions_the_first_is_taken_if_that_is_wanted() -> None:
 def test_a_reply_that_was_stopped_is_refused_however_complete_it_looks() -> None:
     for text in (f"{BEGIN}{TEXT}", f"{BEGIN}{TEXT}{END}", "It is 3."):
         with pytest.raises(Unreadable):
-            DOUBAO.parse(text, "length")
+            DOUBAO.parse_reply(ModelReply(text=text, finish_reason="length"), Tools([ADD]))
 
 
 def test_an_action_that_a_model_only_thinks_of_is_none() -> None:
@@ -223,7 +223,65 @@ def test_code_for_a_tool_that_is_not_there_is_told_which_ones_are() -> None:
     conversation.question("1 + 2?")
     decision = conversation.reply(f"{BEGIN}```python\nprint(1 + 2)\n```{END}")
     assert isinstance(decision, Retry)
-    assert "Unknown tool 'PythonInterpreter'. Available: add" in conversation.messages[-1]["content"]
+    assert "No tool runs a block of code. Call one of these by its name: add." in conversation.messages[-1]["content"]
+
+
+def tool(name: str, parameter: str, description: str = "", kind: str = "string") -> dict[str, Any]:
+    schema = {"type": "object", "properties": {parameter: {"type": kind}}, "required": [parameter]}
+    return {"name": name, "description": description, "inputSchema": schema}
+
+
+INTERPRETER = tool("PythonInterpreter", "command", "Run Python code and return its result.")
+BLOCK = ModelReply(text=f"I count.{BEGIN}```python\nprint(1)\n```{END}")
+
+
+@pytest.mark.parametrize(
+    ("runner", "parameter"),
+    [
+        (INTERPRETER, "command"),
+        (tool("PythonInterpreter", "code"), "code"),
+        (tool("CodeExecutor", "code"), "code"),
+        (tool("my_runner", "code"), "code"),
+        (tool("Lab", "code", "执行一段代码"), "code"),
+        (tool("Lab", "script", "Evaluates Python."), "script"),
+    ],
+)
+def test_code_goes_to_the_only_tool_that_runs_code(runner: dict[str, Any], parameter: str) -> None:
+    others = [
+        ADD,
+        tool("Shell", "command", "Run a shell command."),
+        tool("redeem", "code", "Take the code of a voucher."),
+        tool("CodeRunner", "code", "Run the lesson of this number.", kind="integer"),
+    ]
+    reading = DOUBAO.read(BLOCK, Tools([*others, runner]))
+    assert reading == Reading(Action("I count.", runner["name"], {parameter: "print(1)"}))
+
+
+def test_an_explicit_tool_for_code_wins() -> None:
+    protocol = DoubaoProtocol(code_tool=("Shell", "command"))
+    reading = protocol.read(BLOCK, Tools([INTERPRETER, tool("Shell", "command")]))
+    assert reading == Reading(Action("I count.", "Shell", {"command": "print(1)"}))
+
+
+def test_code_that_several_tools_run_is_refused_with_their_names() -> None:
+    reading = DOUBAO.read(BLOCK, Tools([INTERPRETER, tool("CodeExecutor", "code")]))
+    assert isinstance(reading, Invalid)
+    assert "PythonInterpreter (command), CodeExecutor (code)" in DOUBAO.language.tell(*reading.remarks)
+
+
+def test_what_an_overridden_parse_raises_or_returns_wrongly_is_told_to_the_model() -> None:
+    class Plain(DoubaoProtocol):
+        def parse(self, text: str) -> tuple[str, Any]:
+            return "", json.loads(text)
+
+    for text, said in (
+        ("no JSON", "Expecting value"),
+        ('{"name": "add"}', "`parameters` is missing"),
+        ("5", "must be of type object"),
+    ):
+        reading = Plain().read(ModelReply(text=text), Tools([ADD]))
+        assert isinstance(reading, Invalid)
+        assert said in Plain().language.tell(*reading.remarks)
 
 
 def test_the_prompt_shows_tools_and_tokens() -> None:

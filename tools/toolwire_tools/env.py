@@ -37,6 +37,10 @@ class Env:
         """Lagent's description of each action; the APIs of toolkits are called `Toolkit.api`."""
         return [deepcopy(entry.description) for entry in self._entries.values()]
 
+    def describe_actions(self) -> list[dict[str, Any]]:
+        """Return each action as an entry of MCP's `tools/list`: with the schemas by which its arguments are checked."""
+        return [deepcopy(entry.describe()) for entry in self._entries.values()]
+
     def __call__(self, name: str, parameters: Any = None) -> Any:
         """Execute an action, with a dict of arguments, and return its result; a text if there is no such action.
 

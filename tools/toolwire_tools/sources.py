@@ -31,6 +31,9 @@ class Entry(msgspec.Struct, frozen=True):
 
     name: str
     description: dict[str, Any]
+    """As Lagent describes it."""
+    describe: Callable[[], dict[str, Any]]
+    """Returns its entry in MCP's `tools/list`."""
     call: Callable[[Any], Any]
 
 
@@ -69,7 +72,10 @@ class _Action:
 
     def entries(self) -> list[Entry]:
         apis = [api for api in self._action.__toolwire_apis__.values() if api.is_callable and self._action.enable]
-        return [Entry(api.full_name, {**api.description, "name": api.full_name}, partial(_act, api)) for api in apis]
+        return [
+            Entry(api.full_name, {**api.description, "name": api.full_name}, partial(_told, api), partial(_act, api))
+            for api in apis
+        ]
 
     def tools(self) -> list[Tool]:
         try:
@@ -86,7 +92,10 @@ class _Server:
         self._listed = entries_of(server)
 
     def entries(self) -> list[Entry]:
-        return [Entry(entry["name"], from_entry(entry), partial(self._call, entry["name"])) for entry in self._listed]
+        return [
+            Entry(entry["name"], from_entry(entry), partial(dict, entry), partial(self._call, entry["name"]))
+            for entry in self._listed
+        ]
 
     def tools(self) -> list[Tool]:
         return [tool_of(entry, self._server) for entry in self._listed]
@@ -103,12 +112,21 @@ class _Tools:
 
     def entries(self) -> list[Entry]:
         return [
-            Entry(tool.name, description_of(tool.function, tool.options, name=tool.name), partial(_run, tool))
+            Entry(
+                tool.name,
+                description_of(tool.function, tool.options, name=tool.name),
+                tool.describe,
+                partial(_run, tool),
+            )
             for tool in self._tools
         ]
 
     def tools(self) -> list[Tool]:
         return self._tools
+
+
+def _told(api: Api) -> dict[str, Any]:
+    return {**api.tool.describe(), "description": api.description["description"]}
 
 
 def _act(api: Api, parameters: Any) -> Any:

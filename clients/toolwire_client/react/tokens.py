@@ -16,7 +16,7 @@ from toolwire_schemas.faults import shown
 from .messages import Action, FinalAnswer
 from .protocol import Invalid, Protocol, Reading, refuse_incomplete
 from .reading import after_thoughts, object_at
-from .remarks import Unreadable
+from .remarks import Unreadable, remark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,14 +29,17 @@ _CLOSING_FENCE = re.compile(r"\s*`{2,}")
 _OBJECT = re.compile(r"\s*(?P<bracket>\[\s*)?(?=\{)")
 _CLOSING_BRACKET = re.compile(r"\s*\]")
 _PYTHON = ("python", "py", "python3", "ipython", "")
+_CODE = ("PythonInterpreter", "code")
+"""Where Groot sends code, whatever tools there are."""
 
 
 class BaseProtocol(Protocol):
     """Text, and in it at most one action: `{"name": …, "parameters": {…}}`, or a block of code, between two tokens.
 
-    Code goes to *code_tool*, which is the name of a tool and of its parameter. With *several_actions* `"first"` the
-    first of several actions is taken; else a reply with several is refused. The slots of a *prompt* are `{{tools}}`,
-    which it must have, `{{start}}`, `{{end}}` and `{{instructions}}`.
+    Code goes to *code_tool*, the names of a tool and of its parameter; `"find"` takes the only tool that runs code, and
+    None refuses code. With *several_actions* `"first"` the first of several actions is taken; else a reply with several
+    is refused. The slots of a *prompt* are `{{tools}}`, which it must have, `{{start}}`, `{{end}}` and
+    `{{instructions}}`. A subclass may override `parse`.
 
     Raises:
         ValueError: for special tokens of other names than `action_start_token` and `action_end_token`.
@@ -49,7 +52,7 @@ class BaseProtocol(Protocol):
         self,
         special_tokens: Mapping[str, str] | None = None,
         *,
-        code_tool: tuple[str, str] | None = ("PythonInterpreter", "code"),
+        code_tool: tuple[str, str] | Literal["find"] | None = "find",
         several_actions: Literal["refuse", "first"] = "refuse",
         language: str = "en",
         prompt: str | None = None,
@@ -63,13 +66,14 @@ class BaseProtocol(Protocol):
         self.code_tool = code_tool
         self.several_actions = several_actions
 
-    def parse(self, text: str, finish_reason: str | None = None) -> tuple[str, dict[str, Any] | None]:
+    def parse(self, text: str) -> tuple[str, dict[str, Any] | None]:
         """Return what stands before the action, and the action: its `name` and `parameters`, None if there is none.
 
+        Code whose tool is to be found is returned as Groot has it: as `code` for `PythonInterpreter`.
+
         Raises:
-            Unreadable: if the model was stopped before its end, or its action is malformed or one of several.
+            Unreadable: if the action is malformed, or one of several.
         """
-        refuse_incomplete(finish_reason)
         start = self.special_tokens["action_start_token"]
         at = text.find(start, after_thoughts(text)) if start else -1
         if at < 0:
@@ -78,6 +82,23 @@ class BaseProtocol(Protocol):
         if self.several_actions == "refuse":
             self._refuse_more(text[end:])
         return text[:at], action
+
+    def parse_reply(self, reply: ModelReply, tools: Tools) -> tuple[str, dict[str, Any] | None]:
+        """Parse a whole reply: the text without thoughts, and the action as it is to be done with *tools*.
+
+        Raises:
+            Unreadable: if the model was stopped before its end, or said nothing, or if no one tool runs its code.
+            ValueError: whatever an overridden `parse` raises.
+        """
+        refuse_incomplete(reply.finish_reason)
+        text, action = self.parse(reply.text)
+        text = text[after_thoughts(text) :].strip()
+        if action is None and not text:
+            raise Unreadable("empty")
+        if action is None:
+            return text, None
+        action = checked(action)
+        return text, directed(action, tools) if self.code_tool == "find" else action
 
     def default_prompt(self) -> str:
         return self.language.tokens
@@ -95,16 +116,14 @@ class BaseProtocol(Protocol):
 
     def read(self, reply: ModelReply, tools: Tools) -> Reading | Invalid:
         try:
-            text, action = self.parse(reply.text, reply.finish_reason)
-            text = text[after_thoughts(text) :].strip()
-            if action is not None:
-                name = action["name"]
-                return Reading(Action(text, tools.find(name) or name, action["parameters"]))
-            if not text:
-                raise Unreadable("empty")
+            text, action = self.parse_reply(reply, tools)
         except Unreadable as error:
             return Invalid((error.remark,))
-        return Reading(FinalAnswer("", True, text))
+        except ValueError as error:  # from an overridden `parse`
+            return Invalid((remark("unreadable", reason=str(error)),))
+        if action is None:
+            return Reading(FinalAnswer("", True, text))
+        return Reading(Action(text, tools.find(action["name"]) or action["name"], action["parameters"]))
 
     def how_to_reply(self) -> str:
         tokens = self.special_tokens
@@ -123,7 +142,7 @@ class BaseProtocol(Protocol):
         if language not in _PYTHON or self.code_tool is None:
             raise Unreadable("code_language", language=shown(language)) if self.code_tool else Unreadable("no_object")
         code, end = self._code(text, fence)
-        tool, parameter = self.code_tool
+        tool, parameter = _CODE if self.code_tool == "find" else self.code_tool
         return {"name": tool, "parameters": {parameter: code}}, end
 
     def _object(self, text: str, at: int) -> tuple[dict[str, Any], int]:
@@ -136,7 +155,7 @@ class BaseProtocol(Protocol):
             if closing is None and self.several_actions == "refuse":
                 raise Unreadable("several", count=2)
             end = closing.end() if closing else end
-        return _checked(members), end
+        return checked(members), end
 
     def _code(self, text: str, fence: re.Match[str]) -> tuple[str, int]:
         end_token = self.special_tokens["action_end_token"]
@@ -167,7 +186,35 @@ class DoubaoProtocol(BaseProtocol):
         super().__init__(special_tokens or tokens, **settings)
 
 
-def _checked(members: dict[str, Any]) -> dict[str, Any]:
+def directed(action: dict[str, Any], tools: Tools) -> dict[str, Any]:
+    """Return *action*; if it is code as Groot sends it, the call of the one tool that runs code.
+
+    Raises:
+        Unreadable: if there are tools and none of them runs code, or several do.
+    """
+    tool, parameter = _CODE
+    is_elsewhere = tools.names and (
+        tool not in tools.names or parameter not in tools.schema(tool).get("properties", {})
+    )
+    if not is_elsewhere or (action["name"], [*action["parameters"]]) != (tool, [parameter]):
+        return action
+    match tools.code_runners():
+        case [(found, place)]:
+            return {"name": found, "parameters": {place: action["parameters"][parameter]}}
+        case []:
+            raise Unreadable("no_code_tool", names=", ".join(tools.names))
+        case several:
+            raise Unreadable("several_code_tools", tools=", ".join(f"{name} ({place})" for name, place in several))
+
+
+def checked(members: Any) -> dict[str, Any]:
+    """Return the name and the parameters among *members*.
+
+    Raises:
+        Unreadable: if one of them is missing, or of another type.
+    """
+    if not isinstance(members, dict):
+        raise Unreadable("wrong_type", member="action", wanted="object", given=shown(members))
     name, parameters = members.get("name"), members.get("parameters")
     for member, value, kind, wanted in (("name", name, str, "string"), ("parameters", parameters, dict, "object")):
         if member not in members:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
 Entry = dict[str, Any]
 Schema = dict[str, Any]
 Params = dict[str, Any]
+
+_CAPITALS = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
+_PYTHON = re.compile(r"\w?python|\binterpret|代码", re.IGNORECASE)
+_RUNS = re.compile(
+    rf"{_PYTHON.pattern}|\b(?:runs?|runner|exec\w*|eval\w*|sandbox|repl|jupyter)\b|执行|运行", re.IGNORECASE
+)
+_CODE_PARAMETERS = {"code": _RUNS, **dict.fromkeys(("command", "script", "source", "program", "snippet"), _PYTHON)}
+"""Parameters that may take code, each with what else must be said of the tool: a `command` is mostly a shell's."""
 
 
 class Tools:
@@ -54,6 +63,22 @@ class Tools:
         """Return the tool's input schema; an empty one if what it has is none."""
         schema = self._entries[name].get("inputSchema")
         return schema if isinstance(schema, dict) else {}
+
+    def code_runners(self) -> list[tuple[str, str]]:
+        """Return the tools that run Python code, each with the parameter that takes the code.
+
+        That is the only required parameter, a string with a telling name, of a tool that says what it does with it.
+        """
+        found = []
+        for name in self.names:
+            schema = self.schema(name)
+            match schema.get("required"):
+                case [str(parameter)] if parameter in _CODE_PARAMETERS:
+                    about = f"{_CAPITALS.sub(' ', name)} {self._entries[name].get('description', '')}"
+                    takes_text = schema.get("properties", {}).get(parameter, {}).get("type", "string") == "string"
+                    if takes_text and _CODE_PARAMETERS[parameter].search(about):
+                        found.append((name, parameter))
+        return found
 
     def fitted(self, name: str, params: Params) -> tuple[Params, list[Fault]]:
         """Return *params* as the tool takes them, and what its schema has against them.

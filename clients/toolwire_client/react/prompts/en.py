@@ -65,6 +65,8 @@ These are the tools; there are no others. Where a comment above a function gives
 
 {{tools}}
 
+The tool of an ACTION must be one of: {{tool_names}}
+
 To repeat: use these tools only, with parameters as they are defined here; and if they clearly cannot solve the
 question, give the final answer at once and say that there is none.
 
@@ -150,6 +152,9 @@ SENTENCES = {
     "between": "Between the call and {{end}} there is {{found}}.",
     "unfinished_code": "The code block does not end.",
     "code_language": "A code block is to be in Python, and not in {{language}}.",
+    "no_code_tool": "No tool runs a block of code. Call one of these by its name: {{names}}.",
+    "several_code_tools": "Several tools run code: {{tools}}. Call one of them by its name.",
+    "unreadable": "Your reply cannot be read: {{reason}}.",
     "several_calls": "There are {{count}} calls in your reply, and one is allowed. Nothing was done. Make one call.",
     "arguments": "The arguments of {{tool}} are no JSON object.",
     # How to do it right

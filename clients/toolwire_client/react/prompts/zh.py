@@ -36,7 +36,7 @@ type Response = {
 } | {
     thought: string, // 你的思考和打算
     type: 'ACTION', // 要求运行一个工具
-    tool: string, // 工具的名称，必须是下面列出的工具之一
+    tool: string, // 要执行的工具，必须是下面列出的工具之一
     params: Record<string, any>, // 工具的参数，以参数名为键
 } | {
     thought: string, // 你的思考
@@ -61,6 +61,8 @@ type Response = {
 工具如下，此外没有别的工具。函数上方的注释若给出了另外的名称，请使用注释里的名称。
 
 {{tools}}
+
+ACTION 的 tool 必须为 {{tool_names}} 之一。
 
 再强调一遍：只使用这些工具，参数要符合这里的定义；如果它们显然解决不了问题，就立刻给出最终答案，说明得不到答案。
 
@@ -139,6 +141,9 @@ SENTENCES = {
     "between": "调用与 {{end}} 之间还有 {{found}}。",
     "unfinished_code": "代码块没有结束。",
     "code_language": "代码块应当是 Python，而不是 {{language}}。",
+    "no_code_tool": "没有能执行代码块的工具。请按名称调用以下工具之一：{{names}}。",
+    "several_code_tools": "有多个工具可以执行代码：{{tools}}。请按名称调用其中一个。",
+    "unreadable": "无法读取你的回复：{{reason}}。",
     "several_calls": "你的回复里有 {{count}} 个调用，只允许有一个，所以什么都没有执行。请只调用一个工具。",
     "arguments": "{{tool}} 的参数不是 JSON 对象。",
     # How to do it right

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from callers import RecordingCaller
 from toolwire_tools import ToolError
 from toolwire_tools.bundled import class_of
 from toolwire_tools.bundled.python_interpreter.protection import protection
+from toolwire_tools.bundled.python_interpreter.syscalls import Machine, _steps
 from toolwire_tools.registry import tools_of
 
 
@@ -55,5 +57,29 @@ def _is_called(path: Path, name: str) -> bool:
     return f"({name}) " in state and f"({name}) Z" not in state
 
 
-NAMED = "open('/proc/self/comm', 'w').write({!r})\n"
+NAMED = "import ctypes\nctypes.CDLL(None).prctl(15, {!r}.encode(), 0, 0, 0)  # PR_SET_NAME\n"
 """Code by which a process calls itself something, at most 15 characters."""
+
+
+# What the filter of system calls decides
+
+ALLOWED = 0x7FFF0000
+REFUSED = 0x00050000
+
+
+def decided(machine: Machine, call: int, argument: int = 0, audit: int | None = None) -> int:
+    """What comes of a call: the kernel's rules for such programs, as far as this one uses them (linux/filter.h)."""
+    data = struct.pack("<IIQQ", call, machine.audit if audit is None else audit, 0, argument)
+    steps = [struct.unpack("HBBI", step) for step in _steps(machine)]
+    at = register = 0
+    while True:
+        code, then, otherwise, value = steps[at]
+        at += 1
+        match code:
+            case 0x20:
+                register = int.from_bytes(data[value : value + 4], "little")
+            case 0x06:
+                return value
+            case _:
+                holds = {0x15: register == value, 0x35: register >= value, 0x45: bool(register & value)}[code]
+                at += then if holds else otherwise

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -336,6 +338,93 @@ def test_what_exists_is_replaced_or_appended_to_only_on_demand(files: Files, roo
     files.write("notes/todo.md", "new\n", if_exists="replace")
     files.write("notes/todo.md", "more\n", if_exists="append")
     assert (root / "notes/todo.md").read_text() == "new\nmore\n"
+
+
+def test_appending_writes_to_the_file_itself(files: Files, root: Path) -> None:
+    log = root / "log.txt"
+    log.write_text("one\n")
+    log.chmod(0o640)
+    os.link(log, root / "second name")
+    before = log.stat()
+
+    with log.open("a") as other:  # of another process, say
+        changed = files.write("log.txt", "two\n", if_exists="append")
+        other.write("three\n")
+
+    after = log.stat()
+    assert changed["bytes"] == len("one\ntwo\n")
+    assert (root / "second name").read_text() == "one\ntwo\nthree\n"
+    assert (after.st_ino, after.st_mode, after.st_uid) == (before.st_ino, before.st_mode, before.st_uid)
+
+
+def test_many_who_append_at_once_lose_nothing(root: Path) -> None:
+    start = threading.Barrier(8)
+
+    def append(letter: str) -> None:
+        own = Files([root], writable=True)  # as servers of their own: no lock is shared
+        start.wait()
+        for _ in range(20):
+            own.write("new.log", letter * 100 + "\n", if_exists="append")
+
+    threads = [threading.Thread(target=append, args=(letter,)) for letter in "abcdefgh"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    lines = (root / "new.log").read_text().splitlines()
+    assert sorted(lines) == sorted(letter * 100 for letter in "abcdefgh" for _ in range(20))
+    assert not [name for name in os.listdir(root) if name.startswith(".toolwire")]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("if_exists", ["append", "replace"])
+def test_a_file_that_is_changed_keeps_its_owner(files: Files, root: Path, if_exists: Any) -> None:
+    theirs = root / "theirs.txt"
+    theirs.write_text("as it was\n")
+    os.chown(theirs, 12345, 54321)
+
+    files.write("theirs.txt", "more\n", if_exists=if_exists)
+    files.edit("theirs.txt", "more", "less")
+
+    assert (theirs.stat().st_uid, theirs.stat().st_gid) == (12345, 54321)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_FSIZE is counted in bytes")
+def test_what_cannot_be_appended_as_a_whole_is_not_appended(root: Path) -> None:
+    (root / "log.txt").write_text("one\n")
+    code = """
+import resource, signal, sys
+from toolwire_tools import ToolError
+from toolwire_tools.bundled.files import Files
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    Files([sys.argv[1]], writable=True).write("log.txt", "x" * 2000, if_exists="append")
+except ToolError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(root)], capture_output=True, text=True, timeout=60)
+
+    assert "File too large" in done.stdout
+    assert (root / "log.txt").read_text() == "one\n"
+
+
+def test_the_name_of_a_new_file_is_on_the_disk_when_the_call_returns(
+    files: Files, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    sync = os.fsync
+
+    def seen(fd: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{fd}"))
+        sync(fd)
+
+    monkeypatch.setattr(os, "fsync", seen)
+    files.write("new folder/new.txt", "x", if_exists="append")
+
+    assert synced[0] == str(root)  # which has the new folder
+    assert synced[-1] == str(root / "new folder")
 
 
 def test_data_is_written_from_base64(files: Files, root: Path) -> None:

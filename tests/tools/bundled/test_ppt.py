@@ -248,6 +248,41 @@ def test_nothing_outside_of_the_folder_is_written(tmp_path: Path, outside: str) 
     assert (folder / "bees.pptx").exists()
 
 
+@pytest.mark.parametrize("confined", [True, False])
+def test_a_link_that_is_made_after_create_file_is_never_written_through(tmp_path: Path, confined: bool) -> None:
+    folder, victim = tmp_path / "folder", tmp_path / "victim"
+    (folder / "inner").mkdir(parents=True)
+    victim.mkdir()
+    action = begun(folder / "inner", **({"folder": str(folder)} if confined else {}))
+
+    (folder / "inner").rename(folder / "moved")
+    (folder / "inner").symlink_to(victim)
+    told = refused(action, "submit_file")
+
+    assert "bees.pptx" in told
+    assert os.listdir(victim) == os.listdir(folder / "moved") == []
+    (folder / "inner").unlink()
+    (folder / "moved").rename(folder / "inner")
+    (victim / "other.pptx").write_text("as it was")
+    (folder / "inner" / "bees.pptx").symlink_to(victim / "other.pptx")
+    assert "cannot be written" in refused(action, "submit_file")
+    assert (victim / "other.pptx").read_text() == "as it was"
+
+
+def test_a_picture_is_not_read_through_a_link_that_appears_between_check_and_use(tmp_path: Path, picture: str) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    action = begun(folder, folder=str(folder))
+    shutil.copy(picture, folder / "own.png")
+    path = action._path("own.png", "image")
+
+    (folder / "own.png").unlink()
+    (folder / "own.png").symlink_to(picture)
+
+    with pytest.raises(ToolError):
+        action._image(path)
+
+
 def test_no_picture_outside_of_the_folder_is_read(tmp_path: Path, picture: str) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()

@@ -119,6 +119,15 @@ def test_too_much_is_cut_in_the_middle_with_a_note() -> None:
     assert printed == "Printed:\n" + "a" * 50 + "\n[... 4,902 bytes left out ...]\n" + "a" * 48 + "z"
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_the_limit_of_output_holds_down_to_a_single_byte(limit: int) -> None:
+    answer, printed = texts("print('a' * 5000)\n'b' * 1000", max_output_bytes=limit)
+
+    assert answer.count("b") == limit
+    assert printed.removeprefix("Printed:\n").count("a") <= limit + "characters".count("a")
+    assert failure("raise ValueError('x' * 1000)", max_output_bytes=limit).count("x") < 5
+
+
 @pytest.mark.parametrize("sandbox", ["auto", "off"])
 def test_what_programs_use_is_there(sandbox: Any) -> None:
     code = """

@@ -8,8 +8,11 @@ import os
 import platform
 import resource
 import socket
+import subprocess
 import sys
+import tempfile
 import threading
+import venv
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ from callers import RecordingCaller
 from conversations import wait_until
 from running_code import NAMED, called, called_by, failure, need_sandbox, texts
 from toolwire_tools import Cancelled
+from toolwire_tools.bundled.python_interpreter import masks
 from toolwire_tools.bundled.python_interpreter import sandbox as sandboxing
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap and /proc are Linux's")
@@ -205,6 +209,98 @@ def test_folders_that_are_to_be_read_can_be_read_and_no_more(sandboxed: None, tm
     path = str(tmp_path)
     assert texts(f"open({path!r} + '/data').read()", readable=[path]) == ["some data"]
     assert "Read-only file system" in failure(f"open({path!r} + '/more', 'w')", readable=[path])
+
+
+@pytest.mark.parametrize("user", [os.geteuid(), 1000])
+def test_secrets_of_a_project_and_ways_out_of_it_are_covered_up(
+    sandboxed: None, monkeypatch: pytest.MonkeyPatch, user: int
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    # The address of a Unix socket is short, and pytest's folders are closed to others.
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as project, socket.socket(socket.AF_UNIX) as server:
+        os.chmod(project, 0o755)
+        for path in (".env", "inner/.env.local", ".git/config", "inner/.git", "data.csv", "not.env"):
+            os.makedirs(os.path.dirname(os.path.join(project, path)), exist_ok=True)
+            Path(project, path).write_text("a secret")
+        os.mkfifo(f"{project}/inner/pipe", 0o666)
+        server.bind(f"{project}/inner/socket")
+        os.chmod(f"{project}/inner/socket", 0o777)
+        server.listen()
+        code = f"""
+import json, os, socket
+def outcome(action, *arguments):
+    try:
+        return action(*arguments)
+    except OSError:
+        return None
+def read(path):
+    with open(os.path.join({project!r}, path)) as file:
+        return file.read()
+def reached(path):
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(os.path.join({project!r}, path))
+    return True
+print(json.dumps([
+    [path for path in ('.env', 'inner/.env.local', 'inner/.git', 'data.csv', 'not.env') if outcome(read, path)],
+    os.listdir({project!r} + '/.git'),
+    outcome(os.open, {project!r} + '/inner/pipe', os.O_RDWR | os.O_NONBLOCK),
+    outcome(reached, 'inner/socket'),
+]))
+"""
+        read, of_git, opened, reached = seen(code, readable=[project])
+
+    assert read == ["data.csv", "not.env"]
+    assert (of_git, opened, reached) == ([], None, None)
+
+
+def test_of_a_project_that_is_a_virtual_environment_only_that_is_visible(sandboxed: None, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    venv.create(project, with_pip=False, symlinks=True)
+    for name in ("app.py", ".env", "lib/own.py", "bin/.env"):
+        (project / name).write_text("a secret")
+    inside = """
+import os
+found = [os.path.join(folder, name) for folder, _, names in os.walk({!r}) for name in names]
+def read(path):
+    try:
+        with open(path, errors='replace') as file:
+            return file.read()
+    except OSError:
+        return ''
+sorted(path for path in found if read(path) == 'a secret'), 'pyvenv.cfg' in os.listdir({!r})
+"""
+    outside = """
+import sys
+from toolwire_tools.bundled import class_of
+print(class_of("PythonInterpreter")(sandbox="required")({"command": sys.argv[1]}).result)
+"""
+    done = subprocess.run(
+        [project / "bin" / "python", "-c", outside, inside.format(str(project), str(project))],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert done.stdout == str([{"type": "text", "content": "([], True)"}]) + "\n", done.stderr
+
+
+def test_a_folder_that_is_too_large_to_look_through_is_not_readable(
+    sandboxed: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(masks, "_MAX_ENTRIES", 10)
+    for number in range(11):
+        (tmp_path / str(number)).touch()
+
+    assert "more than 10 files and folders" in failure("1", readable=[str(tmp_path)])
+
+
+def test_the_settings_of_an_environment_called_dot_env_are_covered_up_and_its_python_is_not(tmp_path: Path) -> None:
+    python = str(tmp_path / ".env" / "bin")
+    os.makedirs(python)
+    (tmp_path / ".env" / ".env").touch()
+
+    assert [*masks.masked(str(tmp_path), [python])] == [(str(tmp_path / ".env" / ".env"), False)]
 
 
 def test_a_server_that_is_not_root_has_a_sandbox_without_further_namespaces(

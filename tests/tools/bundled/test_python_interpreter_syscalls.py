@@ -4,33 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import struct
 
 import pytest
-from toolwire_tools.bundled.python_interpreter.syscalls import _MACHINES, Machine, _steps, program
+from running_code import ALLOWED, REFUSED, decided
+from toolwire_tools.bundled.python_interpreter.syscalls import _MACHINES, Machine, program
 
-ALLOWED = 0x7FFF0000
-REFUSED = 0x00050000
 OTHER = 1
 """A number that stands for no call in the tables."""
-
-
-def decided(machine: Machine, call: int, argument: int = 0, audit: int | None = None) -> int:
-    """What comes of a call: the kernel's rules for such programs, as far as this one uses them (linux/filter.h)."""
-    data = struct.pack("<IIQQ", call, machine.audit if audit is None else audit, 0, argument)
-    steps = [struct.unpack("HBBI", step) for step in _steps(machine)]
-    at = register = 0
-    while True:
-        code, then, otherwise, value = steps[at]
-        at += 1
-        match code:
-            case 0x20:
-                register = int.from_bytes(data[value : value + 4], "little")
-            case 0x06:
-                return value
-            case _:
-                holds = {0x15: register == value, 0x35: register >= value, 0x45: bool(register & value)}[code]
-                at += then if holds else otherwise
 
 
 @pytest.fixture(params=_MACHINES)

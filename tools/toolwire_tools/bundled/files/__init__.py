@@ -181,7 +181,7 @@ class Files(BaseAction):
         if_exists: Literal["fail", "replace", "append"] = "fail",
         encoding: Literal["utf-8", "base64"] = "utf-8",
     ) -> Changed:
-        """Write a file, at once and as a whole: nobody ever sees a part of it. Missing folders are made.
+        """Write a file as a whole, so that no reader sees a part of it, or append to one. Missing folders are made.
 
         Args:
             path: the file, such as `notes/todo.md`

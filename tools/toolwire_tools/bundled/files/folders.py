@@ -55,6 +55,9 @@ class Folder(Protocol):
     def remove_folder(self, name: str) -> None:
         """Remove the folder *name*, which has to be empty."""
 
+    def sync(self) -> None:
+        """Wait until the names in it are on the disk (POSIX)."""
+
     def close(self) -> None:
         """Take note that it is used no more."""
 
@@ -94,6 +97,13 @@ class _ByDescriptor:
 
     def remove_folder(self, name: str) -> None:
         os.rmdir(name, dir_fd=self._fd)
+
+    def sync(self) -> None:
+        try:
+            os.fsync(self._fd)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # a file system that has no such thing for folders
+                raise
 
     def close(self) -> None:
         os.close(self._fd)
@@ -146,6 +156,9 @@ class _ByPath:
 
     def remove_folder(self, name: str) -> None:
         os.rmdir(self._at(name))
+
+    def sync(self) -> None:
+        pass
 
     def close(self) -> None:
         pass

@@ -204,6 +204,7 @@ class _Way:
                 raise
             self.folder.make(name)
             self._made.add(len(self.names))
+            self.folder.sync()
             inner = self.folder.enter(name)
         self._open.append(inner)
         self.names.append(name)

@@ -1,7 +1,9 @@
-"""Writing a file as a whole, and replacing a text in one.
+"""Writing a file as a whole, replacing a text in one, and appending to one.
 
-Strategy. What is to be there is written beside the file, under a name that nobody else has, and then takes its place in
-one step (rename(2)): a reader sees the old file or the new one, and after a crash one of them is there.
+Strategy. A new content is written to a file with a random name in the same folder, which then takes the place of the
+old file in one step (rename(2)): a reader sees the old file or the new one, and after a crash one of them is there.
+Appending writes to the file itself (O_APPEND), as logs need it: the file keeps its owner and its other names, other
+processes that append lose nothing, and the cost does not grow with the file.
 """
 
 from __future__ import annotations
@@ -19,6 +21,9 @@ from .places import told
 from .reading import bytes_of, check_kind, is_binary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import IO
+
     from . import Changed
     from .folders import Folder
     from .places import Located, Places
@@ -45,15 +50,17 @@ def written(places: Places, path: str, data: bytes, if_exists: str, max_bytes: i
     with places.located(path, make_folders=True) as there, told(path):
         if not there.name or path.rpartition("/")[2] in ("", "."):
             raise ToolError(f"{there.path} is a folder; name the file")
-        before = _status(there)
+        before = status(there)
+        if before is not None and if_exists == "append":
+            return _appended(there, data, max_bytes)
         if before is not None and if_exists == "fail":
             raise _Exists(there.path)
-        if before is not None and if_exists == "append":
-            data = bytes_of(there.folder, there.name, there.path, max_bytes) + data
-        _check_size(there.path, data, max_bytes)
+        _check_size(there.path, len(data), max_bytes)
         try:
-            _put(there, data, before, replace=if_exists != "fail")
-        except FileExistsError:  # it came meanwhile
+            put(there, lambda file: file.write(data), before, replace=if_exists == "replace")
+        except FileExistsError:  # another process has created it since
+            if if_exists == "append":
+                return _appended(there, data, max_bytes)
             raise _Exists(there.path) from None
         return {"path": there.path, "bytes": len(data), "lines": []}
 
@@ -73,8 +80,8 @@ def edited(places: Places, path: str, old: str, new: str, count: int, max_bytes:
             raise ToolError(f"{there.path}: {_miscounted(text, old, count)}")
         lines = _lines(text, old, MAX_EDITS_SHOWN)
         data = text.replace(old, new).encode()
-        _check_size(there.path, data, max_bytes)
-        _put(there, data, before, replace=True)
+        _check_size(there.path, len(data), max_bytes)
+        put(there, lambda file: file.write(data), before, replace=True)
         return {"path": there.path, "bytes": len(data), "lines": lines}
 
 
@@ -83,7 +90,12 @@ class _Exists(ToolError):
         super().__init__(f'{path} exists; say if_exists="replace" or "append", or edit it')
 
 
-def _status(there: Located) -> os.stat_result | None:
+def status(there: Located) -> os.stat_result | None:
+    """What is at that place: a plain file, or None for nothing.
+
+    Raises:
+        ToolError: if it is anything else.
+    """
     try:
         found = there.folder.look(there.name)
     except FileNotFoundError:
@@ -92,22 +104,23 @@ def _status(there: Located) -> os.stat_result | None:
     return found
 
 
-def _check_size(path: str, data: bytes, max_bytes: int) -> None:
-    if len(data) > max_bytes:
-        raise ToolError(f"{path} would have {len(data):,} bytes, and files are written up to {max_bytes:,}")
+def put(there: Located, write: Callable[[IO[bytes]], object], before: os.stat_result | None, *, replace: bool) -> None:
+    """Put what *write* writes in the place of a file that was as it was *before*.
 
-
-def _put(there: Located, data: bytes, before: os.stat_result | None, *, replace: bool) -> None:
-    """Put *data* in the place of a file that was as it was *before*."""
-    if before is not None and not before.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
-        raise ToolError(f"{there.path} is protected against writing")
+    Raises:
+        ToolError: if the file is protected, or has changed since.
+        FileExistsError: if there is a file, unless it is to be replaced.
+    """
+    if before is not None:
+        _check_mode(there.path, before)
     folder, beside = there.folder, f".toolwire-{os.urandom(8).hex()}"
     fd = folder.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         with open(fd, "wb") as file:
-            file.write(data)
+            write(file)
             if before is not None:
-                _set_mode(fd, before.st_mode & 0o777)  # what is new runs with nobody else's rights
+                _set_owner(fd, before)
+                _set_mode(fd, before.st_mode & 0o777)  # the new content must not run with its owner's rights
             file.flush()
             os.fsync(fd)
         if before is not None and _changed(before, folder.look(there.name)):
@@ -117,6 +130,37 @@ def _put(there: Located, data: bytes, before: os.stat_result | None, *, replace:
         with suppress(OSError):
             folder.remove(beside)
         raise
+    if before is None:
+        folder.sync()
+
+
+def _appended(there: Located, data: bytes, max_bytes: int) -> Changed:
+    with open(there.folder.open(there.name, os.O_WRONLY | os.O_APPEND), "wb", buffering=0) as file:
+        found = os.fstat(file.fileno())
+        check_kind(found, there.path)
+        _check_mode(there.path, found)
+        _check_size(there.path, found.st_size + len(data), max_bytes)
+        written = 0
+        try:
+            while written < len(data):
+                written += file.write(data[written:]) or 0
+            os.fsync(file.fileno())
+        except OSError:
+            # All or nothing, unless another process has appended to it since.
+            if written and os.fstat(file.fileno()).st_size == found.st_size + written:
+                file.truncate(found.st_size)
+            raise
+        return {"path": there.path, "bytes": os.fstat(file.fileno()).st_size, "lines": []}
+
+
+def _check_mode(path: str, found: os.stat_result) -> None:
+    if not found.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
+        raise ToolError(f"{path} is protected against writing")
+
+
+def _check_size(path: str, size: int, max_bytes: int) -> None:
+    if size > max_bytes:
+        raise ToolError(f"{path} would have {size:,} bytes, and files are written up to {max_bytes:,}")
 
 
 def _take_its_place(folder: Folder, beside: str, name: str, *, replace: bool) -> None:
@@ -131,6 +175,14 @@ def _take_its_place(folder: Folder, beside: str, name: str, *, replace: bool) ->
         raise
     except (OSError, NotImplementedError):  # a file system without hard links
         folder.rename(beside, name)
+
+
+def _set_owner(fd: int, before: os.stat_result) -> None:
+    """Keep the owner and the group, as far as this process may give files away."""
+    if hasattr(os, "fchown"):
+        for owner, group in ((before.st_uid, -1), (-1, before.st_gid)):
+            with suppress(PermissionError):
+                os.fchown(fd, owner, group)
 
 
 def _set_mode(fd: int, mode: int) -> None:

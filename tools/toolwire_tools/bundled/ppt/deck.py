@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import io
-import os
-import secrets
-import shutil
 import zipfile
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from PIL import Image, UnidentifiedImageError
 from pptx import Presentation
@@ -24,7 +20,6 @@ if TYPE_CHECKING:
 _MAX_TEMPLATE_BYTES = 200 * 1024 * 1024
 """Unpacked, all of which is kept in memory."""
 
-_MAX_IMAGE_BYTES = 50 * 1024 * 1024
 _FORMATS = ("BMP", "GIF", "JPEG", "PNG", "TIFF")
 """Those that a presentation can hold (python-pptx 1.0, `pptx.parts.image`)."""
 
@@ -68,13 +63,13 @@ class Deck:
         _list(body, bullet_items)
         _fit(slide)
 
-    def add_text_image_page(self, title: str, bullet_items: str, image: str) -> None:
-        """Add a page with a list, and the picture in the file *image* beside it.
+    def add_text_image_page(self, title: str, bullet_items: str, image: str, data: bytes) -> None:
+        """Add a page with a list and a picture beside it: *data*, which was read from the file *image*.
 
         Raises:
-            ToolError: if the file holds no picture that a presentation can.
+            ToolError: if it is no picture that a presentation can hold.
         """
-        picture, (width, height) = _picture(image)  # before there is a page
+        picture, (width, height) = _picture(image, data)  # before there is a page
         slide, (heading, body, frame) = self._page(self._theme.two, 3)
         heading.text = title
         _list(body, bullet_items)
@@ -86,23 +81,9 @@ class Deck:
         _drop(frame)
         _fit(slide)
 
-    def save(self, location: str) -> None:
-        """Write the presentation to *location*: all of it, or nothing.
-
-        Raises:
-            ToolError: if that is not possible.
-        """
-        temporary = os.path.join(os.path.dirname(location), f".{secrets.token_hex(8)}.part")
-        try:
-            with open(temporary, "xb") as file:
-                self._presentation.save(file)
-            if os.path.exists(location):
-                shutil.copymode(location, temporary)
-            os.replace(temporary, location)
-        except OSError as error:
-            with suppress(OSError):
-                os.unlink(temporary)
-            raise ToolError(f"{location} cannot be written: {error.strerror}") from None
+    def save(self, file: IO[bytes]) -> None:
+        """Write the presentation to *file*."""
+        self._presentation.save(file)
 
     def _page(self, layout_name: str, places: int) -> tuple[Slide, list[Any]]:
         layout = self._layout(layout_name, places)
@@ -147,28 +128,16 @@ def _check_size(template: str) -> None:
         raise ValueError(f"unpacked, it takes {size:,} bytes; the limit is {_MAX_TEMPLATE_BYTES:,}")
 
 
-def _picture(image: str) -> tuple[io.BytesIO, tuple[int, int]]:
-    """What is in the file *image*, in a format that presentations hold, and how large it is."""
+def _picture(image: str, content: bytes) -> tuple[io.BytesIO, tuple[int, int]]:
+    """*content*, which was read from *image*, in a format that presentations hold, and how large the picture is."""
     try:
-        data = io.BytesIO(_read(image))
+        data = io.BytesIO(content)
         with Image.open(data, formats=_FORMATS) as picture:  # reads no more than how large it is
             if picture.format == "MPO":  # a JPEG with more pictures behind it, as phones take them
                 data = io.BytesIO()
                 picture.save(data, "JPEG", quality=95, exif=picture.info.get("exif", b""))
             return data, picture.size
-    except FileNotFoundError:
-        raise ToolError(f"there is no picture at {image}") from None
     except UnidentifiedImageError:
         raise ToolError(f"{image} is no picture of a kind that presentations hold ({', '.join(_FORMATS)})") from None
     except (OSError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ToolError(f"the picture {image} cannot be read: {error}") from None
-
-
-def _read(image: str) -> bytes:
-    size = os.path.getsize(image)
-    if not os.path.isfile(image):
-        raise ToolError(f"{image} is no file")
-    if size > _MAX_IMAGE_BYTES:
-        raise ToolError(f"the picture {image} takes {size:,} bytes; the limit is {_MAX_IMAGE_BYTES:,}")
-    with open(image, "rb") as file:
-        return file.read(_MAX_IMAGE_BYTES)

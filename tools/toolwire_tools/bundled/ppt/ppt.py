@@ -5,9 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import threading
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from toolwire_tools.actions import BaseAction
+from toolwire_tools.bundled.files.folders import open_root
+from toolwire_tools.bundled.files.places import Located, told
+from toolwire_tools.bundled.files.reading import bytes_of
+from toolwire_tools.bundled.files.writing import put, status
 from toolwire_tools.bundled.needs import extra
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError, ToolError
@@ -17,7 +22,7 @@ from toolwire_tools.suggestions import unknown
 from .themes import THEMES, Theme, theme_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from .deck import Deck
 
@@ -29,6 +34,9 @@ class Done(TypedDict):
 
 
 _ADDED: Done = {"status": "added page"}
+
+
+_MAX_IMAGE_BYTES = 50 * 1024 * 1024
 
 
 class PPT(BaseAction):
@@ -68,6 +76,7 @@ class PPT(BaseAction):
         self._lock = threading.Lock()  # pages are added one after another, whoever adds them
         self._deck: Deck | None = None
         self._location = ""
+        self._above: os.stat_result | None = None
 
     @tool_api(explode_return=True, read_only=False, destructive=False, open_world=False)
     def create_file(self, theme: str, abs_location: str) -> Done:
@@ -86,13 +95,16 @@ class PPT(BaseAction):
         location = self._path(abs_location, "abs_location")
         if not location.lower().endswith(".pptx"):
             raise ArgumentsError([("arguments.abs_location", "a presentation's name ends in .pptx")])
-        if not os.path.isdir(os.path.dirname(location)):
-            raise ArgumentsError([("arguments.abs_location", f"there is no folder {os.path.dirname(location)}")])
+        try:
+            with self._located(location) as there:
+                above = there.folder.look(".")
+        except ToolError as error:
+            raise ArgumentsError([("arguments.abs_location", f"the folder of {error}")]) from None
         with extra("ppt"):
             from .deck import Deck
         deck = Deck(theme, self._themes[theme])
         with self._lock:
-            before, self._deck, self._location = self._deck, deck, location
+            before, self._deck, self._location, self._above = self._deck, deck, location, above
         if before is not None:
             del before
             gc.collect()  # the objects of python-pptx hold one another, and megabytes of pictures with them
@@ -145,7 +157,7 @@ class PPT(BaseAction):
         """
         path = self._path(image, "image")
         with self._lock:
-            self._begun().add_text_image_page(title, bullet_items, path)
+            self._begun().add_text_image_page(title, bullet_items, path, self._image(path))
         return _ADDED
 
     @tool_api(explode_return=True, read_only=False, destructive=True, open_world=False)
@@ -157,13 +169,40 @@ class PPT(BaseAction):
                 * status (str): where the presentation is
         """
         with self._lock:
-            self._begun().save(self._location)
+            self._save(self._begun())
             return {"status": f"submitted. view ppt at {self._location}"}
 
     def _begun(self) -> Deck:
         if self._deck is None:
             raise ToolError("there is no presentation yet: call create_file first")
         return self._deck
+
+    def _image(self, path: str) -> bytes:
+        with self._located(path) as there:
+            return bytes_of(there.folder, there.name, path, _MAX_IMAGE_BYTES)
+
+    def _save(self, deck: Deck) -> None:
+        with self._located(self._location) as there:
+            if self._above is None or not os.path.samestat(self._above, there.folder.look(".")):
+                raise ToolError(f"{self._location} cannot be written: its folder was replaced since create_file")
+            try:
+                put(there, deck.save, status(there), replace=True)
+            except (ToolError, OSError) as error:
+                reason = error.strerror if isinstance(error, OSError) else error
+                raise ToolError(f"{self._location} cannot be written: {reason}") from None
+
+    @contextmanager
+    def _located(self, path: str) -> Iterator[Located]:
+        """Open the folder of *path*. A tool with a folder of its own follows no link on the way from there."""
+        above, name = os.path.split(path)
+        inside = "." if self._folder is None else os.path.relpath(above, self._folder)
+        with told(path), ExitStack() as stack:
+            folder = open_root(above if self._folder is None else self._folder)
+            stack.callback(folder.close)
+            for part in inside.split(os.sep) if inside != "." else ():
+                folder = folder.enter(part)
+                stack.callback(folder.close)
+            yield Located(folder, name, path)
 
     def _path(self, said: str, argument: str) -> str:
         """Where *said* is, links followed, if that is where files may be."""
@@ -175,6 +214,6 @@ class PPT(BaseAction):
                 raise ArgumentsError([(place, f"{said!r} is no absolute path")])
             return os.path.realpath(said)
         path = os.path.realpath(os.path.join(self._folder, said))
-        if os.path.commonpath([path, self._folder]) != self._folder:
+        if os.path.commonpath([os.path.dirname(path), self._folder]) != self._folder:
             raise ArgumentsError([(place, f"{said!r} is not within the folder this tool may use")])
         return path

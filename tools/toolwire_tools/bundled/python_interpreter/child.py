@@ -199,8 +199,9 @@ def _cut(text: str, most: int) -> bytes:
     if len(data) <= most:
         return data
     half = most // 2
-    start = data[:half].decode("utf-8", "ignore")
-    end = text[-half:].encode("utf-8", "backslashreplace")[-half:].decode("utf-8", "ignore")
+    start = data[: most - half].decode("utf-8", "ignore")
+    last = text[max(0, len(text) - half) :].encode("utf-8", "backslashreplace")  # [-0:] would be all of it
+    end = last[max(0, len(last) - half) :].decode("utf-8", "ignore")
     left_out = len(text) - len(start) - len(end)
     return f"{start}\n[... {left_out:,} characters left out ...]\n{end}".encode()
 

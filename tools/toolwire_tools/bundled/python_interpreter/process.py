@@ -187,15 +187,17 @@ class _Ends:
     def __init__(self, limit: int) -> None:
         self.start = bytearray()
         self._end = b""
-        self._half = limit // 2
+        self._most_at_end = limit // 2
+        self._most_at_start = limit - self._most_at_end
         self._bytes = 0
 
     def add(self, data: bytes) -> None:
         """Read on."""
         self._bytes += len(data)
-        taken = self._half - len(self.start)
+        taken = self._most_at_start - len(self.start)
         self.start += data[:taken]
-        self._end = (self._end + data[taken:])[-self._half :]
+        end = self._end + data[taken:]
+        self._end = end[max(0, len(end) - self._most_at_end) :]  # [-0:] would be all of it
 
     def text(self) -> str:
         """What was kept, with a note of what was not."""

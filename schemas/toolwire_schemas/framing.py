@@ -15,9 +15,6 @@ DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 BOM = b"\xef\xbb\xbf"
 
-HEADER_START = b"content-"
-"""Both header fields of the base protocol (LSP 3.17) begin like this, and no JSON text does."""
-
 _BLANK = b" \t\r\n"
 
 _MAX_BLANK_BYTES = 4 * 1024
@@ -92,12 +89,13 @@ def _choose(start: bytes, max_message_bytes: int) -> Framing | None:
     blank = len(start[:_MAX_BLANK_BYTES]) - len(start[:_MAX_BLANK_BYTES].removeprefix(BOM).lstrip(_BLANK))
     if blank == _MAX_BLANK_BYTES:
         return Lines(max_message_bytes)
-    lowered = start[blank : blank + len(HEADER_START)].lower()
-    if lowered == HEADER_START:
-        from .headers import Headers  # editors speak so, and nobody else
+    first = start[blank : blank + 1]
+    if not first.isalpha():  # as any JSON text but true, false and null
+        return Lines(max_message_bytes) if first else None
+    from .headers import Headers, begins_with_headers  # only editors send them
 
-        return Headers(max_message_bytes)
-    return None if HEADER_START.startswith(lowered) else Lines(max_message_bytes)
+    headers = begins_with_headers(start[blank:])
+    return None if headers is None else (Headers if headers else Lines)(max_message_bytes)
 
 
 def wrap_line(*messages: bytes) -> bytes:

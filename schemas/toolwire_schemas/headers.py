@@ -4,27 +4,51 @@ from __future__ import annotations
 
 import re
 
-from .framing import BOM, DEFAULT_MAX_MESSAGE_BYTES, HEADER_START, KEPT_BYTES, Fault, Frame, oversize
+from .framing import BOM, DEFAULT_MAX_MESSAGE_BYTES, KEPT_BYTES, Fault, Frame, oversize
 
 # A header field name at the start of a line: where to go on after a header block or a length was wrong.
 # Its line end cannot stand inside a JSON string and its text not outside of one, so in the body of a
 # message it proves that the length announced for that body was too large.
-_NEXT_HEADER = re.compile(rb"content-length[ \t]*:[ \t]*\d+[ \t]*\r?\n", re.IGNORECASE)
+# Every part has a limit, so that a match is shorter than KEPT_BYTES and what may still become one is not searched
+# again and again as it grows.
+_NEXT_HEADER = re.compile(rb"content-length[ \t]{0,64}:[ \t]{0,64}\d{1,18}[ \t]{0,64}\r?\n", re.IGNORECASE)
 
-_LEADING = re.compile(rb"(?:\xef\xbb\xbf|[ \t\r\n])*")
+_LEADING = re.compile(rb"(?:\xef\xbb\xbf|[ \t\r\n]+)*")
 _HEADER_END = re.compile(rb"\r?\n\r?\n")
-_LENGTH = re.compile(rb"(?:^|\n)content-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?\n", re.IGNORECASE)
+_LENGTH = re.compile(rb"(?:^|\n)" + _NEXT_HEADER.pattern.replace(rb"\d{1,18}", rb"(\d{1,18})"), re.IGNORECASE)
+
+_FIELD = rb"[A-Za-z][A-Za-z0-9-]*[ \t]{0,64}:"
+_FIELD_START = re.compile(_FIELD + rb"|[A-Za-z][A-Za-z0-9-]*[ \t]{0,64}\Z|\Z")
+_FIELDS = re.compile(rb"(?:" + _FIELD + rb"[^\r\n]*\r\n)*")
+_CONTENT_FIELD = re.compile(rb"^content-", re.IGNORECASE | re.MULTILINE)
+_UNFINISHED_FIELD = re.compile(rb"(?:" + _FIELD + rb"[^\r\n]*\r?|[A-Za-z][A-Za-z0-9-]*[ \t]{0,64}|)\Z")
 
 # What may still become a header when more bytes come, at the end of what is there.
 _WORD = b"Content-Length"
 _UNFINISHED = re.compile(
     rb"(?:"
     + rb"|".join(_WORD[:size] for size in range(1, len(_WORD)))
-    + rb"|Content-Length[ \t]*(?::[ \t]*(?:\d+[ \t]*\r?)?)?)\Z"
+    + rb"|Content-Length[ \t]{0,64}(?::[ \t]{0,64}(?:\d{1,18}[ \t]{0,64}\r?)?)?)\Z"
 )
+
 
 _MAX_HEADER_BYTES = 8 * 1024
 """A header block is two short lines; what goes on for longer is something else."""
+
+
+def begins_with_headers(start: bytes) -> bool | None:
+    """Return whether a stream that begins with *start* has headers; `None` while that cannot be told.
+
+    A block may begin with any field, but only a `Content-` field tells it from text: a first line such as
+    `error: no tools` is a line like any other. The lines before that field must end with CRLF, as LSP says.
+    """
+    head = start[:_MAX_HEADER_BYTES]
+    fields = _FIELDS.match(head)
+    assert fields is not None  # it may be empty
+    if _CONTENT_FIELD.search(head, 0, fields.end() + len("Content-")):
+        return True
+    unfinished = len(head) < _MAX_HEADER_BYTES and _UNFINISHED_FIELD.match(head, fields.end())
+    return None if unfinished else False
 
 
 def wrap_with_header(*messages: bytes) -> bytes:
@@ -75,18 +99,19 @@ class Headers:
         del self._buffer[: leading.end()]
         if self._buffer in (BOM[:1], BOM[:2]):
             return False
-        if not HEADER_START.startswith(self._buffer[: len(HEADER_START)].lower()):
+        if _FIELD_START.match(self._buffer) is None:
             return self._lose("expected a Content-Length header", frames)
-        end = _HEADER_END.search(self._buffer, self._searched)
-        if (len(self._buffer) if end is None else end.end()) > _MAX_HEADER_BYTES:
-            return self._lose(f"a header of more than {_MAX_HEADER_BYTES} bytes", frames)
+        end = _HEADER_END.search(self._buffer, self._searched, _MAX_HEADER_BYTES)
         if end is None:
-            self._searched = max(0, len(self._buffer) - 3)
-            return False
+            if len(self._buffer) < _MAX_HEADER_BYTES:
+                self._searched = max(0, len(self._buffer) - 3)
+                return False
+            skip = _MAX_HEADER_BYTES - KEPT_BYTES
+            return self._lose(f"a header of more than {_MAX_HEADER_BYTES} bytes", frames, skip)
         length = _LENGTH.search(bytes(self._buffer[: end.end()]))
-        del self._buffer[: end.end()]
         if length is None:
             return self._lose("a header without a Content-Length that is a whole number of bytes", frames)
+        del self._buffer[: end.end()]
         self._length, self._dropped, self._head, self._searched = int(length[1]), 0, b"", 0
         self._step = self._body
         return True
@@ -119,8 +144,10 @@ class Headers:
         self._step, self._searched = self._header, 0
         return True
 
-    def _lose(self, problem: str, frames: list[Frame]) -> bool:
+    def _lose(self, problem: str, frames: list[Frame], skip: int = 1) -> bool:
+        """Skip at least a byte, so that the search for the next header cannot find the same one again."""
         frames.append(Fault(f"out of frame: {problem}; skipped to the next one"))
+        del self._buffer[:skip]
         self._step = self._lost
         return True
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import sys
+from types import FrameType
 
 import pytest
 from hypothesis import given
@@ -41,6 +43,11 @@ GOOD = b'{"id":2}'
         (b'\n \n\r\n{"a":1}\n\n', [b'{"a":1}']),
         (b'\xef\xbb\xbf{"a":1}\n', [b'{"a":1}']),
         (b'{"the last line needs":"no newline"}', [b'{"the last line needs":"no newline"}']),
+        (b"error: none\r\n" + GOOD, [b"error: none\r", GOOD]),
+        (b"error: none\nContent-Length: 8\n", [b"error: none", b"Content-Length: 8"]),
+        (b"X-Y: 1\r\n\r\n" + GOOD, [b"X-Y: 1\r", GOOD]),
+        (b"X: " + b"y" * (LIMIT - 4) + b"\r\n" + GOOD, [b"X: " + b"y" * (LIMIT - 4) + b"\r", GOOD]),
+        (b"true", [b"true"]),
         (b"no json\n" + GOOD, [b"no json", GOOD]),
         (b"\xef\xbb", [b"\xef\xbb"]),
         (b"\xef\xbb\xbf" + b" " * (LIMIT - 8) + GOOD, [b" " * (LIMIT - 8) + GOOD]),
@@ -61,6 +68,9 @@ def test_lines_are_told_apart(data: bytes, expected: list[Frame]) -> None:
         (b"\xef\xbb\xbf\r\n" + header(8, GOOD) + b"\r\n", [GOOD]),
         (header(8, GOOD) + b"\xef\xbb\xbf\n\xef\xbb\xbf" + header(8, GOOD), [GOOD, GOOD]),
         (header(0, b"") + header(8, GOOD), [b"", GOOD]),
+        (b"X-Trace: 1\r\nContent-Length: 8\r\n\r\n" + GOOD, [GOOD]),
+        (b"\xef\xbb\xbf\r\nDate: x\r\nX-Y-2 :\r\ncontent-length: 8\r\n\r\n" + GOOD, [GOOD]),
+        (header(8, GOOD) + b"X-Trace: 1\r\nContent-Length: 8\r\n\r\n" + GOOD, [GOOD, GOOD]),
         (header(29, b'{"a":"Content-Length: 5\\r\\n"}'), [b'{"a":"Content-Length: 5\\r\\n"}']),
     ],
 )
@@ -80,6 +90,10 @@ def test_headers_tell_messages_apart(data: bytes, expected: list[Frame]) -> None
         (b"Content-Length: -1\r\n\r\n" + GOOD + header(8, GOOD), "whole number of bytes"),
         (header(8, GOOD) + b"noise\n" + header(8, GOOD), "out of frame"),
         (b"Content-X: " + b"y" * 9000 + b"\r\n\r\n" + header(8, GOOD), "a header of more than"),
+        (b"Content-Length: 5\r\nX: " + b"y" * 9000 + header(8, GOOD), "a header of more than"),
+        (b"Content-Length: 5\r\n" * 1000 + b"X: " + b"y" * 9000 + header(8, GOOD), "a header of more than"),
+        (header(8, GOOD) + b"noise" + header(8, GOOD), "without a Content-Length"),
+        (b"Content-Length:" + b" " * 70 + b"8\r\n\r\n" + GOOD + header(8, GOOD), "whole number of bytes"),
         (header(3000, b"z" * 3000) + header(8, GOOD), "a message of 3000 bytes; the limit is 2000"),
     ],
 )
@@ -132,6 +146,58 @@ PIECES = st.lists(
     ),
     max_size=8,
 )
+
+
+ATTACKS = [
+    b"Content-Length: 5\r\nX: " + b"x" * 9000,
+    b"Content-Length: 5\r\n",
+    b"Content-Length: 5\r\n\r\n",
+    b"Content-Length: x\r\n\r\n",
+    b"Content-Length: 100000\r\n\r\nContent-Length:",
+    b"Content-Length" + b" " * 600,
+    b"X-Y: 1\r\n",
+    b"X-Y",
+    b"\xef\xbb\xbf",
+    b" \r\n",
+    b"Content-",
+]
+
+
+@given(
+    start=st.sampled_from([b"", b"{", header(8, GOOD)]),
+    pieces=st.lists(st.one_of(PIECES.map(b"".join), st.sampled_from(ATTACKS)), max_size=8),
+    chunk=st.sampled_from([1, 7, 100, 10**9]),
+)
+def test_every_step_consumes_input(start: bytes, pieces: list[bytes], chunk: int) -> None:
+    assert_few_steps(start + b"".join(pieces), chunk)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("start", [b"", header(8, GOOD)])
+def test_no_repeated_input_takes_more_than_a_few_steps_a_byte(start: bytes, attack: bytes) -> None:
+    assert_few_steps(start + attack * (200_000 // len(attack)), 8192)
+
+
+def assert_few_steps(data: bytes, chunk: int) -> None:
+    """Feed *data* in pieces of *chunk* bytes, and count the calls of functions that this takes."""
+    chunks = [data[start : start + chunk] for start in range(0, len(data), chunk)]
+    steps_left = 20 * (len(data) + len(chunks)) + 100
+    framing = AutoFraming(LIMIT)
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal steps_left
+        steps_left -= 1
+        if steps_left < 0:
+            raise AssertionError("the framing makes steps without consuming input")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        for part in chunks:
+            framing.feed(part)
+        framing.close()
+    finally:
+        sys.setprofile(before)
 
 
 @given(start=st.sampled_from([b"", b"{", header(8, GOOD)]), pieces=PIECES, cuts=st.data())

@@ -37,8 +37,15 @@ def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) ->
     full_name = wanted if "." in wanted else f"{name}.{wanted}"
     named = [tool for tool in offered if tool.name in (wanted, full_name)]
     if not named:
-        raise LoadError(f"{name}: {unknown('tool', full_name, [tool.name for tool in offered])}")
+        problem = why_not(name, wanted) or unknown("tool", full_name, [tool.name for tool in offered])
+        raise LoadError(f"{name}: {problem}")
     return named
+
+
+def why_not(name: str, wanted: str) -> str | None:
+    """Return why the bundled action *name* may not offer the tool *wanted*, with the setting that it needs."""
+    needs: dict[str, str] = class_of(name).__toolwire_needs__
+    return needs.get(wanted.removeprefix(f"{name}."))
 
 
 @cache

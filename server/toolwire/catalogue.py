@@ -46,6 +46,14 @@ class Catalogue:
         """Return the error for a name no tool has, with the closest ones that exist."""
         from difflib import get_close_matches
 
+        from toolwire_tools.actions import BaseAction
+
+        for tool in self._shown.values():
+            action = getattr(tool.function, "__self__", None)
+            if isinstance(action, BaseAction):
+                why = action.__toolwire_needs__.get(name.removeprefix(action.name)[1:])
+                if why is not None:
+                    return RequestError(INVALID_PARAMS, f"Unknown tool: {name}; {why}")
         told = name[:200]  # to compare megabytes would take seconds
         close = get_close_matches(told, self._shown, n=3)
         hint = f"; did you mean {' or '.join(close)}?" if close else _and_known(list(self._shown))

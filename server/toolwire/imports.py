@@ -101,6 +101,9 @@ def module_or_installed(name: str) -> ModuleType | Installed:
         raise LoadError(f"no module {name!r}; the file is served by its whole name: {name}.py")
     from toolwire_tools.bundled import BUNDLED
 
+    kit, dot, tool = name.partition(".")
+    if dot and kit in BUNDLED:
+        raise LoadError(f"no module {name!r}; tools of the bundled {kit} are targets of the form {kit}:{tool}")
     here = [file[:-3] for file in sorted(os.listdir()) if file.endswith(".py")]
     raise LoadError(unknown("module, file, bundled or installed tools", name, [*entries, *here, *BUNDLED]))
 

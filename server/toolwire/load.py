@@ -144,9 +144,8 @@ def _tolerated(keep_going: bool, faults: list[str], others: bool = False) -> Ite
         elif hasattr(error, "faults"):  # ConfigError, which is not imported for this
             faults.append(str(error))
         else:
-            raise LoadError(
-                f"{error}; `toolwire serve --keep-going` serves the rest" if others else str(error)
-            ) from None
+            rest = "; name the files to serve, or let `toolwire serve --keep-going` serve the rest"
+            raise LoadError(f"{error}{rest}" if others else str(error)) from None
 
 
 def _parts(target: Target) -> list[Target]:
@@ -163,7 +162,11 @@ def _parts(target: Target) -> list[Target]:
         files += tool_files(target.place)  # behind the modules, since these may register what runs the tools
     if not files:
         kinds = "no Python files, and no YAML that describes tools"
-        raise LoadError(f"the folder {target.place} holds {kinds} (files that begin with _ are left out)")
+        from glob import glob
+
+        inner = [name for name in names if glob(os.path.join(target.place, name, "*.py"))]
+        further = f"; folders in it are targets of their own: {', '.join(inner)}" if inner else ""
+        raise LoadError(f"the folder {target.place} holds {kinds} (files that begin with _ are left out){further}")
     return [Target(file, may_be_empty=True) for file in files]
 
 

@@ -159,6 +159,12 @@ def test_call_saves_what_is_no_text(folder: Path) -> None:
         (["serve", "tools.py", "--log-level", "loud"], 2, "debug, info"),
         (["demo", "x"], 2, "no arguments"),
         (["lst"], 2, "did you mean 'list'"),
+        (["call", "Calculator", "1/3"], 2, "if that is an argument, give its name: expression=1/3"),
+        (["call", "Files", "write"], 2, "writing needs a setting: --set Files.writable=true"),
+        (["call", "Files", "Files.edit", "path=a"], 2, "writing needs a setting: --set Files.writable=true"),
+        (["list", "Files:write"], 2, "writing needs a setting: --set Files.writable=true"),
+        (["call", "Files.write", "path=a"], 2, "tools of the bundled Files are targets of the form Files:write"),
+        (["ask", "what", "is it?", "tools.py", "Files"], 2, '`ask "what is it?" --tools tools.py --tools Files`'),
         (["tools.py"], 2, "toolwire serve tools.py"),
         (["--verbose"], 2, "behind a command"),
         ([], 2, "toolwire --help"),
@@ -171,6 +177,17 @@ def test_a_mistake_is_one_sentence_with_its_remedy(folder: Path, words: list[str
     assert "Traceback" not in done.stderr
     if status == 2:
         assert done.stderr.count("\n") == 1
+
+
+def test_a_folder_whose_tools_are_in_a_folder_of_it_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "inner" / "tools.py").write_text(TOOLS)
+
+    done = run("list", ".", cwd=tmp_path)
+
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.endswith("; folders in it are targets of their own: inner\n")
 
 
 @pytest.mark.parametrize(

@@ -240,7 +240,7 @@ def test_the_rest_is_served_if_that_is_wanted(
     assert "ZeroDivisionError" in told
     assert "nowhere.py" in told
     assert "*args" in told
-    with pytest.raises(LoadError, match=r"ZeroDivisionError.*; `toolwire serve --keep-going` serves the rest"):
+    with pytest.raises(LoadError, match=r"ZeroDivisionError.*; name the files to serve, or let `toolwire serve --k"):
         load(["mixed"])
 
 

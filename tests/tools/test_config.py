@@ -284,7 +284,14 @@ def test_functions_and_executors_are_bound_by_their_names(write: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("command: echo hi", "command: \"echo hi\" is no list of words such as [grep, -n, '{pattern}']"),
+        (
+            "command: echo -n 'it {instruction}' no 3",
+            "is one text, and there is no shell to split it; write its words as a list: "
+            "[echo, -n, 'it {instruction}', 'no', '3']",
+        ),
+        ("command: echo it's", "write its words as a list: [echo, 'it''s']"),
+        ("command: echo hi | wc", 'there is no shell for "echo hi | wc"; write a list of words such as [grep,'),
+        ("command: 3", "command: 3 is no list of words such as [grep, -n, '{pattern}']"),
         ("command: []", "command: [] is no list of words"),
         ('command: ["{instruction}"]', "command[0]: what runs cannot come from an argument; name the program"),
         ('command: [echo, "{instruct}"]', "command[1]: no parameter 'instruct', did you mean 'instruction'?"),

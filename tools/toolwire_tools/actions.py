@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import action_calls
 from .action_classes import RUN, ActionMeta, NotSetUp, complete
@@ -42,6 +42,9 @@ class BaseAction(metaclass=ActionMeta):
     _parser: BaseParser
 
     __toolwire_apis__: dict[str, Api] = NotSetUp()  # type: ignore[assignment]
+
+    __toolwire_needs__: ClassVar[dict[str, str]] = {}
+    """For APIs that only some settings offer: a sentence that names the setting."""
 
     def __init__(
         self,

@@ -124,7 +124,10 @@ def api_of(action: BaseAction, name: str) -> Api:
     """
     api = action.__toolwire_apis__.get(name)
     if api is None:
-        raise ToolError(f"invalid API: {name}; {action.name} has {unknown('API', name, action.__toolwire_apis__)}")
+        why = (
+            action.__toolwire_needs__.get(name) or f"{action.name} has {unknown('API', name, action.__toolwire_apis__)}"
+        )
+        raise ToolError(f"invalid API: {name}; {why}")
     if not api.is_callable:
         remedy = "subclass BaseAction and write the method that does it"
         raise ToolError(f"invalid API: {name}; {action.name} is only described, nothing runs it: {remedy}")

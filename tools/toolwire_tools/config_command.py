@@ -7,6 +7,8 @@ that a call may leave out, a parameter that stands nowhere. So a call can go wro
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.faults import shown
@@ -34,6 +36,25 @@ def command(document: Document, schema: dict[str, Any], folder: str) -> Command 
     before = len(document.faults)
     made = _Reading(document, schema, folder).command()
     return made if len(document.faults) == before else None
+
+
+def _no_list(given: Any) -> str:
+    """A clause that says which list of words was meant."""
+    example = "[grep, -n, '{pattern}']"
+    if not isinstance(given, str) or not given.strip():
+        return f"{shown(given)} is no list of words such as {example}"
+    if any(sign in given for sign in "|&;<>$`*\n"):
+        return f"there is no shell for {shown(given)}; write a list of words such as {example}, or put it in a script"
+    try:
+        words = shlex.split(given)
+    except ValueError:  # a quotation mark without the other
+        words = given.split()
+    listed = ", ".join(word if _PLAIN.fullmatch(word) else "'" + word.replace("'", "''") + "'" for word in words)
+    return f"{shown(given)} is one text, and there is no shell to split it; write its words as a list: [{listed}]"
+
+
+_PLAIN = re.compile(r"(?!(?i:true|false|yes|no|on|off|null|y|n)$)-{0,2}[A-Za-z/.][\w./-]*")
+"""Words that YAML reads as text also without quotes."""
 
 
 class _Reading:
@@ -70,8 +91,7 @@ class _Reading:
     def _command_line(self) -> tuple[str, tuple[Template | tuple[Template, ...], ...]]:
         given = self._given["command"]
         if not isinstance(given, list) or not given:
-            example = "[grep, -n, '{pattern}']"
-            self._add(("command",), f"{shown(given)} is no list of words such as {example}; there is no shell")
+            self._add(("command",), _no_list(given))
             return "", ()
         first = self._template(given[0], ("command", 0))
         program = first.fill({}) or ""

@@ -227,7 +227,10 @@ def address(base_url: str, path: str) -> str:
             f"the base_url {_shown(base_url)!r} is no address: it begins with http:// or https:// and a host"
         )
     if parts.username or parts.password:
-        raise NotReady("the base_url holds a password; pass key=… or headers=…")
+        raise NotReady(
+            "the base_url holds a password; take it out, and set the provider's environment variable for a key "
+            "(or, in Python, pass key=… or headers=…)"
+        )
     whole = parts.path.rstrip("/").removesuffix(path) + path
     return urlunsplit((parts.scheme, parts.netloc, whole, parts.query, ""))
 

@@ -54,4 +54,6 @@ def key_from(
             return Key(environ[variable], f"the variable {variable}")
     if not needed:
         return None
-    raise NotReady(f"there is no key: set the environment variable {' or '.join(variables)}, or pass key=…")
+    raise NotReady(
+        f"there is no key: set the environment variable {' or '.join(variables)} (or, in Python, pass key=…)"
+    )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from .. import load
 from ..equipment import check_set
 from ..errors import UsageError
 from ..exchange import CANCELLED, OPTIONS, Exchange
@@ -40,13 +42,23 @@ def _question(words: Words) -> str | None:
     """The question; `None` if there is that of a transcript instead."""
     given = words.words
     if len(given) > 1:
-        raise UsageError(f'put the question in quotes, as in `ask "{" ".join(given)}"`')
+        raise UsageError(_meant(given))
     if not given and "resume" not in words.options:
         raise UsageError('say what to ask, as in `ask "What is 2 + 3?"`; `-` reads it from standard input')
     question = _piped() if given == ["-"] else given[0] if given else None
     if question is not None and not question.strip():
         raise UsageError("the question is empty")
     return question
+
+
+def _meant(words: list[str]) -> str:
+    """A sentence on what *words* beside one another will have been meant as."""
+    targets = [word for word in words if load.parse(word).is_bundled or load.parse(word).is_path]
+    question = " ".join(word for word in words if word not in targets)
+    if not targets or not question:
+        return f'put the question in quotes, as in `ask "{" ".join(words)}"`'
+    tools = " ".join(f"--tools {quote(target)}" for target in targets)
+    return f'name tools with --tools, as in `ask "{question}" {tools}`'
 
 
 def _piped() -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from .. import values
+from .. import bundled, load, values
 from ..connection import client_of
 from ..equipment import person
 from ..errors import UsageError
@@ -52,7 +53,7 @@ def run(words: Words) -> int:
         tools = client.list_tools(timeout_seconds=timeout_seconds)
         if _is_argument(name) and len(tools) == 1 and tools[0].name != name:
             name, rest = tools[0].name, [name, *rest]
-        arguments = values.read(rest, _tool(name, tools).input_schema)
+        arguments = values.read(rest, _tool(name, tools, target).input_schema)
         try:
             answer = client.call_tool(name, arguments, on_progress=line, timeout_seconds=timeout_seconds)
         finally:
@@ -77,13 +78,19 @@ def _is_argument(word: str) -> bool:
     return "=" in word or word.startswith("{")
 
 
-def _tool(name: str, tools: list[ToolDescription]) -> ToolDescription:
+def _tool(name: str, tools: list[ToolDescription], target: str | None) -> ToolDescription:
     for tool in tools:
         if tool.name == name:
             return tool
     from toolwire_tools.suggestions import unknown  # only a mistake needs it, and all that comes with it
 
-    raise UsageError(unknown("tool", name, [tool.name for tool in tools]))
+    problem = unknown("tool", name, [tool.name for tool in tools])
+    if target is not None and load.parse(target).is_bundled and (why := bundled.why_not(target, name)):
+        problem = why
+    elif len(tools) == 1:
+        argument = next(iter(tools[0].input_schema.get("properties", {})), "NAME")
+        problem += f"; if that is an argument, give its name: {quote(f'{argument}={name}')}"
+    raise UsageError(problem)
 
 
 def _print(answer: CallResult, options: dict[str, Any]) -> None:

@@ -342,6 +342,18 @@ def test_list_and_call_take_settings_too(tmp_path: Path) -> None:
     assert called.returncode == 2  # @0 would be a file
 
 
+@pytest.mark.parametrize(("separator", "name"), [(".", "Files.write"), ("_", "Files_edit"), ("_", "Files.edit")])
+def test_a_call_of_an_api_that_needs_a_setting_names_the_setting(tmp_path: Path, separator: str, name: str) -> None:
+    with serving("Files", "--set", f"Files.roots={tmp_path}", "--separator", separator) as process:
+        answer = process.ask(call(name, {}))
+
+    assert answer["error"]["message"] == (
+        f"Unknown tool: {name}; writing needs a setting: --set Files.writable=true on the command line, "
+        "Files(writable=True) in Python"
+    )
+    assert "writing needs a setting" in str(class_of("Files")([tmp_path])({}, "write").errmsg)
+
+
 def test_a_call_of_the_only_tool_needs_no_name() -> None:
     for words in (["expression=1/3+1/6"], ['{"expression": "1/3+1/6"}'], ["Calculator", "expression=1/3+1/6"]):
         assert json.loads(run("call", "Calculator", *words).stdout)["result"] == "1/2"

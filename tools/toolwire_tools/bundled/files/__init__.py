@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NotRequired, TypedDict
 
 import msgspec
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Files"]
 
-_WRITING = ("write", "edit")
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -81,6 +80,11 @@ class Files(BaseAction):
     100,000 files and folders, 64 deep, in up to 20 seconds, 5 of them for a regular expression.
     """
 
+    __toolwire_needs__: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("write", "edit"),
+        "writing needs a setting: --set Files.writable=true on the command line, Files(writable=True) in Python",
+    )
+
     def __init__(
         self,
         roots: Sequence[str | os.PathLike[str]] = (),
@@ -106,7 +110,7 @@ class Files(BaseAction):
         self._max_bytes = max_bytes
         self._lock = threading.Lock()  # of edits at once, the later would undo the earlier
         if not writable:
-            self._withdraw(_WRITING)
+            self._withdraw(list(self.__toolwire_needs__))
 
     def _withdraw(self, names: Sequence[str]) -> None:
         """Offer the APIs called so no more."""

@@ -107,6 +107,9 @@ class Exchange:
 
         if self.is_attended:
             return ""
+        if isinstance(outcome.pending, ApprovalAsked) and outcome.pending.interrupted:
+            tool = quote(outcome.pending.tool)
+            return f"the call may have taken effect: decide at a terminal, or --deny {tool} goes on without it; "
         is_read = "json" in self.options
         told = "nobody is asked with --json" if is_read else "nobody can be asked here, since this is no terminal"
         if isinstance(outcome.pending, ApprovalAsked):
@@ -216,7 +219,7 @@ class Exchange:
         from toolwire_client.agent import Approvals
 
         mode = self.options.get("approve", "ask")
-        asks = mode == "ask" and self.is_attended
+        asks = mode != "reads" and self.is_attended  # with "all" about calls that were interrupted
         return Approvals(
             ask=self._on_approval if asks else None,
             allow=("*",) if mode == "all" else tuple(self.options.get("allow", ())),

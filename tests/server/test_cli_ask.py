@@ -167,6 +167,12 @@ def test_the_outcome_is_named_and_only_an_answer_is_a_success(
     assert re.search(rf"^  {re.escape(told)}", done.stderr, re.MULTILINE)
 
 
+def test_a_resumed_run_shows_the_arguments_of_the_call_that_waits(folder: Path) -> None:
+    run("ask", "How much is 12 * (3 + 4)?", *OFFLINE, "--transcript", "run.jsonl", cwd=folder)
+    again = run("ask", *OFFLINE, "--resume", "run.jsonl", cwd=folder)
+    assert "? Allow multiply(a=12, b=7)? " in again.stderr
+
+
 def test_a_run_that_needs_somebody_goes_on_in_another_process(folder: Path) -> None:
     first = run("ask", "How much is 12 * (3 + 4)?", *OFFLINE, "--transcript", "run.jsonl", cwd=folder)
     assert (first.returncode, first.stdout) == (1, "")
@@ -292,6 +298,108 @@ def test_a_signal_to_end_does_so_and_leaves_a_transcript(folder: Path) -> None:
     assert load(folder / "run.jsonl")[-1].status == "cancelled"
 
 
+# --- killed in the middle of a call ---
+
+PAY = '''
+import os, time
+from toolwire import tool_api
+
+@tool_api
+def pay(euros: int, card_token: str = "") -> str:
+    """Pay somebody."""
+    with open("payments", "a") as file:
+        file.write(f"{euros}\\n")
+    if os.path.exists("paying"):
+        with open("paying", "w") as fifo:
+            fifo.write("yes")
+        time.sleep(3600)
+    return "paid"
+'''
+
+PAYERS = """
+from toolwire_client.models import ScriptedModel
+
+def acts(**params):
+    return {"thought": "So be it.", "type": "ACTION", "tool": "pay", "params": params}
+
+def done(result):
+    return {"thought": "That is all.", "type": "FINAL_ANSWER", "ok": True, "result": result}
+
+def pays(): return ScriptedModel([acts(euros=50)])
+def pays_secretly(): return ScriptedModel([acts(euros=50, card_token="rosebud-of-course")])
+def stops(): return ScriptedModel(lambda asked: done(asked.messages[-1]["content"]))
+def repeats(): return ScriptedModel([acts(euros=50), done("paid twice")])
+"""
+
+
+@pytest.fixture
+def killed(tmp_path: Path) -> Path:
+    """The folder of a run that was killed after its call had taken effect."""
+    (tmp_path / "pay.py").write_text(PAY)
+    (tmp_path / "payers.py").write_text(PAYERS)
+    pay_and_die(tmp_path, "pays")
+    return tmp_path
+
+
+def pay_and_die(folder: Path, model: str) -> None:
+    os.mkfifo(folder / "paying")
+    words = ["--tools", "pay.py", "--model", f"payers.py:{model}", "--approve", "all", "--transcript", "run.jsonl"]
+    with subprocess.Popen(command("ask", "Pay!", *words), cwd=folder, stdin=subprocess.DEVNULL) as process:
+        assert (folder / "paying").read_text() == "yes"  # waits until it is paid
+        process.kill()
+    (folder / "paying").unlink()
+    assert payments(folder) == 1
+
+
+def payments(folder: Path) -> int:
+    return len((folder / "payments").read_text().splitlines())
+
+
+def resume(folder: Path, model: str, *words: str) -> subprocess.CompletedProcess[str]:
+    given = ["--tools", "pay.py", "--model", f"payers.py:{model}", "--resume", "run.jsonl", *words]
+    return run("ask", *given, cwd=folder)
+
+
+def test_resuming_an_interrupted_call_with_everything_allowed_waits_for_a_person(killed: Path) -> None:
+    for _ in range(2):
+        waits = resume(killed, "repeats", "--approve", "all")
+        assert (waits.returncode, waits.stdout, payments(killed)) == (1, "", 1)
+        assert "needs_input" in waits.stderr
+        assert "? Allow pay(euros=50)? it was started before and interrupted" in waits.stderr
+        assert "decide at a terminal, or --deny pay goes on without it; --resume run.jsonl" in waits.stderr
+    goes_on = resume(killed, "stops", "--approve", "all", "--deny", "pay")
+    assert (goes_on.returncode, payments(killed)) == (0, 1)
+    assert "it may have taken effect. Do not repeat it without checking" in goes_on.stdout
+
+
+@pytest.mark.parametrize("words", [("--approve", "reads"), ("--deny", "pay"), ("--deny", "*", "--approve", "all")])
+def test_an_interrupted_call_that_may_not_be_made_is_reported_as_possibly_done(
+    killed: Path, words: tuple[str, ...]
+) -> None:
+    done = resume(killed, "stops", *words)
+    assert (done.returncode, payments(killed)) == (0, 1)
+    assert "it may have taken effect. Do not repeat it without checking" in done.stdout
+    assert "Nothing was done" not in done.stdout
+
+
+def test_an_interrupted_call_with_a_secret_is_reported_as_possibly_done(killed: Path) -> None:
+    (killed / "run.jsonl").unlink()
+    (killed / "payments").unlink()
+    pay_and_die(killed, "pays_secretly")
+    done = resume(killed, "stops", "--approve", "all")
+    assert (done.returncode, payments(killed)) == (0, 1)
+    assert "it may have taken effect. Do not repeat it without checking" in done.stdout
+    assert "Nothing was done" not in done.stdout
+
+
+def test_an_identical_call_waits_for_a_person_although_everything_is_allowed(killed: Path) -> None:
+    resume(killed, "stops", "--approve", "reads")
+    words = ["--tools", "pay.py", "--model", "payers.py:repeats", "--resume", "run.jsonl", "--approve", "all"]
+    waits = run("ask", "Pay!", *words, cwd=killed)
+    assert (waits.returncode, waits.stdout, payments(killed)) == (1, "", 1)
+    assert "needs_input" in waits.stderr
+
+
 # --- on a terminal ---
 
 # The terminal becomes the one that controls the process, so that Ctrl-C reaches it.
@@ -383,6 +491,28 @@ def test_a_person_decides_about_a_call(folder: Path, typed: list[tuple[str, str]
         for text, at in typed:
             terminal.types(text, at=at)
         assert terminal.ends() == status
+    assert shown in terminal.shown
+
+
+@pytest.mark.parametrize(
+    ("model", "typed", "status", "count", "shown"),
+    [
+        ("repeats", [("y\r", APPROVAL), ("n not twice\r", APPROVAL)], 0, 2, "not allowed: not twice"),
+        ("stops", [("n not twice\r", APPROVAL)], 0, 1, "it may have taken effect. Do not repeat it"),
+        ("stops", [("\x04", APPROVAL)], 1, 1, "needs_input"),
+    ],
+    ids=["yes, and not the identical one", "no", "later"],
+)
+def test_a_person_decides_about_an_interrupted_call_and_sees_its_arguments(
+    killed: Path, model: str, typed: list[tuple[str, str]], status: int, count: int, shown: str
+) -> None:
+    words = ["--tools", "pay.py", "--model", f"payers.py:{model}", "--resume", "run.jsonl", "--approve", "all"]
+    with Terminal("ask", *words, cwd=killed) as terminal:
+        terminal.until("Allow pay(euros=50)? it was started before and interrupted")
+        for text, at in typed:
+            terminal.types(text, at=at)
+        assert terminal.ends() == status
+    assert payments(killed) == count
     assert shown in terminal.shown
 
 

@@ -139,8 +139,9 @@ class Agent:
     ) -> Session:
         """Return the exchange that *transcript* is of, a file or its events; `go_on` goes on where it stopped.
 
-        What happens from then on is added to this agent's own transcript, which should be the same file. Whoever is to
-        be asked is asked again. So is a call that was begun and whose result is not recorded, whatever it may do.
+        What happens from then on is added to this agent's own transcript, which should be the same file. A pending
+        question or approval is asked for again. A call that was interrupted may have taken effect: the model is told
+        so, and this call and identical ones need approval from then on, whatever the settings allow.
 
         Raises:
             BrokenTranscript: if it is none.

@@ -17,8 +17,9 @@ import msgspec
 class ApprovalRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A call that a person has to allow.
 
-    `reason` says why it needs that. `interrupted` calls were begun before and nobody knows how they ended: to allow
-    them may do twice what they do. `thought` is the model's, `description` the tool's entry of `tools/list`.
+    `reason` says why it needs that. An `interrupted` call, or an identical one, was started before and its end is not
+    recorded: it may have taken effect, and would do so twice. `thought` is the model's, `description` the tool's entry
+    of `tools/list`.
     """
 
     tool: str

@@ -38,7 +38,7 @@ from .events import (
     UserAnswered,
     UserAsked,
 )
-from .redaction import HIDDEN
+from .redaction import HIDDEN, stands_for
 from .steps import AskApproval, AskModel, AskUser, Call, Tell
 from .words import words
 
@@ -77,6 +77,8 @@ class Course:
         self._forced: FinalForced | None = None
         self._annotations: dict[str, dict[str, Any]] = {}
         self._call: Literal["new", "allowed", "begun"] = "new"
+        self._interrupted: list[Action] = []  # calls whose end is not recorded
+        self._is_again = False
         self._asked_at = 0.0  # a person
         self._is_resumed = False
 
@@ -93,6 +95,11 @@ class Course:
     def words(self, kind: str, **details: str | int) -> str:
         """Return a sentence for the model, in its language."""
         return words(self.conversation.protocol.language.name, kind, **details)
+
+    def undone(self, kind: str, **details: str | int) -> str:
+        """Return, for the model, why the pending call is not made; and that it may have taken effect before, if so."""
+        frame = "interrupted" if self._may_be_done() else "undone"
+        return self.words(frame, why=self.words(kind, **details))
 
     def ending(self, status: Status, result: str | None = None, reason: str = "", thought: str = "") -> Ended:
         """Return the event that ends the run now."""
@@ -124,17 +131,19 @@ class Course:
             case Approved(params=params):
                 self._waited()
                 self._call = "allowed"
+                self._is_again = self._may_be_done()
                 if params is not None:
                     self.conversation.edit_action(params)
             case Refused(reason=reason, by_user=by_user):
                 self._waited()
                 if by_user:
-                    self.conversation.refuse_action(reason)
-                else:
-                    self.conversation.action_result(reason, success=False)
+                    reason = self.undone("refused_because", reason=reason) if reason else self.undone("refused")
+                self.conversation.action_result(reason, success=False)
             case CallStarted():
                 self._call = "begun"
             case CallFinished(success=success, result=result, note=note):
+                if self._is_again:
+                    note = self.conversation.protocol.language.together(note, self.words("again"))
                 self.conversation.action_result(result, success=success, note=note)
             case UserAnswered(content=content):
                 self._waited()
@@ -157,8 +166,8 @@ class Course:
     def _question(self, content: str) -> None:
         match self.conversation.turn:
             case "action_result":
-                left = "not_awaited" if self._call == "begun" else "left"
-                self.conversation.action_result(self.words(left), success=False)
+                self._remember_interruption()
+                self.conversation.action_result(self.undone("left"), success=False)
             case "user_response":
                 self.conversation.user_response(self.words("dismissed"))
         self.conversation.question(content)
@@ -173,7 +182,7 @@ class Course:
             tokens=spent.tokens + (usage.total_tokens if usage else _estimated(self.sent, event.reply.text)),
             usage=spent.usage + (usage or Usage()),
         )
-        self._call = "new"
+        self._call, self._is_again = "new", False
         self._untold = self._consequence(decision)
 
     def _consequence(self, decision: Decision) -> Recorded:
@@ -206,9 +215,22 @@ class Course:
 
     def _resume(self) -> None:
         self.has_ended, self._is_resumed = False, True
+        self._remember_interruption()
         pending = self.conversation.pending
         if isinstance(pending, Ask) and self._untold is None:
             self._untold = UserAsked(thought=pending.thought, content=pending.content)
+
+    def _remember_interruption(self) -> None:
+        if self._call == "begun" and isinstance(action := self.conversation.pending, Action):
+            self._interrupted.append(action)
+            self._call = "new"
+
+    def _may_be_done(self) -> bool:
+        """Whether the pending call was interrupted, or is identical to one that was."""
+        action = self.conversation.pending
+        return isinstance(action, Action) and any(
+            begun.tool == action.tool and stands_for(begun.params, action.params) for begun in self._interrupted
+        )
 
     # --- what is next ---
 
@@ -232,16 +254,16 @@ class Course:
 
     def _next_of_call(self, action: Action) -> Step:
         limited = self._budgets.seconds is not None
-        if limited and self._left <= 0 and self._call != "begun":
-            return Tell(CallFinished(success=False, result=self.words("no_time")))
+        if limited and self._left <= 0:
+            return Tell(CallFinished(success=False, result=self.undone("no_time")))
         if self._is_resumed and HIDDEN in json.dumps(action.params):  # what it stands for is not in any transcript
-            return Tell(Refused(reason=self.words("hidden", tool=action.tool), by_user=False))
+            return Tell(Refused(reason=self.undone("hidden", tool=action.tool), by_user=False))
         if self._call == "allowed":
             return Call(action, self._left if limited else None)
-        interrupted = self._call == "begun"
+        interrupted = self._may_be_done()
         verdict = self._approvals.judge(action.tool, self._annotations.get(action.tool, {}))
         if isinstance(verdict, Refuse):
-            return Tell(Refused(reason=self.words("denied", tool=action.tool), by_user=False))
+            return Tell(Refused(reason=self.undone("denied", tool=action.tool), by_user=False))
         if isinstance(verdict, Allow) and not interrupted:
             return Call(action, self._left if limited else None)
         reason = _INTERRUPTED if interrupted else str(verdict)
@@ -266,7 +288,7 @@ class Course:
         return None
 
 
-_INTERRUPTED = "it was begun before, and whether it took effect is not known"
+_INTERRUPTED = "it was started before and interrupted: it may have taken effect, and would do so twice"
 
 
 def _is_told(untold: Recorded | None, event: Recorded) -> bool:

@@ -100,7 +100,7 @@ class ActionChosen(Event, frozen=True, kw_only=True):
 
 
 class ApprovalAsked(Event, frozen=True, kw_only=True):
-    """A person has to allow the call. `reason` says why; `interrupted` that it was begun before, and may be done."""
+    """A person has to allow the call. `reason` says why; `interrupted` that it was started before, and may be done."""
 
     tool: str
     params: Params

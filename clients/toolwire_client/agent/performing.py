@@ -156,8 +156,7 @@ class Performing:
         if self._approvals.ask is None:
             if self._approvals.nobody == "pause":
                 return None
-            kind = "interrupted" if asked.interrupted else "nobody"
-            return Refused(reason=course.words(kind, tool=action.tool), by_user=False)
+            return Refused(reason=course.undone("nobody", tool=action.tool), by_user=False)
         said = ""
         for _ in range(_MOST_MISFITS):
             verdict = await _settled(self._approvals.ask(request))
@@ -178,7 +177,7 @@ class Performing:
                     return Refused(reason=reason)
                 case _:
                     raise TypeError(f"whoever approves returns Allow, Refuse, Pause or a bool, not {verdict!r}")
-        return Refused(reason=course.words("misfit", faults=said), by_user=False)
+        return Refused(reason=course.undone("misfit", faults=said), by_user=False)
 
     async def call(self, course: Course, step: Call, aside: Callable[[Recorded], object]) -> Recorded:
         """As `Performer.call`."""
@@ -202,7 +201,8 @@ class Performing:
         except TimedOut:
             return CallFinished(success=False, result=course.words("timed_out", tool=tool, seconds=f"{limit or 0:.3g}"))
         except ServerGone as error:
-            return CallFinished(success=False, result=error.reason)  # its stderr is for people
+            # Its stderr is for people.
+            return CallFinished(success=False, result=course.words("gone", reason=error.reason))
         except ClientError as error:
             return CallFinished(success=False, result=str(error))
         value, note = _told(course, result)

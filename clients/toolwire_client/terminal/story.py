@@ -54,8 +54,9 @@ def told(event: Recorded) -> list[Line]:
             return [line("failure", f"the reply cannot be used. {excerpt(reason)}")]
         case ReplyRefused(reason=reason, action=Action(thought=thought, tool=tool, params=params)):
             return [*_thought(thought), Line("action", called(tool, params)), Line("failure", excerpt(reason))]
-        case ApprovalAsked(tool=tool, reason=reason):
-            return [line("asked", f"Is {tool} allowed? {reason}")]
+        case ApprovalAsked(tool=tool, params=params, reason=reason):
+            # A run that was resumed has not shown the action before.
+            return [line("asked", f"Allow {called(tool, params)}? {reason}")]
         case Approved(params=params):
             return [Line("note", "allowed" if params is None else f"allowed with {arguments(params)}")]
         case Refused(reason=reason):

@@ -152,6 +152,48 @@ def test_actions_answer_as_other_tools_do(tmp_path: Path) -> None:
         assert result(process, "search", text="hi") == text("hi")
 
 
+LATER = """
+import asyncio, functools
+from anyio import to_thread
+from toolwire_tools import AsyncActionMixin, BaseAction, tool_api
+
+def asyncify(function):
+    @functools.wraps(function)
+    async def wrapper(*args, **kwargs):
+        return await to_thread.run_sync(functools.partial(function, *args, **kwargs))
+    return wrapper
+
+class Search(BaseAction):
+    @tool_api
+    def find(self, query: str) -> dict:
+        return {"found": query}
+
+class AsyncSearch(AsyncActionMixin, Search):
+    @tool_api
+    @asyncify
+    def find(self, query: str) -> dict:
+        return super().find(query)
+
+def blocking(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return asyncio.run(function(*args, **kwargs))
+    return wrapper
+
+@tool_api
+@blocking
+async def twice(number: int) -> int:
+    await asyncio.sleep(0)
+    return 2 * number
+"""
+
+
+def test_asynchronous_actions_of_lagent_and_functions_made_synchronous_are_served(tmp_path: Path) -> None:
+    with served(tmp_path, LATER) as process:
+        assert result(process, "AsyncSearch.find", query="tea")["structuredContent"] == {"found": "tea"}
+        assert result(process, "twice", number=21)["structuredContent"] == {"result": 42}
+
+
 def test_what_an_action_return_says_becomes_data_an_error_or_an_image(tmp_path: Path) -> None:
     with served(tmp_path, SOURCE) as process:
         assert result(process, "Maps.distance", start="a", end="b") == text(

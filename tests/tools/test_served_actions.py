@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import subprocess
 import sys
 import types
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import pytest
+from anyio import to_thread
 from callers import RecordingCaller
 from toolwire_tools import (
     ActionExecutor,
@@ -18,6 +20,7 @@ from toolwire_tools import (
     ActionStatusCode,
     ArgumentsError,
     AsyncActionExecutor,
+    AsyncActionMixin,
     BaseAction,
     Context,
     Hook,
@@ -318,6 +321,54 @@ def test_an_action_with_a_call_of_its_own_sees_the_calls_of_its_tools() -> None:
         call(guarded, city="Atlantis")
     assert call(guarded, city="Rome")["content"] == [{"type": "text", "text": '{"x": 1, "y": 4}'}]
     assert call(awaited, text="a")["content"] == [{"type": "text", "text": "*a*"}]
+
+
+def asyncify(function: Any) -> Any:
+    """As asyncer's, which Lagent's actions use."""
+
+    @functools.wraps(function)
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return await to_thread.run_sync(functools.partial(function, *args, **kwargs))
+
+    return wrapper
+
+
+class AsyncMaps(AsyncActionMixin, Maps):
+    """Written as Lagent 0.5 writes its own: AsyncPPT, AsyncArxivSearch, AsyncGoogleScholar."""
+
+    @tool_api(explode_return=True)
+    @asyncify
+    def describe(self, city: str) -> dict:  # type: ignore[type-arg]
+        """Describe a city."""
+        return super().describe(city)
+
+    @tool_api
+    def soon(self, city: str):  # type: ignore[no-untyped-def]
+        """Return an awaitable, which Lagent awaits."""
+        return self._soon(city)
+
+    async def _soon(self, city: str) -> dict[str, int]:
+        return {"letters": len(city)}
+
+
+@pytest.mark.parametrize("thing", [AsyncMaps(), AsyncActionExecutor([AsyncMaps()])])
+def test_an_action_of_lagent_that_runs_in_threads_is_served(thing: Any) -> None:
+    tools = by_name(thing)
+    assert [name for name, tool in tools.items() if tool.is_async] == [
+        "AsyncMaps.describe", "AsyncMaps.at", "AsyncMaps.later", "AsyncMaps.soon",
+    ]  # fmt: skip
+    assert call(tools["AsyncMaps.describe"], city="Oslo")["structuredContent"] == {"size": 454.0, "river": None}
+    with pytest.raises(ToolError, match="it has sunk"):
+        call(tools["AsyncMaps.describe"], city="Atlantis")
+    assert call(tools["AsyncMaps.at"], city="Rome")["structuredContent"] == {"x": 1, "y": 4}
+    assert call(tools["AsyncMaps.soon"], city="Rome")["structuredContent"] == {"letters": 4}
+    assert call(tools["AsyncMaps.stream"])["content"] == [{"type": "text", "text": "abc"}]
+
+
+def test_what_an_awaited_action_returns_is_awaited() -> None:
+    executor = AsyncActionExecutor([AsyncMaps()])
+    returned = asyncio.run(executor("AsyncMaps.soon", {"city": "Rome"}))
+    assert returned.result == [{"type": "text", "content": '{"letters": 4}'}]
 
 
 # --- executors --------------------------------------------------------------------------------------------------------

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
+from anyio import to_thread
 from callers import RecordingCaller
 from toolwire_tools import (
     ArgumentsError,
@@ -133,6 +135,64 @@ def test_a_function_marked_as_a_coroutine_function_is_asynchronous() -> None:
     tool = Tool(getattr(inspect, "markcoroutinefunction")(promise))  # noqa: B009 - absent from 3.11
     assert tool.is_async
     assert number(run(tool, {"a": 2})) == 3
+
+
+def in_a_thread(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As asyncer.asyncify, which Lagent's actions use."""
+
+    @functools.wraps(function)
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return await to_thread.run_sync(functools.partial(function, *args, **kwargs))
+
+    return wrapper
+
+
+def finished(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The opposite: blocks until the coroutine has ended."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return asyncio.run(function(*args, **kwargs))
+
+    return wrapper
+
+
+async def where(a: int) -> str:
+    return threading.current_thread().name
+
+
+def where_at_once(a: int) -> str:
+    return threading.current_thread().name
+
+
+@pytest.mark.parametrize(
+    ("function", "elsewhere"),
+    [
+        (where, False),
+        (in_a_thread(where_at_once), True),
+        (tool_api(in_a_thread(where_at_once)), True),
+        (finished(where), True),
+        (logged(in_a_thread(where_at_once)), True),
+        (in_a_thread(finished(where)), True),
+    ],
+)
+def test_a_wrapper_runs_where_it_may_wait_as_it_does(function: Any, elsewhere: bool) -> None:
+    tool = Tool(function)
+    assert tool.is_async
+    (block,) = asyncio.run(tool.call_async({"a": 2}, RecordingCaller()))["content"]
+    assert (block["text"] != threading.current_thread().name) == elsewhere
+
+
+def test_a_wrapper_that_waits_itself_does_not_notice_that_its_call_is_cancelled() -> None:
+    assert [Tool(function).notices_cancellation for function in (where, finished(where))] == [True, False]
+
+
+def test_what_waits_for_the_coroutines_it_makes_is_synchronous() -> None:
+    def wait(a: int) -> int:
+        return asyncio.run(add_later(a))
+
+    assert not Tool(wait).is_async
+    assert number(Tool(wait).call({"a": 2}, RecordingCaller())) == 3
 
 
 def test_a_coroutine_that_nobody_could_foresee_is_a_clear_error() -> None:

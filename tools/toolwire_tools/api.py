@@ -11,6 +11,7 @@ from toolwire_schemas.dialects.lagent import to_entry
 
 from .action_classes import RUN, method_of
 from .errors import RegistrationError, ToolError
+from .hints import is_async
 from .options import Options, options_of
 from .suggestions import unknown
 from .tool import Tool
@@ -62,8 +63,12 @@ class Api:
     @cached_property
     def is_async(self) -> bool:
         """True if its method is a coroutine function or an async generator."""
-        asked = (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
-        return self.is_callable and any(is_such(self.method) for is_such in asked)
+        return self.is_callable and is_async(self.method)
+
+    @property
+    def returns_awaitable(self) -> bool:
+        """True if its method is not async, and belongs to an action whose calls are all awaited."""
+        return not self.is_async and inspect.iscoroutinefunction(type(self.action).__call__)
 
     @property
     def full_name(self) -> str:
@@ -94,8 +99,9 @@ class Api:
         return self.tool.run(arguments, UNATTENDED)
 
     async def run_async(self, arguments: dict[str, Any]) -> Any:
-        """As `run`, also for a method that is not async."""
-        return await self.tool.run_async(arguments, UNATTENDED) if self.tool.is_async else self.run(arguments)
+        """As `run`, for any method. If calls of the action are awaited, so is whatever the method returns."""
+        awaits = self.tool.is_async or self.returns_awaitable
+        return await self.tool.run_async(arguments, UNATTENDED) if awaits else self.run(arguments)
 
     def _schema(self) -> dict[str, Any]:
         schema: dict[str, Any] = to_entry(self.description)["inputSchema"]

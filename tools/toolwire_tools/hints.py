@@ -7,10 +7,11 @@ of a registration, so each annotation is evaluated by itself, and only if it is 
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar, ForwardRef, Union
 
@@ -134,7 +135,15 @@ def names_of(function: Callable[..., Any]) -> Names:
 
 def innermost(function: Any) -> Any:
     """Return the function that was written with `def`, below partials, methods, wrappers and callable objects."""
+    for layer in layers(function):
+        function = layer
+    return function
+
+
+def layers(function: Any) -> Iterator[Any]:
+    """Yield *function*, what it wraps, what that wraps, and so on."""
     while True:
+        yield function
         if isinstance(function, partial):
             function = function.func
         elif isinstance(function, types.MethodType):
@@ -144,10 +153,19 @@ def innermost(function: Any) -> Any:
         elif not isinstance(function, types.FunctionType | types.BuiltinFunctionType | type):
             call = getattr(type(function), "__call__", None)  # noqa: B004 (it is wanted, not asked for)
             if not isinstance(call, types.FunctionType):
-                return function
+                return
             function = call
         else:
-            return function
+            return
+
+
+def is_async(function: Any) -> bool:
+    """True if a call of *function* itself returns a coroutine or an async generator, whatever it wraps.
+
+    That includes functions only marked as coroutine functions (inspect.markcoroutinefunction).
+    """
+    called = (function, getattr(type(function), "__call__", None))  # noqa: B004 (it is wanted, not asked for)
+    return any(map(inspect.iscoroutinefunction, called)) or any(map(inspect.isasyncgenfunction, called))
 
 
 def members(hint: Any, names: Names) -> tuple[Any, ...] | None:

@@ -95,12 +95,17 @@ def _tool(api: Api) -> Tool:
     options = msgspec.structs.replace(api.options, description=api.description.get("description") or None)
     hinted = Tool(api.method, name=api.full_name, options=options)
     schema = hinted.describe().get("outputSchema")
-    if schema is None or inspect.isgeneratorfunction(api.method):
+    if _is_generator(api.method) or (schema is None and not api.returns_awaitable):
         return hinted
     is_open = schema == _ANY_OBJECT
     if is_open and options.output_schema is None and (members := _members(api.description)):
         options = msgspec.structs.replace(options, output_schema={**_ANY_OBJECT, "properties": members})
-    return Tool(_Answering(api, is_open=is_open), name=api.full_name, options=options)
+    kind = _AnsweringLater if api.is_async or api.returns_awaitable else _Answering
+    return Tool(kind(api, is_open=is_open), name=api.full_name, options=options)
+
+
+def _is_generator(method: Callable[..., Any]) -> bool:
+    return inspect.isgeneratorfunction(method) or inspect.isasyncgenfunction(method)
 
 
 def _members(description: dict[str, Any]) -> dict[str, Any]:
@@ -123,12 +128,10 @@ class _Answering:
         update_wrapper(self, api.method)
         self.__self__ = api.action
         self._method = api.method
-        self._is_async = api.is_async
         self._is_open = is_open
 
     def __call__(self, *positional: Any, **keywords: Any) -> Any:
-        value = self._method(*positional, **keywords)
-        return self._shown_later(value) if self._is_async else self._shown(value)
+        return self._shown(self._method(*positional, **keywords))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Answering) and self._method == other._method
@@ -136,15 +139,31 @@ class _Answering:
     def __hash__(self) -> int:
         return hash(self._method)
 
-    async def _shown_later(self, value: Any) -> Any:
-        return self._shown(await value)
-
     def _shown(self, value: Any) -> Any:
         if isinstance(value, ActionReturn):
             content = value.to_content()
             value = content if isinstance(content, dict) or not self._is_open else value.format_result()
         is_bare = value is None or isinstance(value, str | int | float | list | tuple)
         return {"result": value} if self._is_open and is_bare else value
+
+
+class _AnsweringLater(_Answering):
+    """As `_Answering`, for an action that is awaited. A method that is not async may block, and runs in a thread."""
+
+    def __init__(self, api: Api, *, is_open: bool) -> None:
+        super().__init__(api, is_open=is_open)
+        self._in_thread = api.returns_awaitable
+
+    async def __call__(self, *positional: Any, **keywords: Any) -> Any:
+        if self._in_thread:
+            from anyio import to_thread
+
+            value = await to_thread.run_sync(partial(self._method, *positional, **keywords))
+        else:
+            value = self._method(*positional, **keywords)
+        while inspect.isawaitable(value):
+            value = await value
+        return self._shown(value)
 
 
 def _by_way_of(call: Callable[[dict[str, Any]], Any], tool: Tool, *, is_async: bool) -> Tool:

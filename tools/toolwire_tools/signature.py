@@ -11,7 +11,7 @@ from . import parameters
 from .arguments import Arguments, Parameter, Plan, from_schema
 from .errors import RegistrationError
 from .fields import MISSING
-from .hints import Unresolved, innermost
+from .hints import Unresolved, innermost, is_async, layers
 from .notes import is_field
 from .parameters import OPEN, is_required
 from .returns import Returns, from_hint, wrapped
@@ -70,9 +70,10 @@ def read(
 class _Reading:
     def __init__(self, function: Callable[..., Any], tool: str, found: Parameters) -> None:
         self.tool = tool
+        self.function = function
         self.inner = innermost(function)
-        self.code_flags: int = getattr(getattr(self.inner, "__code__", None), "co_flags", 0)
-        self.is_generator = bool(self.code_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR))
+        code_flags: int = getattr(getattr(self.inner, "__code__", None), "co_flags", 0)
+        self.is_generator = bool(code_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR))
         self.found = found
         self.names = found.names
         self.context = self._context()
@@ -85,7 +86,7 @@ class _Reading:
             context=self.context,
             arguments=arguments,
             returns=returns,
-            is_async=bool(self.code_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)),
+            is_async=any(map(is_async, layers(self.function))),
             is_generator=self.is_generator,
         )
 

@@ -6,7 +6,6 @@ bound, whether a context is wanted, how results are presented. A call is then fo
 
 from __future__ import annotations
 
-import inspect
 from functools import partial
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,6 +15,7 @@ from toolwire_schemas.lint import Finding, lint
 from . import signature
 from .context import AsyncContext, Context
 from .errors import OutputError, RegistrationError
+from .hints import is_async
 from .options import Options, name_of, options_for
 from .results import presenter
 from .streams import drain, drain_async
@@ -64,6 +64,7 @@ class Tool:
         "_context",
         "_description",
         "_function",
+        "_in_thread",
         "_joins",
         "_options",
         "_present",
@@ -100,8 +101,11 @@ class Tool:
         )
         self.findings = _lint(self.name, self._signature)
         """What some hosts may not like about the tool; none of it keeps others from using it."""
-        self.is_async: bool = self._signature.is_async or _is_async(function)
-        """True if it is called by `call_async`: a coroutine function or an async generator."""
+        self.is_async: bool = self._signature.is_async
+        """True if it is called by `call_async`: a coroutine function, an async generator, or a wrapper of one."""
+        # A plain wrapper of a coroutine function may return the coroutine, but may also run it to its end itself, which
+        # no event loop allows in its own thread.
+        self._in_thread = self.is_async and not is_async(function)
         self.timeout_seconds: float | None = self._options.timeout_seconds
         """How long a call may take; None leaves it to the server."""
         self.gate: Gate | None = None
@@ -116,7 +120,8 @@ class Tool:
     @property
     def notices_cancellation(self) -> bool:
         """True if a cancelled call of it can end by itself: it awaits, yields, or has a context to ask."""
-        return self.is_async or self._context is not None or self._signature.is_generator
+        awaits = self.is_async and not self._in_thread
+        return awaits or self._context is not None or self._signature.is_generator
 
     @property
     def runs_in(self) -> str | None:
@@ -221,7 +226,12 @@ class Tool:
         positional, keywords = self._bind(arguments, coerce)
         if self._context is not None:
             keywords = {**keywords, self._context: AsyncContext(caller, self.name)}
-        value = self._function(*positional, **keywords)
+        if self._in_thread:
+            from anyio import to_thread
+
+            value = await to_thread.run_sync(partial(self._function, *positional, **keywords))
+        else:
+            value = self._function(*positional, **keywords)
         while hasattr(type(value), "__await__"):
             value = await value
         if hasattr(type(value), "__anext__"):
@@ -289,8 +299,3 @@ def _name(function: Any) -> str:
             "a lambda has no name", tool=name, remedy='write it with def, or give it one: tool_api(name="...")'
         )
     return name
-
-
-def _is_async(function: Any) -> bool:
-    """True for coroutine functions, also those only marked as such (inspect.markcoroutinefunction)."""
-    return any(map(inspect.iscoroutinefunction, (function, type(function).__call__)))

@@ -323,6 +323,29 @@ def test_an_action_with_a_call_of_its_own_sees_the_calls_of_its_tools() -> None:
     assert call(awaited, text="a")["content"] == [{"type": "text", "text": "*a*"}]
 
 
+def test_a_description_by_hand_keeps_the_types_of_parameters_without_a_hint() -> None:
+    class Finder(BaseAction):
+        def run(self, query, limit=10, kinds=None, days: int = 5):  # type: ignore[no-untyped-def]
+            return f"{query} {limit} {kinds} {days}"
+
+    parameters = [
+        {"name": "query", "type": "STRING", "description": "what"},
+        {"name": "limit", "type": "NUMBER", "description": "how many"},
+        {"name": "kinds", "type": "Array"},
+        {"name": "days", "type": "STRING"},
+    ]
+    (tool,) = tools_of(Finder({"name": "Finder", "parameters": parameters, "required": ["query"]}))
+    assert tool.describe()["inputSchema"]["properties"] == {
+        "query": {"type": "string", "description": "what"},
+        "limit": {"type": "number", "description": "how many", "default": 10},
+        "kinds": {"anyOf": [{"type": "array", "items": {}}, {"type": "null"}], "default": None},
+        "days": {"type": "integer", "default": 5},
+    }
+    with pytest.raises(ArgumentsError, match=r"arguments\.limit"):
+        call(tool, query="x", limit="many")
+    assert call(tool, query="x", kinds=None)["content"][0]["text"] == "x 10 None 5"
+
+
 def asyncify(function: Any) -> Any:
     """As asyncer's, which Lagent's actions use."""
 

@@ -110,10 +110,20 @@ class Api:
         except RegistrationError:
             return schema
         for name, described in schema["properties"].items():
-            if known := {k: v for k, v in hinted["properties"].get(name, {}).items() if k != "description"}:
-                text = {"description": described["description"]} if "description" in described else {}
-                schema["properties"][name] = {**known, **text}
+            known = {k: v for k, v in hinted["properties"].get(name, {}).items() if k != "description"}
+            schema["properties"][name] = _completed(described, known)
         return {**schema, "$defs": hinted["$defs"]} if "$defs" in hinted else schema
+
+
+def _completed(described: dict[str, Any], hinted: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a parameter: *hinted* if the method has a hint, and else *described*, with the default."""
+    text = {"description": described["description"]} if "description" in described else {}
+    if not hinted.keys() <= {"default"}:
+        return {**hinted, **text}
+    if hinted.get("default", 0) is None and "type" in described:
+        said = {word: value for word, value in described.items() if word != "description"}
+        described = {"anyOf": [said, {"type": "null"}], **text}
+    return {**described, **hinted}
 
 
 def apis_of(action: BaseAction, *, by_hand: bool) -> dict[str, Api]:

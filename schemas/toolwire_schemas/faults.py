@@ -116,12 +116,25 @@ def _alternatives(error: Any, root: str) -> Iterable[Fault]:
     ):
         allowed = [value for found in meant for value in found[0].validator_value]
         return [(place(root, error.absolute_path), f"{shown(error.instance)} is not one of {_listed(allowed)}")]
-    best = min(meant, key=lambda found: (len(found), -max(len(inner.absolute_path) for inner in found)))
+    best = min(
+        meant,
+        key=lambda found: (
+            sum(_tells_apart(inner, error) for inner in found),
+            len(found),
+            -max(len(inner.absolute_path) for inner in found),
+        ),
+    )
     return [fault for inner in best for fault in _faults(inner, root)]
 
 
 def _about_type(inner: Any, outer: Any) -> bool:
     return inner.validator == "type" and len(inner.absolute_path) == len(outer.absolute_path)
+
+
+def _tells_apart(inner: Any, outer: Any) -> bool:
+    """Whether *inner* says that the value lacks what this alternative is known by: a member, or a constant in one."""
+    depth = len(inner.absolute_path) - len(outer.absolute_path)
+    return (inner.validator == "required" and depth == 0) or (inner.validator == "const" and depth <= 1)
 
 
 def _article(error: Any) -> str:

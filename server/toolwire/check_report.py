@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from textwrap import fill, indent
 from typing import TYPE_CHECKING
@@ -25,40 +26,80 @@ def cases_table(cases: Sequence[Case]) -> str:
     return table(("case", "severity", "behaviour"), rows, width(), Style(sys.stdout))
 
 
-def as_text(report: Report, style: Style, *, verbose: bool = False) -> str:
+def as_text(report: Report, style: Style, *, again: str = "", verbose: bool = False) -> str:
     """Return *report* as a person reads it: what failed at length, then what there is of everything.
 
-    The exchanges behind warnings are shown if *verbose*.
+    The exchanges of warnings are shown if *verbose*. *again* is how this check was made, options first: it becomes the
+    command that shows a failure again.
     """
     from toolwire_client.contract.report import is_bad, worst_first
 
+    if not report.revisions:
+        return _not_talking(report, style)
     found: dict[tuple[str, str, str], list[Verdict]] = {}
     for verdict in filter(is_bad, worst_first(report.verdicts)):
         found.setdefault((verdict.case, verdict.outcome, verdict.expected), []).append(verdict)
-    blocks = [_told(alike, style, verbose=verbose) for alike in found.values()]
+    blocks = [_told(alike, style, again, verbose=verbose) for alike in found.values()]
     blocks += [_areas(report, style), _reasons(report), _summary(report, style)]
     return "\n\n".join(filter(None, blocks))
 
 
-def _told(alike: Sequence[Verdict], style: Style, *, verbose: bool) -> str:
+def replayed(report: Report, style: Style) -> str:
+    """Return each verdict of a replay, with all that was said."""
+    if not report.revisions:
+        return _not_talking(report, style)
+    return "\n\n".join(_told([verdict], style, "", verbose=True, is_whole=True) for verdict in report.verdicts)
+
+
+def _not_talking(report: Report, style: Style) -> str:
+    """Three lines about a server that cannot be tested: what it did, its last words, what to try."""
+    failed = report.failed()[0]
+    what, _, words = failed.came.partition("; the end of its stderr: ")
+    last = words.strip().splitlines()[-1:] or ["nothing was written to stderr"]
+    run_it = f"run it by hand: {shlex.join(report.command)}"
+    lines = [
+        style.red(f"FAIL  {failed.case}: {printable(what)}"),
+        f"  stderr  {printable(last[0][:_SHOWN])}",
+        f"  try     {_MORE_TIME + run_it if '--start-timeout' in what else printable(run_it)}",
+    ]
+    return "\n".join(lines)
+
+
+_MORE_TIME = "--start-timeout SECONDS if it only takes long to start; else "
+
+
+def _told(alike: Sequence[Verdict], style: Style, again: str, *, verbose: bool, is_whole: bool = False) -> str:
     """What failed, once for all revisions and framings in which it did."""
     verdict = alike[0]
     where = "; ".join(", ".join(filter(None, (one.revision, one.framing))) for one in alike)
     head = f"{_MARKS[verdict.outcome]}  {verdict.case}" + (f"  ({where})" if where else "")
-    lines = [
-        f"  {verdict.behaviour}",
-        f"  {verdict.severity}, {verdict.source}",
-        f"  expected  {verdict.expected}",
-        f"  came      {indent(verdict.came, ' ' * 12).lstrip()}",
-    ]
-    exchange = verdict.exchange if verbose or verdict.outcome == "fail" else ()
+    lines = [f"  {verdict.behaviour}", f"  {verdict.severity}, {'of Toolwire, not of ' * verdict.ours}{verdict.source}"]
+    if verdict.expected:
+        lines += [f"  expected  {verdict.expected}", f"  came      {indent(verdict.came, ' ' * 12).lstrip()}"]
+    if verdict.reason:
+        lines.append(f"  {verdict.reason}")
+    is_shown = verbose or verdict.outcome == "fail"
+    if is_shown and again and verdict.framing:
+        lines.append(f"  again     toolwire check {_replay(verdict)} {again}")
+    exchange = verdict.exchange if is_shown else ()
     mark = style.red if verdict.outcome == "fail" else style.bold
-    return "\n".join([mark(head), *map(printable, lines), *(style.dim(_line(line)) for line in exchange)])
+    shown = (style.dim(_line(line, is_whole=is_whole)) for line in exchange)
+    return "\n".join([mark(head), *map(printable, lines), *shown])
 
 
-def _line(line: str) -> str:
+def _replay(verdict: Verdict) -> str:
+    """The options that play the case of *verdict* again, after the others that it takes."""
+    from toolwire_client.contract.sessions import is_modern
+
+    words = [f"--replay {case}" for case in (*verdict.after, verdict.case)]
+    if verdict.revision:
+        words.append(f"--era {'modern' if is_modern(verdict.revision) else 'legacy'}")
+    return " ".join([*words, f"--framing {verdict.framing}"])
+
+
+def _line(line: str, *, is_whole: bool) -> str:
     # What was sent is shown whole, so that it can be sent again.
-    cut = line if line.startswith("-> ") or len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+    cut = line if is_whole or line.startswith("-> ") or len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
     return printable(f"    {cut}")
 
 

@@ -98,6 +98,10 @@ def converts(given: dict[str, Any], wrong: str) -> Any:
     return None
 
 
+def takes_unknown_arguments(given: dict[str, Any], wrong: str) -> Any:
+    return result(given) if wrong.startswith("there is something else") else None
+
+
 def gives_no_reason(_: dict[str, Any], wrong: str) -> Any:
     return {"content": [], "isError": True} if wrong else None
 
@@ -147,7 +151,7 @@ FAULTS = {
     fault.__name__.replace("_", " "): fault
     for fault in (
         *(crashes, hangs, prints, has_another_type, has_no_structure, accepts_everything, converts, gives_no_reason),
-        *(accepts_and_crashes, fails_now_and_then),
+        *(accepts_and_crashes, fails_now_and_then, takes_unknown_arguments),
     )
 }
 

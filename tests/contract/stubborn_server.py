@@ -50,6 +50,7 @@ def main() -> None:
             ["sleep", sys.argv[2]], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True
         )
     served = 0
+    has_seen_zero = is_cut_off = False
     for line in sys.stdin:
         try:
             message = json.loads(line)
@@ -58,6 +59,13 @@ def main() -> None:
         if not isinstance(message, dict) or "id" not in message or "method" not in message:
             continue
         result = answer(message)
+        if FAULT == "resents a zero" and has_seen_zero and str(message["id"]).startswith("ключ"):
+            result = None
+        has_seen_zero = has_seen_zero or message["id"] == 0
+        if FAULT == "logs" and message["method"] == "tools/list":
+            say({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}})
+        if is_cut_off := FAULT == "is cut off" and message["id"] == 11:
+            break
         if result is None:
             say({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}})
         else:
@@ -67,6 +75,8 @@ def main() -> None:
             time.sleep(600)
     if FAULT == "stays":
         time.sleep(600)
+    elif is_cut_off:
+        print('{"jsonrpc": "2.0", "id": 1', flush=True)
 
 
 main()

@@ -21,6 +21,7 @@ HERE = Path(__file__).parent
 EVERYTHING = (
     "tools/list",
     "tools/list-modern",
+    "modern/no-capabilities",
     "tools/unknown",
     "calls/result",
     "calls/result-modern",

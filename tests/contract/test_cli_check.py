@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -40,8 +41,20 @@ def test_the_exit_status_is_by_severity(capsys: pytest.CaptureFixture[str]) -> N
     assert said(capsys, *ONE, "--fail-on", "should", "--", *STUBBORN)[0] == 1
     status, out, _ = said(capsys, *ONE, "--", *STUBBORN, "dies")
     assert status == 1
-    assert "FAIL  lifecycle/answers" in out
-    assert "there is no key in the environment" in out
+    *_, told, stderr, advice = out.splitlines()
+    assert (told, stderr) == (
+        "FAIL  lifecycle/answers: it ended with status 1",
+        "  stderr  there is no key in the environment",
+    )
+    assert advice.startswith("  try     run it by hand: ")
+
+
+def test_a_server_that_does_not_answer_is_told_in_three_lines_with_the_option_for_slow_ones(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    status, out, _ = said(capsys, *ONE, "--start-timeout", "0.3", "--", *STUBBORN, "hangs")
+    assert (status, len(out.splitlines())) == (1, 3)
+    assert "--start-timeout SECONDS" in out
 
 
 def test_what_cannot_be_started_is_an_error_of_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,6 +92,27 @@ def test_a_report_in_json_is_as_its_published_schema_says(capsys: pytest.Capture
     assert report["counts"]["pass"] == 8
 
 
+def test_a_revision_of_the_servers_own_choice_is_no_obstacle_to_a_report_in_json(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    status, out, _ = said(capsys, "check", "--only", "batch/answered", "--json", "--", *STUBBORN)
+    (verdict,) = json.loads(out)["verdicts"]
+    assert (status, verdict["outcome"]) == (0, "not applicable")
+    assert verdict["reason"] == "offered 2025-03-26, the server speaks 2025-11-25"
+
+
+def test_a_failure_is_shown_with_the_command_that_replays_it(capsys: pytest.CaptureFixture[str]) -> None:
+    server = [*STUBBORN, "resents a zero"]
+    _, out, _ = said(capsys, "check", "--only", "ids/*", "--", *server)
+    (again,) = [shlex.split(line.partition("again")[2]) for line in out.splitlines() if "--replay ids/unicode" in line]
+    assert again[:2] == ["toolwire", "check"]
+    status, out, _ = said(capsys, *again[1:])
+    assert status == 1
+    assert "pass  ids/zero  (2025-11-25, lines)" in out
+    assert "FAIL  ids/unicode  (2025-11-25, lines)" in out
+    assert '    -> {"jsonrpc":"2.0","id":"open","method":"initialize"' in out
+
+
 def test_gaps_that_were_written_down_do_not_fail_and_are_told_when_mended(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -113,6 +147,8 @@ def test_the_cases_are_listed_and_given_as_data(capsys: pytest.CaptureFixture[st
         (["--only", "ids"], "no case 'ids', did you mean 'ids/*'? Known: "),
         (["--only", "ids/zerro"], "did you mean 'ids/zero'?"),
         (["--seed", "7"], "--seed goes with --fuzz"),
+        (["--replay", "ids/zerro"], "no case 'ids/zerro', did you mean 'ids/zero'?"),
+        (["--replay", "stdout/only-messages"], "take --only stdout/only-messages"),
         (["--call", "add=7"], """--call wants NAME={"argument": value, ...}, or NAME for the plainest arguments"""),
         (["--call", "add="], """--call wants NAME={"argument": value, ...}"""),
         (["--call", "add=null"], """--call wants NAME={"argument": value, ...}"""),

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from toolwire_client.contract.check import check
 from toolwire_client.contract.facts import Settings, find_out
 from toolwire_client.contract.fuzz import Fuzzing, fuzz
 from toolwire_client.contract.report import Verdict
 from toolwire_client.contract.talk import Talk
+from toolwire_schemas.cases import cases
 
 SERVER = Path(__file__).with_name("fuzzed_server.py")
 LINES = Settings(framings=("lines",))
@@ -47,7 +49,6 @@ def test_a_server_without_a_fault_passes() -> None:
 
 # Each fault with the verdict that finds it, a part of what it says came, and the smallest arguments that show it.
 FAULTS = [
-    ("prints", "valid", "noise on stdout", {"text": ""}),
     ("has another type", "valid", "structuredContent.letters", {"text": "0000"}),
     ("has no structure", "valid", "without structuredContent", {"text": ""}),
     ("answers twice", "valid", "2 answers", {"text": "", "times": 0}),
@@ -117,3 +118,27 @@ def test_other_tools_are_called_if_they_are_named_or_all_may_be() -> None:
     named = with_fault("none", examples=5, settings=Settings(framings=("lines",), calls={"wipe": {}}))
     every = with_fault("none", examples=5, settings=Settings(framings=("lines",), any_tool=True))
     assert "not applicable" not in (named["fuzz/valid/wipe"].outcome, every["fuzz/valid/wipe"].outcome)
+
+
+def test_what_a_tool_prints_is_a_matter_of_standard_output_and_of_no_arguments() -> None:
+    report = check(
+        [sys.executable, "-IS", str(SERVER), "prints"],
+        cases=[case for case in cases() if case.id == "stdout/only-messages"],
+        settings=LINES,
+        fuzzing=Fuzzing(40, 1),
+    )
+    assert [(found.case, found.outcome) for found in report.failed("advice")] == [("stdout/only-messages", "fail")]
+    assert "warning: nothing to count" in report.failed()[0].came
+    assert "pass" in [found.outcome for found in report.verdicts if found.case == "fuzz/valid/count"]
+
+
+def test_an_unknown_argument_that_is_taken_weighs_as_little_as_in_the_case_about_it() -> None:
+    verdict = with_fault("takes unknown arguments", examples=100)["fuzz/invalid/count"]
+    (case,) = (case for case in cases() if case.id == "calls/unknown-argument")
+    assert (verdict.outcome, verdict.severity) == ("warn", case.severity)
+    assert "is unknown" in verdict.expected
+
+
+def test_a_wrong_type_that_is_taken_does_not_hide_behind_an_unknown_argument() -> None:
+    verdict = with_fault("accepts everything", examples=100)["fuzz/invalid/count"]
+    assert (verdict.outcome, verdict.severity) == ("fail", "must")

@@ -246,3 +246,13 @@ def test_what_nests_too_deeply_to_be_written_is_judged() -> None:
     )
     for step in EXPECTATIONS:
         judge(step, heard(deep, token, said=[call("x")], lists={"tools": []}))
+
+
+def test_each_fault_of_a_schema_is_named_and_not_that_of_another_dialect() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "strin"}}, "required": "a"}
+    listed = {"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "t", "inputSchema": schema}]}}
+    unmet = judge({"answer": 1, "result": {"$ref": "urn:toolwire:v1:tools-list-result"}}, heard(listed))
+    assert unmet is not None
+    assert "inputSchema.required" in unmet.came
+    assert "inputSchema.properties.a.type" in unmet.came
+    assert "$schema" not in unmet.came

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from toolwire import example_tools
 from toolwire_client import NotStarted
-from toolwire_client.contract import Report, Settings, Verdict, check
+from toolwire_client.contract import Report, Settings, Verdict, check, replay
 from toolwire_client.contract.plan import chosen
 from toolwire_schemas.cases import Case, cases
 
@@ -92,7 +92,8 @@ def running_with(mark: str) -> list[str]:
     [
         (
             "hangs",
-            "it answers neither initialize nor server/discover; the end of its stderr: listening on http://127.0.0.1:3000",
+            "it answers neither initialize nor server/discover in 0.3 s (--start-timeout); "
+            "the end of its stderr: listening on http://127.0.0.1:3000",
         ),
         (
             "refuses",
@@ -122,6 +123,47 @@ def test_a_server_that_stays_whatever_is_done_fails_the_cases_about_that_alone(m
     assert only(report, "ending/sigterm").outcome == "fail"
     assert only(report, "lifecycle/ping").outcome == "pass"
     assert running_with(mark) == []
+
+
+def test_a_failure_that_needs_an_earlier_case_names_that_case(mark: str) -> None:
+    report = checked("resents a zero", mark, "ids/*")
+    found = only(report, "ids/unicode")
+    assert (found.outcome, found.after) == ("fail", ["ids/zero"])
+    assert found.came.endswith("; only after ids/zero in the same process: alone the case passes")
+    assert [verdict.case for verdict in report.failed()] == ["ids/unicode"]
+
+
+def test_a_failure_is_shown_from_the_start_of_a_process_of_its_own(mark: str) -> None:
+    report = checked("", mark, "ids/*")
+    found = only(report, "ids/object")
+    assert (found.outcome, found.after) == ("warn", [])
+    sent = [line for line in found.exchange if line.startswith("-> ")]
+    assert ["initialize" in sent[0], "initialized" in sent[1], '"id":{"a":1}' in sent[2]] == [True] * 3
+    assert not any('"id":1.5' in line for line in sent)
+
+
+def test_a_failure_is_seen_again_in_a_replay_with_the_cases_before_it(mark: str) -> None:
+    command = [sys.executable, STUBBORN, "resents a zero", mark]
+    settings = Settings(framings=("lines",))
+    alone = replay(command, chosen(cases(), ["ids/unicode"]), settings=settings)
+    after = replay(command, [*chosen(cases(), ["ids/zero"]), *chosen(cases(), ["ids/unicode"])], settings=settings)
+    assert [verdict.outcome for verdict in alone.verdicts] == ["pass"]
+    assert [verdict.outcome for verdict in after.verdicts] == ["pass", "fail"]
+    assert '"method":"initialize"' in after.verdicts[0].exchange[0]
+
+
+def test_what_is_provoked_by_a_case_that_only_should_pass_is_reported_there_alone(mark: str) -> None:
+    report = checked("is cut off", mark, "ending/answers-first", "stdout/*", "jsonrpc/*", "lifecycle/ping")
+    assert any("(noise on stdout" in line for line in only(report, "ending/answers-first").exchange)
+    grave = [verdict.case for verdict in report.failed()]
+    assert (grave, only(report, "stdout/only-messages").outcome) == ([], "pass")
+
+
+def test_log_messages_without_the_capability_fail_a_case(mark: str) -> None:
+    report = checked("logs", mark, "logging/*", "tools/list")
+    assert "notifications/message" in only(report, "logging/declared").came
+    assert only(report, "tools/list").outcome == "pass"
+    assert only(checked("", mark, "logging/*", "tools/list"), "logging/declared").outcome == "pass"
 
 
 def test_a_process_that_a_server_leaves_behind_is_found_and_ended(mark: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .baseline import BadBaseline, Gap
-from .check import check
+from .check import check, replay
 from .facts import Facts, Settings, UnknownTool
 from .fuzz import Fuzzing, MissingHypothesis
 from .pytest_cases import ContractWarning, contract_cases
@@ -25,4 +25,5 @@ __all__ = [
     "assert_tools_unchanged",
     "check",
     "contract_cases",
+    "replay",
 ]

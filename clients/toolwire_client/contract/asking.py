@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from toolwire_schemas.codes import LEGACY_VERSIONS
 
 from .sessions import INITIALIZED, completed, initialize, is_modern
@@ -14,27 +15,33 @@ if TYPE_CHECKING:
 _MAX_PAGES = 1000
 
 
-class OtherRevision(str):
-    """What stands against a conversation: only that the server chose another revision, as it may."""
+class Obstacle(msgspec.Struct, frozen=True):
+    """Why a conversation cannot begin. *is_choice* if the server only chose another revision, as it may."""
 
-    __slots__ = ()
+    why: str
+    is_choice: bool = False
 
 
-def open_session(talk: Talk, revision: str, patience: float) -> str:
-    """Do what comes before everything else in this *revision*. Return what stands against it, empty if nothing."""
+def open_session(talk: Talk, revision: str, patience: float) -> Obstacle | None:
+    """Do what comes before everything else in this *revision*. Return what stands against it, `None` if nothing."""
     if is_modern(revision):
-        return ""
+        return None
     answer = talk.request(initialize("open", revision), patience)
     if answer is None:
-        return f"initialize was not answered: {trouble(talk) or f'nothing came in {patience:g} s'}"
+        return Obstacle(f"initialize was not answered: {trouble(talk) or silence(patience)}")
     result = answer.get("result")
     if not isinstance(result, dict):
-        return f"initialize was answered with {answer.get('error')}"
+        return Obstacle(f"initialize was answered with {answer.get('error')}")
     talk.send(INITIALIZED)
     spoken = result.get("protocolVersion")
     if spoken == revision or spoken not in LEGACY_VERSIONS:  # if that is no revision, cases are about it
-        return ""
-    return OtherRevision(f"offered {revision}, the server speaks {spoken}")
+        return None
+    return Obstacle(f"offered {revision}, the server speaks {spoken}", is_choice=True)
+
+
+def silence(patience: float) -> str:
+    """Return the sentence about a server whose first answer did not come in time."""
+    return f"nothing came in {patience:g} s (--start-timeout)"
 
 
 def trouble(talk: Talk) -> str:

@@ -8,19 +8,21 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+import msgspec
 from toolwire_schemas.cases import cases as all_cases
 
 from ..errors import NotStarted
-from . import baseline
+from . import baseline, exchange
 from .asking import open_session
 from .facts import Settings, find_out
-from .judging import Scene, Unmet, judge
+from .judging import Unmet
 from .plan import plan
 from .playing import Player
-from .report import Report
+from .report import Report, is_bad
+from .run_wide import Part, breach
 from .sessions import meta, probe
 from .talk import Talk
-from .verdicts import judged, not_opened, untalkable, verdict_of
+from .verdicts import is_as_bad, judged, not_opened, only_after, untalkable, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.cases import Case, Framing
 
-    from .conversation import Conversation, Event
+    from .conversation import Conversation
+    from .facts import Facts
     from .fuzz import Fuzzing
     from .plan import Play
     from .report import Verdict
@@ -75,18 +78,39 @@ def check(
     jobs = jobs or min(_MAX_JOBS, os.cpu_count() or 1)
     verdicts = run.verdicts(all_cases() if cases is None else cases, jobs, fuzzing)
     verdicts, outdated = baseline.apply(verdicts, gaps)
-    spoken = [facts.revisions[era] for era in ("modern", "legacy") if era in facts.revisions]
-    took = time.monotonic() - began
+    report = _report(command, facts, verdicts, time.monotonic() - began)
+    return msgspec.structs.replace(report, outdated=outdated, seed=None if fuzzing is None else fuzzing.seed)
+
+
+def replay(
+    command: Sequence[str],
+    cases: Iterable[Case],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    settings: Settings | None = None,
+    timeout_seconds: float = 10.0,
+) -> Report:
+    """Return what comes of *cases*, played one after the other in one process if they may, with all that was said.
+
+    That shows a failure again, also one that only comes after another case. What is expected of the whole run is not
+    judged. All else is as in `check`.
+    """
+    began = time.monotonic()
+    run = _Run(lambda framing: Talk(command, framing, env=env, cwd=cwd), settings or Settings(), timeout_seconds, None)
+    verdicts = run.replayed(cases)
+    return _report(command, run.facts, verdicts, time.monotonic() - began)
+
+
+def _report(command: Sequence[str], facts: Facts, verdicts: list[Verdict], took: float) -> Report:
     return Report(
         command=list(command),
         server=facts.name,
-        revisions=spoken,
+        revisions=[facts.revisions[era] for era in ("modern", "legacy") if era in facts.revisions],
         framings=list(facts.framings),
         tools=len(facts.tools),
         seconds=took,
         verdicts=verdicts,
-        outdated=outdated,
-        seed=None if fuzzing is None else fuzzing.seed,
     )
 
 
@@ -100,9 +124,9 @@ class _Run:
         timeout_seconds: float,
         on_verdict: OnVerdict | None,
     ) -> None:
-        self._start = start
-        self._settings = settings
-        self._timeout = timeout_seconds
+        self.start = start
+        self.settings = settings
+        self.timeout = timeout_seconds
         self._on_verdict = on_verdict
         self._telling = threading.Lock()
         self._judged_last: list[tuple[int, Play]] = []
@@ -121,15 +145,34 @@ class _Run:
         with ThreadPoolExecutor(jobs) as pool:
             for verdicts in pool.map(lambda task: self._play_all(task, plays), tasks):
                 found.update(verdicts)
+        fuzzed = [] if fuzzing is None else list(self._fuzzed(fuzzing))
         for place, play in self._judged_last:
             found[place] = self._told(self._broken.get(place) or judged(play, None, [], 0.0))
-        in_order = [found[place] for place in sorted(found)]
-        return in_order if fuzzing is None else [*in_order, *self._fuzzed(fuzzing)]
+        return [*(found[place] for place in sorted(found)), *fuzzed]
+
+    def replayed(self, cases: Iterable[Case]) -> list[Verdict]:
+        """Play *cases* one after the other, those that may in one process, and keep what was said in each."""
+        plays = plan(cases, self.facts)
+        if self.facts.trouble:
+            return untalkable(plays, self.facts.trouble, self.facts.events)
+        verdicts = []
+        for places in _tasks(plays)[0]:
+            shared = _Shared(self, replays=True)
+            verdicts += [shared.play(plays[place]) for place in places]
+            shared.close()
+        return verdicts
 
     def _fuzzed(self, fuzzing: Fuzzing) -> Iterator[Verdict]:
         from .fuzz import fuzz
 
-        found = fuzz(self._start, self.facts, fuzzing, self._settings, timeout_seconds=self._timeout)
+        found = fuzz(
+            self.start,
+            self.facts,
+            fuzzing,
+            self.settings,
+            timeout_seconds=self.timeout,
+            on_closed=lambda conversation, revision: self.hold_against(conversation, revision, only_noise=True),
+        )
         return map(self._told, found)
 
     def _play_all(self, places: list[int], plays: Sequence[Play]) -> dict[int, Verdict]:
@@ -146,76 +189,155 @@ class _Run:
                 self._on_verdict(verdict, self._total)
         return verdict
 
-    def open(self, play: Play) -> tuple[Talk, str]:
-        """Start a server for *play*. Return what stands against playing it there, empty if nothing."""
-        assert play.framing is not None
-        talk = self._start(play.framing)
-        if play.case.process == "fresh" or not play.revision:
-            return talk, ""
-        return talk, open_session(talk, play.revision, self._settings.start_seconds)
+    def hold_against(
+        self, conversation: Conversation, revision: str, parts: Sequence[Part] = (), *, only_noise: bool = False
+    ) -> None:
+        """Judge all that was said in a *conversation* that is over, so that it need not be kept.
 
-    def played(self, talk: Talk, play: Play) -> Verdict:
-        """Play the case there and return the verdict."""
+        *parts* are the cases that were played in it. *only_noise* where everything else is judged elsewhere.
+        """
+        for place, play in self._judged_last:
+            known = self._broken.get(place)
+            is_decided = known is not None and known.outcome == "fail"
+            if (
+                is_decided
+                or play.revision not in ("", revision)
+                or (only_noise and play.case.steps != [{"quiet": True}])
+            ):
+                continue
+            found = breach(play.case.steps, conversation.events, parts, {"tools": self.facts.tools})
+            if found is not None and (known is None or not found.unmet.severity):
+                self._broken[place] = judged(play, found.unmet, found.events[-_LAST_EVENTS:], 0.0)
+
+
+class _Process:
+    """A process of the server, and what was played in it.
+
+    Raises:
+        NotStarted: if it cannot be started.
+    """
+
+    def __init__(self, run: _Run, play: Play) -> None:
+        assert play.framing is not None
+        self._run = run
+        self._revision = play.revision
+        self._parts: list[Part] = []
+        self.played: list[Play] = []
+        self.talk = run.start(play.framing)
+        begins_itself = play.process == "fresh" or not play.revision
+        self.obstacle = None if begins_itself else open_session(self.talk, play.revision, run.settings.start_seconds)
+
+    def play(self, play: Play) -> Verdict:
+        """Play the case and return the verdict."""
+        if self.obstacle:
+            return not_opened(play, self.obstacle, self.talk.conversation.events)
         began = time.monotonic()
-        start = len(talk.conversation.events) if play.case.process == "shared" else 0  # else it began for this case
+        events = self.talk.conversation.events
+        start = len(events) if self.played else 0  # what began the conversation is shown with the first case
+        facts = self._run.facts
         values = {
-            **self.facts.values,
+            **facts.values,
             "revision": play.revision,
             "meta": meta(play.revision),
             "probe": probe("", play.revision)["method"],
         }
-        unmet = Player(talk, play.revision, values, self._timeout, self.facts.start_seconds).play(play.case.steps)
-        return judged(play, unmet, talk.conversation.events[start:], time.monotonic() - began)
+        unmet = Player(self.talk, play.revision, values, self._run.timeout, facts.start_seconds).play(play.case.steps)
+        verdict = judged(play, unmet, events[start:], time.monotonic() - began)
+        self._parts.append(Part(start, len(events), verdict))
+        self.played.append(play)
+        return verdict
 
-    def hold_against(self, conversation: Conversation, revision: str) -> None:
-        """Judge all that was said in a *conversation* that is over, so that it need not be kept."""
-        for place, play in self._judged_last:
-            if place not in self._broken and play.revision in ("", revision):
-                scene = Scene(conversation.events, {"tools": self.facts.tools})
-                for step in play.case.steps:
-                    if (unmet := judge(step, scene)) is not None:
-                        shown = _shortest(step, scene)[-_LAST_EVENTS:]
-                        self._broken[place] = judged(play, unmet, shown, 0.0)
-                        break
+    def answers(self, play: Play) -> bool:
+        """Whether the process is still good for the next case."""
+        request = probe(f"alive-{play.case.id}", play.revision)
+        return self.talk.request(request, _ALIVE_SECONDS) is not None
+
+    def close(self) -> None:
+        """End it, and judge what was said by what is expected of all conversations."""
+        self.talk.close()
+        events = self.talk.conversation.events
+        if len(self.played) == 1:  # what came at the very end was provoked by the one case too
+            self._parts = [msgspec.structs.replace(part, end=len(events)) for part in self._parts]
+        self._run.hold_against(self.talk.conversation, self._revision, self._parts)
 
 
 class _Shared:
-    """The process that cases share, while it answers; those that need one of their own get that."""
+    """The process that cases share, while it answers; those that need one of their own get that.
 
-    def __init__(self, run: _Run) -> None:
+    What fails in a process that was used before is played again alone: only what fails there too is a failure by
+    itself. If it *replays*, verdicts are kept as they are, with all that was said.
+    """
+
+    def __init__(self, run: _Run, *, replays: bool = False) -> None:
         self._run = run
-        self._talk: Talk | None = None
-        self._revision = ""
+        self._replays = replays
+        self._process: _Process | None = None
 
     def play(self, play: Play) -> Verdict:
         if play.reason:
             return verdict_of(play, "not applicable", reason=play.reason)
-        obstacle = ""
-        if self._talk is None:
-            try:
-                self._revision = play.revision
-                self._talk, obstacle = self._run.open(play)
-            except NotStarted as error:  # though it was, before
-                return judged(play, Unmet("the server starts", str(error)), [], 0.0)
-        if obstacle:
-            verdict = not_opened(play, obstacle, self._talk.conversation.events)
-        else:
-            verdict = self._run.played(self._talk, play)
-        if obstacle or play.case.process != "shared" or not (verdict.outcome == "pass" or self._answers(play)):
+        try:
+            return self._played(play)
+        except NotStarted as error:  # though it was, before
+            return judged(play, Unmet("the server starts", str(error)), [], 0.0)
+
+    def _played(self, play: Play) -> Verdict:
+        process = self._opened(play)
+        before, start = list(process.played), len(process.talk.conversation.events) if process.played else 0
+        verdict = process.play(play)
+        if self._replays:
+            said = exchange.lines(process.talk.conversation.events[start:], is_whole=True)
+            verdict = msgspec.structs.replace(verdict, exchange=said)
+        elif is_bad(verdict) and before:
+            self.close()
+            process = self._opened(play)
+            alone = process.play(play)
+            verdict = alone if is_as_bad(alone, verdict) else self._after(before, play, verdict)
+        if process.obstacle or play.process != "shared" or not (verdict.outcome == "pass" or process.answers(play)):
             self.close()
         return verdict
 
-    def _answers(self, play: Play) -> bool:
-        """Whether the process is still good for the next case."""
-        assert self._talk is not None
-        request = probe(f"alive-{play.case.id}", play.revision)
-        return self._talk.request(request, _ALIVE_SECONDS) is not None
+    def _after(self, before: list[Play], play: Play, verdict: Verdict) -> Verdict:
+        """The *verdict* on what fails only after others, with the fewest of those *before* it that it fails after."""
+
+        said: list[str] = []
+
+        def fails(others: list[Play]) -> bool:
+            process = _Process(self._run, play)
+            try:
+                for other in others:
+                    process.play(other)
+                fails_again = is_as_bad(process.play(play), verdict)
+                if fails_again:
+                    said[:] = exchange.lines(process.talk.conversation.events)
+                return fails_again
+            finally:
+                process.talk.close()
+
+        start = len(before) - 1
+        if not fails(before[start:]):
+            if not fails(before):
+                return only_after(verdict, [])
+            low = 0
+            while start - low > 1:  # it fails after those from *low* on, and not after those from *start* on
+                middle = (low + start) // 2
+                low, start = (middle, start) if fails(before[middle:]) else (low, middle)
+            start = low
+        guilty = before[start:]
+        if len(guilty) > 1 and fails(guilty[:1]):
+            guilty = guilty[:1]
+        shown = msgspec.structs.replace(verdict, exchange=said)
+        return only_after(shown, [other.case.id for other in guilty])
+
+    def _opened(self, play: Play) -> _Process:
+        if self._process is None:
+            self._process = _Process(self._run, play)
+        return self._process
 
     def close(self) -> None:
-        if self._talk is not None:
-            self._talk.close()
-            self._run.hold_against(self._talk.conversation, self._revision)
-            self._talk = None
+        if self._process is not None:
+            self._process.close()
+            self._process = None
 
 
 def _tasks(plays: Sequence[Play]) -> tuple[list[list[int]], list[int]]:
@@ -224,23 +346,10 @@ def _tasks(plays: Sequence[Play]) -> tuple[list[list[int]], list[int]]:
     own: list[list[int]] = []
     last = []
     for place, play in enumerate(plays):
-        if play.case.process == "run" and not play.reason:
+        if play.process == "run" and not play.reason:
             last.append(place)
-        elif play.case.process == "shared" or play.reason:
+        elif play.process == "shared" or play.reason:
             shared.setdefault((play.revision, play.framing), []).append(place)
         else:
             own.append([place])
     return [*shared.values(), *own], last
-
-
-def _shortest(step: dict[str, Any], scene: Scene) -> Sequence[Event]:
-    """The first part of what happened that does not meet what *step* expects of all of it."""
-    events = scene.events
-    low, high = 0, len(events)
-    while low < high:
-        middle = (low + high) // 2
-        if judge(step, Scene(events[:middle], scene.lists)) is None:
-            low = middle + 1
-        else:
-            high = middle
-    return events[:low]

@@ -16,10 +16,13 @@ _MAX_LINES = 40
 _MAX_LETTERS = 2000
 
 
-def lines(events: Sequence[Event]) -> list[str]:
-    """Return *events* as lines: `-> ` before what was sent, `<- ` before what came, `-- ` before what happened."""
+def lines(events: Sequence[Event], *, is_whole: bool = False) -> list[str]:
+    """Return *events* as lines: `-> ` before what was sent, `<- ` before what came, `-- ` before what happened.
+
+    The middle of a long exchange is left out, unless it has to be *is_whole*.
+    """
     found = [line for event in events for line in _lines(event)]
-    if len(found) <= _MAX_LINES:
+    if is_whole or len(found) <= _MAX_LINES:
         return found
     half = _MAX_LINES // 2
     return [*found[:half], f"-- {len(found) - 2 * half} lines are left out here", *found[-half:]]

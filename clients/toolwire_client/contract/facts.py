@@ -29,7 +29,7 @@ _OPENINGS = {
     "legacy": initialize("facts", LATEST_LEGACY),
     "modern": completed({"id": "facts", "method": "server/discover"}, _MODERN),
 }
-_SILENCE = "it answers neither initialize nor server/discover"
+_SILENCE = "it answers neither initialize nor server/discover in {:g} s (--start-timeout)"
 
 _LEAST_SECONDS = 3.0
 """How long to wait for the first answer at least, once it is known how long a server takes for that."""
@@ -99,7 +99,7 @@ def find_out(start: Start, settings: Settings) -> Facts:
             openings[era] = opening
             patience = max(_LEAST_SECONDS, 3 * (time.monotonic() - began))
     if not revisions:
-        return Facts({}, [], [], {}, {}, trouble=problem or _SILENCE + last_words, events=events)
+        return Facts({}, [], [], {}, {}, trouble=problem or _SILENCE.format(patience) + last_words, events=events)
     newest = revisions.get("modern") or revisions["legacy"]
     framings = [first, *(other for other in settings.framings[1:] if _speaks(start, other, newest, patience))]
     with start(first) as talk:  # it does answer, so it may take its time

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from .facts import Facts, Start
+    from .fuzz_peer import OnClosed
 
 Kind = Literal["valid", "invalid"]
 
@@ -65,13 +66,20 @@ def any_seed() -> int:
 
 
 def fuzz(
-    start: Start, facts: Facts, fuzzing: Fuzzing, settings: Settings | None = None, *, timeout_seconds: float = 10.0
+    start: Start,
+    facts: Facts,
+    fuzzing: Fuzzing,
+    settings: Settings | None = None,
+    *,
+    timeout_seconds: float = 10.0,
+    on_closed: OnClosed | None = None,
 ) -> Iterator[Verdict]:
     """Yield two verdicts on each tool of the server with these *facts* that *start* starts: `fuzz/valid/TOOL`, and
     `fuzz/invalid/TOOL`.
 
     Tools are called that say of themselves that they are read-only, those named in the calls of *settings*, and all
-    if these have `any_tool`; the others are not applicable. Each call may take *timeout_seconds*.
+    if these have `any_tool`; the others are not applicable. Each call may take *timeout_seconds*. What is on standard
+    output beside messages is not judged here: *on_closed* takes each conversation that is over, and its revision.
 
     Raises:
         MissingHypothesis: before the first verdict.
@@ -82,7 +90,7 @@ def fuzz(
         return
     revision = facts.revisions.get("modern") or facts.revisions["legacy"]
     framing = facts.framings[0]
-    with Peer(lambda: start(framing), revision, timeout_seconds, settings.start_seconds) as peer:
+    with Peer(lambda: start(framing), revision, timeout_seconds, settings.start_seconds, on_closed) as peer:
         for tool in facts.tools:
             for kind in _BEHAVIOURS:
                 began = time.monotonic()
@@ -146,8 +154,14 @@ def _reported(blank: Verdict, again: Judgement | None, search: _Search, fuzzing:
     assert found.unmet is not None
     shown = [*exchange.lines(found.events), f"-- found with --seed {fuzzing.seed}"]
     note = "" if again else "; not so when the same was sent to a fresh process alone"
+    severity = found.unmet.severity or blank.severity
     return msgspec.structs.replace(
-        blank, outcome="fail", expected=found.unmet.expected, came=found.unmet.came + note, exchange=shown
+        blank,
+        severity=severity,
+        outcome="fail" if severity == "must" else "warn",
+        expected=found.unmet.expected,
+        came=found.unmet.came + note,
+        exchange=shown,
     )
 
 
@@ -159,12 +173,22 @@ def _arguments(judge: Judge, kind: Kind) -> SearchStrategy[dict[str, Any]]:
     return invalid_values(judge.input_schema, within={"type": "object"}).map(lambda broken: broken.value)
 
 
+_GRAVITY = (0, 1, 2, 3)
+"""Nothing, what should not be, what must not be, harm."""
+
+
+def _gravity(found: Judgement) -> int:
+    if found.unmet is None:
+        return 0
+    return 3 if found.is_harm else 1 if found.unmet.severity == "should" else 2
+
+
 class _Failed(Exception):
     """Tells Hypothesis that a call failed."""
 
 
 class _Search:
-    """Looks for arguments that fail, and for the smallest that do: first for such as do harm, then for any."""
+    """Looks for arguments that fail, and for the smallest that do: for such as do harm, or else for the gravest."""
 
     def __init__(self, judge: Judge, kind: Kind, peer: Peer) -> None:
         self._judge = judge
@@ -172,7 +196,7 @@ class _Search:
         self._peer = peer
         self._known: dict[bytes, Judgement] = {}
         self._until = float("inf")
-        self._only_harm = True
+        self._least_grave = max(_GRAVITY)
         self.worst: Judgement | None = None
         """The smallest failure, when all has been tried; `None` if there is none."""
 
@@ -188,8 +212,8 @@ class _Search:
             Unstartable: if the server does not come back.
         """
         self._run(arguments, fuzzing)
-        if self.worst is None and any(found.unmet for found in self._known.values()):
-            self._only_harm = False
+        if self.worst is None and (found := max(map(_gravity, self._known.values()), default=0)):
+            self._least_grave = found
             self._run(arguments, fuzzing)  # the same arguments, so what came of them is known
 
     def _run(self, arguments: SearchStrategy[dict[str, Any]], fuzzing: Fuzzing) -> None:
@@ -237,7 +261,7 @@ class _Search:
 
     def _counts(self, found: Judgement) -> bool:
         """Whether that is a failure, and as what failed first: a smaller call that fails otherwise is another story."""
-        if found.unmet is None or (self._only_harm and not found.is_harm):
+        if _gravity(found) < self._least_grave:
             return False
         return self.worst is None or found.failure == self.worst.failure
 

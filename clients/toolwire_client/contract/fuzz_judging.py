@@ -9,7 +9,7 @@ from toolwire_schemas.codes import INVALID_PARAMS
 from toolwire_schemas.faults import worded
 
 from ..fitting import Fitting, told
-from .conversation import Ended, Noise, answers, is_answer, messages
+from .conversation import Ended, answers, is_answer, messages
 from .judging import Unmet, shown
 
 if TYPE_CHECKING:
@@ -63,14 +63,18 @@ class Judge:
 
     def judgement(self, asked: Asked, arguments: dict[str, Any], kind: str) -> Judgement:
         """Judge what came of *arguments*, which are of this *kind*: `valid` or `invalid`."""
-        expected = "one answer to valid arguments"
+        expected, severity = "one answer to valid arguments", ""
         if kind == "invalid":
-            expected = f"a refusal, since {told(worded(self._input.errors(arguments), 'arguments')[:3])}"
+            errors = list(self._input.errors(arguments))
+            expected = f"a refusal, since {told(worded(errors, 'arguments')[:3])}"
+            # As in the case calls/unknown-argument: many servers drop what they do not know.
+            if all(error.validator in ("additionalProperties", "unevaluatedProperties") for error in errors):
+                severity = "should"
         breach = came = _breach(asked)
         if came is None:
             answer = answers(asked.events, asked.call)[0]
             came = self._misfit(answer) if kind == "valid" else _acceptance(answer)
-        unmet = None if came is None else Unmet(expected, came)
+        unmet = None if came is None else Unmet(expected, came, severity="" if breach else severity)
         return Judgement(arguments, asked.events, unmet, is_harm=breach is not None)
 
     def _misfit(self, answer: dict[str, Any]) -> str | None:
@@ -91,15 +95,12 @@ class Judge:
 def _breach(asked: Asked) -> str | None:
     """What was wrong whatever the arguments were."""
     found = answers(asked.events, asked.call)
-    noise = [event for event in asked.events if isinstance(event, Noise)]
     ended = next((event for event in asked.events if isinstance(event, Ended)), None)
     strays = [
         message
         for message in messages(asked.events)
         if is_answer(message) and message.get("id") not in (asked.call, asked.probe)
     ]
-    if noise:
-        return f"noise on stdout: {noise[0].data[:200].decode(errors='backslashreplace')!r} ({noise[0].why})"
     if ended is not None:
         words = ended.stderr.strip().rpartition("\n")[2]
         return f"it {ended.how}{' after it had answered' if found else ''}" + (f": {words[:300]}" if words else "")

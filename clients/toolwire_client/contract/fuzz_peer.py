@@ -12,10 +12,13 @@ from .sessions import completed, probe
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .conversation import Event
+    from .conversation import Conversation, Event
     from .talk import Talk
 
-_MANY_EVENTS = 50_000  # a conversation listens to a few times as many
+    OnClosed = Callable[[Conversation, str], None]
+
+_MANY_EVENTS = 5_000
+"""After so many a fresh process goes on, before noise that calls make each time counts as a flood."""
 
 
 class Unstartable(Exception):
@@ -25,8 +28,16 @@ class Unstartable(Exception):
 class Peer:
     """A server for as many calls as are wanted, each after the other has been answered."""
 
-    def __init__(self, start: Callable[[], Talk], revision: str, timeout_seconds: float, start_seconds: float) -> None:
+    def __init__(
+        self,
+        start: Callable[[], Talk],
+        revision: str,
+        timeout_seconds: float,
+        start_seconds: float,
+        on_closed: OnClosed | None = None,
+    ) -> None:
         self._start = start
+        self._on_closed = on_closed
         self._revision = revision
         self._timeout = timeout_seconds
         self._start_seconds = start_seconds
@@ -76,10 +87,12 @@ class Peer:
             raise Unstartable(str(error)) from None
         if obstacle := open_session(talk, self._revision, self._start_seconds):
             talk.close(0)
-            raise Unstartable(obstacle)
+            raise Unstartable(obstacle.why)
         return talk
 
     def _close(self) -> None:
         if self._talk is not None:
             talk, self._talk = self._talk, None
             talk.close(0)
+            if self._on_closed is not None:
+                self._on_closed(talk.conversation, self._revision)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.cases import Case  # noqa: TC002 (the Struct reads its fields' types)
@@ -13,7 +13,7 @@ from .sessions import is_modern
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from toolwire_schemas.cases import Framing
+    from toolwire_schemas.cases import Framing, Process
 
     from .facts import Facts
 
@@ -25,6 +25,20 @@ class Play(msgspec.Struct, frozen=True):
     revision: str = ""
     framing: Framing | None = None
     reason: str = ""
+
+    @property
+    def process(self) -> Process:
+        """In which process it is played.
+
+        A server that speaks both eras may take a message that names no revision for the start of a legacy conversation,
+        and so be of no more use for cases of the modern one.
+        """
+        is_bare = is_modern(self.revision) and any(map(_names_no_revision, self.case.steps))
+        return "opened" if is_bare and self.case.process == "shared" else self.case.process
+
+
+def _names_no_revision(step: dict[str, Any]) -> bool:
+    return bool({"raw", "bytes"} & step.keys()) and "${meta}" not in str(step)
 
 
 def chosen(cases: Iterable[Case], only: Sequence[str] = (), skip: Sequence[str] = ()) -> list[Case]:

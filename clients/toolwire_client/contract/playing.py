@@ -17,6 +17,7 @@ from .sessions import completed, probe
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from .conversation import Event
     from .talk import Talk
 
 _VALUE = re.compile(r"\$\{([\w.]+)\}")
@@ -47,6 +48,7 @@ class Player:
         self._start_seconds = start_seconds
         self._start = len(talk.conversation.events)
         self._lists: dict[str, list[Any]] = {}
+        self._probes: set[str] = set()
         self._settled = False
 
     def play(self, steps: Sequence[dict[str, Any]]) -> Unmet | None:
@@ -109,6 +111,7 @@ class Player:
         """Wait until the server has nothing more to say. If requests are answered in order, one would be enough."""
         for name in ("settle", "settle-again"):
             identity = f"{name}-{len(self._talk.conversation.events)}"
+            self._probes.add(identity)
             request = probe(identity, self._revision)
             if self._talk.request(request, self._patience()) is None:
                 return Unmet(f"an answer to {request['method']} afterwards: the server goes on", self._silence())
@@ -132,9 +135,10 @@ class Player:
         return f"nothing in {self._timeout:g} s"
 
     def _exit(self, within_seconds: float, status: Sequence[int] = ()) -> Unmet | None:
-        came = self._talk.exit_status(within_seconds + self._starting())
+        patience = max(within_seconds, self._start_seconds)  # what is slow to start may be slow to end
+        came = self._talk.exit_status(patience + self._starting())
         if came is None:
-            return Unmet(f"the process ends within {within_seconds:g} s", "it is still running")
+            return Unmet(f"the process ends within {patience:g} s", "it is still running")
         if status and came not in status:
             return Unmet(f"the process ends with status {' or '.join(map(str, status))}", f"it {Ended(came).how}")
         return None
@@ -157,8 +161,13 @@ class Player:
         return unmet
 
     def scene(self) -> Scene:
-        """What has happened since the first step."""
-        return Scene(self._talk.conversation.events[self._start :], self._lists)
+        """What has happened since the first step, but for the answers to probes, which no case is about."""
+        events = self._talk.conversation.events[self._start :]
+        return Scene([event for event in events if not self._is_of_probe(event)], self._lists)
+
+    def _is_of_probe(self, event: Event) -> bool:
+        identity = event.value.get("id") if isinstance(event, Heard) and isinstance(event.value, dict) else None
+        return isinstance(identity, str) and identity in self._probes
 
 
 def filled(value: Any, values: Mapping[str, Any]) -> Any:

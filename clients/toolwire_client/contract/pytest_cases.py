@@ -148,7 +148,7 @@ def _text(verdict: Verdict) -> str:
     where = ", ".join(filter(None, (verdict.revision, verdict.framing)))
     lines = [
         f"{verdict.case}{f' ({where})' if where else ''}: {verdict.behaviour}",
-        f"  source    {verdict.source}",
+        f"  source    {'Toolwire, not ' * verdict.ours}{verdict.source}",
         f"  expected  {verdict.expected}",
         f"  came      {verdict.came}".replace("\n", "\n            "),
         *(f"  {line}" for line in verdict.exchange),

@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 Outcome = Literal["pass", "fail", "warn", "known gap", "not applicable"]
 OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "warn", "known gap", "not applicable")
 
-_SEVERITIES = ("must", "should", "advice")
+SEVERITIES = ("must", "should", "advice")
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     """What came of one case.
 
-    `expected` and `came` say what was wrong, `exchange` holds the lines to see it again; `reason` says why a case is
-    not applicable, or a gap known. `revision` is "" where none was spoken.
+    `expected` and `came` say what was wrong, `exchange` holds the lines to see it again, and `after` the cases without
+    which that did not come; `ours` if the source is only related, and Toolwire demands more; `reason` says why a case
+    is not applicable, or a gap known. `revision` is "" where none was spoken.
     """
 
     case: str
@@ -34,6 +35,8 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     expected: str = ""
     came: str = ""
     exchange: list[str] = []
+    after: list[str] = []
+    ours: bool = False
     seconds: float = 0.0
 
 
@@ -61,7 +64,7 @@ class Report(msgspec.Struct, frozen=True):
 
     def failed(self, severity: str = "must") -> list[Verdict]:
         """Return what failed, and is of this *severity* or a graver one."""
-        grave = _SEVERITIES[: _SEVERITIES.index(severity) + 1]
+        grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
         return [verdict for verdict in self.verdicts if is_bad(verdict) and verdict.severity in grave]
 
     def as_json(self) -> dict[str, Any]:
@@ -80,4 +83,4 @@ def is_bad(verdict: Verdict) -> bool:
 def worst_first(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return *verdicts* with the failures first, graver ones before others."""
     order = ("fail", "warn", "known gap", "pass", "not applicable")
-    return sorted(verdicts, key=lambda verdict: (order.index(verdict.outcome), _SEVERITIES.index(verdict.severity)))
+    return sorted(verdicts, key=lambda verdict: (order.index(verdict.outcome), SEVERITIES.index(verdict.severity)))

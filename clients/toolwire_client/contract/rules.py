@@ -79,6 +79,18 @@ def _said(events: Sequence[Event]) -> bytes:
     return b"".join(event.data for event in events if isinstance(event, Said))
 
 
+def _logging_declared(events: Sequence[Event], _: list[list[Any]]) -> str | None:
+    is_declared = False
+    for message in messages(events):
+        result = message.get("result")
+        if isinstance(result, dict) and "protocolVersion" in result:
+            capabilities = result.get("capabilities")
+            is_declared = isinstance(capabilities, dict) and "logging" in capabilities
+        if message.get("method") == "notifications/message" and not is_declared:
+            return f"a log message: {text_of(message)[:200]}"
+    return None
+
+
 def _unique_names(_: Sequence[Event], lists: list[list[Any]]) -> str | None:
     names = [tool["name"] for tool in lists[0] if isinstance(tool, dict) and "name" in tool]
     twice = [name for place, name in enumerate(names) if name in names[:place]]
@@ -134,6 +146,7 @@ RULES: dict[str, tuple[str, Rule]] = {
     "progress-increases": ("progress that increases with each notification", _progress_increases),
     "progress-before-answer": ("no progress of a request after its answer", _progress_before_answer),
     "output-schema": ("structuredContent that fits the outputSchema of its tool", _fits_output_schema),
+    "logging-declared": ("no notifications/message without the capability `logging`", _logging_declared),
     "unique-names": ("a name of its own for each tool", _unique_names),
     "same-list": ("the same tools in the same order again", _same_list),
     "portable": ("names and schemas that every client and model's API takes", _portable("error")),

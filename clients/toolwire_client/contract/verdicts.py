@@ -8,26 +8,26 @@ import msgspec
 from toolwire_schemas.cases import cases
 
 from . import exchange
-from .asking import OtherRevision
 from .judging import Unmet
 from .plan import Play
-from .report import Verdict
+from .report import SEVERITIES, Verdict, is_bad
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from .asking import Obstacle
     from .conversation import Event
     from .report import Outcome
 
 _FIRST = "lifecycle/answers"
 
 
-def not_opened(play: Play, obstacle: str, events: Sequence[Event]) -> Verdict:
+def not_opened(play: Play, obstacle: Obstacle, events: Sequence[Event]) -> Verdict:
     """Return the verdict on *play* if its conversation could not begin because of an *obstacle*."""
-    if isinstance(obstacle, OtherRevision):
-        return verdict_of(play, "not applicable", reason=obstacle)
-    return judged(play, Unmet(f"a conversation in {play.revision} begins", obstacle), events, 0.0)
+    if obstacle.is_choice:
+        return verdict_of(play, "not applicable", reason=obstacle.why)
+    return judged(play, Unmet(f"a conversation in {play.revision} begins", obstacle.why), events, 0.0)
 
 
 def judged(play: Play, unmet: Unmet | None, events: Sequence[Event], seconds: float) -> Verdict:
@@ -46,6 +46,18 @@ def judged(play: Play, unmet: Unmet | None, events: Sequence[Event], seconds: fl
     return msgspec.structs.replace(verdict, severity=severity)
 
 
+def is_as_bad(one: Verdict, other: Verdict) -> bool:
+    """Whether *one* is a failure that is as grave as *other*."""
+    return is_bad(one) and SEVERITIES.index(one.severity) <= SEVERITIES.index(other.severity)
+
+
+def only_after(verdict: Verdict, others: list[str]) -> Verdict:
+    """Return *verdict*, a failure, as one that comes only after the cases with these ids; if none, only sometimes."""
+    when = f"only after {', '.join(others)} in the same process" if others else "not again after the same cases"
+    came = f"{verdict.came}; {when}: alone the case passes"
+    return msgspec.structs.replace(verdict, came=came, after=others)
+
+
 def untalkable(plays: Sequence[Play], trouble: str, events: Sequence[Event]) -> list[Verdict]:
     """Return the verdicts on a server that cannot be talked to: one case fails, whichever were chosen."""
     first = next(case for case in cases() if case.id == _FIRST)
@@ -61,6 +73,7 @@ def verdict_of(play: Play, outcome: Outcome, **about: Any) -> Verdict:
         case=case.id,
         behaviour=case.behaviour,
         source=case.source,
+        ours=case.ours,
         severity=case.severity,
         outcome=outcome,
         revision=play.revision,

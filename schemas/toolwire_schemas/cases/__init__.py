@@ -13,6 +13,7 @@ import msgspec
 
 Severity = Literal["must", "should", "advice"]
 Framing = Literal["lines", "headers"]
+Process = Literal["shared", "opened", "fresh", "run"]
 
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -26,8 +27,9 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     era: Literal["any", "each", "legacy", "modern", "plain"] = "any"
     revisions: tuple[str, ...] = ()
     framings: tuple[Framing, ...] = ("lines", "headers")
-    process: Literal["shared", "opened", "fresh", "run"] = "shared"
+    process: Process = "shared"
     needs: tuple[str, ...] = ()
+    ours: bool = False
 
     @property
     def area(self) -> str:

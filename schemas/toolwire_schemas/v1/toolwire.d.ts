@@ -1171,6 +1171,10 @@ export interface ContractCase {
    * Where that is written.
    */
   source: string
+  /**
+   * Whether the source is only related, and Toolwire demands more. If this is missing, it is not so.
+   */
+  ours?: boolean
   severity: ContractSeverity
   /**
    * In which era of MCP it is played: the newest that the server speaks (`any`, if this is missing), `each` of them, only the one with a handshake (`legacy`), only the one since 2026-07-28 (`modern`), or without a word of MCP (`plain`).
@@ -1583,6 +1587,14 @@ export interface ContractVerdict {
    * What was sent (`-> `), what came (`<- `) and what happened (`-- `), so that it can be seen again.
    */
   exchange?: string[]
+  /**
+   * Whether the source is only related, and Toolwire demands more.
+   */
+  ours?: boolean
+  /**
+   * The cases that were played before it in the same process, if it fails only after these.
+   */
+  after?: string[]
   /**
    * How long it took.
    */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_tools.suggestions import unknown
 
-from ..check_report import as_text, cases_table
+from ..check_report import as_text, cases_table, replayed
 from ..connection import client_of, command_of
 from ..errors import Failed, UsageError
 from ..options import JSON, SET, Option, count, one_of, seconds, whole_number
@@ -42,7 +43,12 @@ def _call(word: str) -> tuple[str, dict[str, Any] | None]:
 
 
 COMMAND = Command(
-    usage=("toolwire check [OPTIONS] -- COMMAND", "toolwire check TARGET... [OPTIONS]", "toolwire check --list"),
+    usage=(
+        "toolwire check [OPTIONS] -- COMMAND",
+        "toolwire check TARGET... [OPTIONS]",
+        "toolwire check --replay CASE -- COMMAND",
+        "toolwire check --list",
+    ),
     details="The server is started many times, and spoken to in every way its hosts may, and in some they may not. "
     "Only tools that say they are read-only are called, and those named by --call. Each verdict tells which "
     "words of MCP, JSON-RPC or LSP it is for. The exit status is 1 if something fails that must not.",
@@ -50,6 +56,12 @@ COMMAND = Command(
         Option("--only", "play only cases whose id matches; may be given again", "PATTERN", many=True),
         Option("--skip", "leave out cases whose id matches; may be given again", "PATTERN", many=True),
         Option("--list", "list the cases instead"),
+        Option(
+            "--replay",
+            "play only this case and show all that was said; given again: one after the other in one process",
+            "CASE",
+            many=True,
+        ),
         SET,
         Option(
             "--era",
@@ -105,11 +117,14 @@ def run(words: Words) -> int:
     if words.command is None:
         _need_target(words)
     report = _checked(command, cases, gaps, options)
+    if "replay" in options:
+        say(_json(report.as_json()) if options.get("json") else replayed(report, Style(sys.stdout)))
+        return 1 if report.failed(options.get("fail_on", "must")) else 0
     _write_files(options, report, gaps)
     if options.get("json"):
         say(_json(report.as_json()))
     else:
-        say(as_text(report, Style(sys.stdout), verbose="verbose" in options))
+        say(as_text(report, Style(sys.stdout), again=_again(words), verbose="verbose" in options))
     return 1 if report.failed(options.get("fail_on", "must")) else 0
 
 
@@ -125,10 +140,13 @@ def _need_target(words: Words) -> None:
 
 def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], options: dict[str, Any]) -> Report:
     from toolwire_client import NotStarted
-    from toolwire_client.contract import UnknownTool, check
+    from toolwire_client.contract import UnknownTool, check, replay
 
     progress = _Progress()
     try:
+        if "replay" in options:
+            settings, timeout_seconds = _settings(options), options.get("timeout", 10.0)
+            return replay(command, cases, settings=settings, timeout_seconds=timeout_seconds)
         return check(
             command,
             cases=cases,
@@ -147,14 +165,40 @@ def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], opt
         progress.clear()
 
 
+def _again(words: Words) -> str:
+    """The options that matter for a case that is played again, and what is checked."""
+    options = words.options
+    told = ["--destructive"] if "destructive" in options else []
+    for name, arguments in options.get("call", ()):
+        told += ["--call", name if arguments is None else f"{name}={json.dumps(arguments, ensure_ascii=False)}"]
+    for key, option in (("timeout", "--timeout"), ("start_timeout", "--start-timeout")):
+        told += [option, f"{options[key]:g}"] if key in options else []
+    for setting in options.get("set", ()):
+        told += ["--set", setting]
+    return shlex.join([*told, *words.words, *(("--", *words.command) if words.command is not None else ())])
+
+
 def _cases(options: dict[str, Any]) -> list[Case]:
     from toolwire_client.contract.plan import chosen
     from toolwire_schemas.cases import cases
 
+    if "replay" in options:
+        return [_replayed(name, cases()) for name in options["replay"]]
     for pattern in (*options.get("only", ()), *options.get("skip", ())):
         if not chosen(cases(), [pattern]):
             raise UsageError(unknown("case", pattern, _like(pattern, cases())))
     return chosen(cases(), options.get("only", ()), options.get("skip", ()))
+
+
+def _replayed(name: str, cases: Sequence[Case]) -> Case:
+    found = next((case for case in cases if case.id == name), None)
+    if found is None:
+        raise UsageError(unknown("case", name, _like(name, cases)))
+    if found.process == "run":
+        raise UsageError(
+            f"{name} is about all that is said in a check, and cannot be replayed alone; take --only {name}"
+        )
+    return found
 
 
 def _like(pattern: str, cases: Sequence[Case]) -> list[str]:

@@ -98,7 +98,7 @@ class AsksBack(Fault):
         return [request, message] if self.method_of(message) == "tools/call" else message
 
 
-@fails("modern/no-logs-unasked")
+@fails("modern/no-logs-unasked", "logging/declared")
 class TellsWhatItDoes(Fault):
     def answer(self, message: dict[str, Any]) -> Any:
         params = {"level": "info", "data": "listing"}

@@ -100,7 +100,7 @@ def load(
                 first, there = offered.setdefault(tool.name, (tool, target))
                 if first.function != tool.function:
                     raise LoadError(_twice(tool.name, target, there))
-    if faults:
+    if faults and not keep_going:
         raise LoadError("\n".join(faults))
     chosen = [tool for tool, _ in offered.values() if _is_chosen(tool.name, include, exclude)]
     if not chosen:
@@ -139,13 +139,16 @@ def _tolerated(keep_going: bool, faults: list[str], others: bool = False) -> Ite
     try:
         yield
     except (LoadError, RegistrationError) as error:
+        text = str(error)
+        if hasattr(error, "faults"):  # ConfigError, which is not imported for this
+            if text in faults:  # a YAML file is read for the Python file of its tool, and by itself
+                return
+            faults.append(text)
         if keep_going:
-            log.error(str(error))
-        elif hasattr(error, "faults"):  # ConfigError, which is not imported for this
-            faults.append(str(error))
-        else:
+            log.error(text)
+        elif not hasattr(error, "faults"):
             rest = "; name the files to serve, or let `toolwire serve --keep-going` serve the rest"
-            raise LoadError(f"{error}{rest}" if others else str(error)) from None
+            raise LoadError(f"{text}{rest}" if others else text) from None
 
 
 def _parts(target: Target) -> list[Target]:

@@ -222,6 +222,15 @@ def test_all_faults_of_a_folder_are_told_before_anything_is_served(folder: Path)
         assert "leave no tool" not in process.stderr()
 
 
+@pytest.mark.parametrize("options", [[], ["--keep-going"]])
+def test_the_faults_of_a_tool_of_two_files_are_told_once(folder: Path, options: list[str]) -> None:
+    write(folder, rag_py=RAG, rag_config_yaml="use_guide: {tool_name: rag}", add_py="def add(a: int): ...")
+    with serving(folder, ".", *options) as process:
+        process.hang_up()
+        process.wait()
+        assert process.stderr().count("use_guide.description: is missing") == 1
+
+
 def test_the_rest_of_a_folder_is_served_if_that_is_wanted(folder: Path) -> None:
     write(folder, a_yaml="use_guide: {tool_name: a}", grep_yaml=GREP)
     with serving(folder, ".", "--keep-going") as process:

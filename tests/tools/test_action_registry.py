@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import types
 from pathlib import Path
@@ -47,6 +48,15 @@ def test_a_class_that_is_defined_again_takes_the_place_of_the_first_with_a_warni
     with pytest.warns(UserWarning, match="'Twice'"):
         second = type(BaseAction)("Twice", (BaseAction,), {"run": lambda self: 2})
     assert get_tool_cls("Twice") is second is not first
+
+
+def test_a_class_of_the_users_own_is_known_instead_of_ours_whichever_comes_first(tmp_path: Path) -> None:
+    define = "class FinishAction(BaseAction):\n    def run(self, response: str) -> str:\n        return response\n"
+    for imports in (["BaseAction", "ActionExecutor"], ["ActionExecutor, BaseAction", "FinishAction as _"]):
+        first, later = (f"from toolwire_tools import {names}\n" for names in imports)
+        script = f"{first}{define}{later}"
+        script += "from toolwire_tools import get_tool_cls\nassert get_tool_cls('FinishAction') is FinishAction\n"
+        subprocess.run([sys.executable, "-W", "error", "-c", script], check=True, timeout=60)
 
 
 def test_a_module_that_is_loaded_anew_replaces_its_actions_without_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:

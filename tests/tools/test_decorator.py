@@ -166,11 +166,32 @@ def test_decorating_twice_keeps_what_was_said_last() -> None:
     assert Tool(function).name == "outer"
 
 
-@pytest.mark.parametrize("thing", [type("Kit", (), {}), len, "add", 3, property(repr), [].append])
+@pytest.mark.parametrize("thing", [type("Kit", (), {}), "add", 3, property(repr), str.upper, [].__len__])
 def test_what_cannot_be_marked_is_refused_with_the_remedy(thing: Any) -> None:
     with pytest.raises(RegistrationError) as caught:
         tool_api(thing)
     assert caught.value.remedy
+
+
+def test_a_builtin_function_becomes_a_tool() -> None:
+    length = tool_api(len)
+    assert length([1, 2]) == 2
+    assert length.api_description["parameters"] == [{"name": "obj", "type": "STRING", "description": ""}]
+    tool = Tool(length)
+    assert (tool.name, tool.describe()["description"]) == ("len", "Return the number of items in a container.")
+    assert tool.call({"obj": [1, 2]}, RecordingCaller())["content"] == [{"type": "text", "text": "2"}]
+    assert not hasattr(len, "api_description")
+
+
+def test_a_static_method_outside_of_a_class_is_described_and_called() -> None:
+    def double(number: int) -> int:
+        """Double it."""
+        return 2 * number
+
+    static = tool_api(staticmethod(double))
+    assert static.api_description["description"] == "Double it."  # type: ignore[attr-defined]
+    assert static(number=2) == 4
+    assert Tool(static).call({"number": 2}, RecordingCaller())["structuredContent"] == {"result": 4}
 
 
 def test_static_and_class_methods_are_marked_from_either_side() -> None:

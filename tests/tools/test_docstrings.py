@@ -111,6 +111,30 @@ def test_types_may_be_references() -> None:
     ]
 
 
+ROLES = """Search :mod:`the.index` for ``x`` or `y`: see :ref:`the page <page>`.
+
+    Args:
+        place (:class:`~pkg.Place`): a :class:`Place`, as :py:meth:`~pkg.Place.find` wants it
+        other: ratio 1:`a`
+
+    Returns:
+        :class:`dict`: a :class:`Place`
+    """
+
+
+def test_roles_are_taken_off_wherever_they_stand() -> None:
+    assert read(ROLES) == Docstring(
+        "Search the.index for ``x`` or `y`: see the page.",
+        {
+            "place": DocParameter("place", "pkg.Place", "a Place, as pkg.Place.find wants it"),
+            "other": DocParameter("other", None, "ratio 1:`a`"),
+        },
+        (Entry(None, "dict", "a Place"),),
+    )
+    rest = read("Search.\n\n    :param a: a :class:`Place`\n    :returns: `x`\n    :rtype: :class:`dict`\n    ")
+    assert (rest.parameters["a"].description, rest.returns[0].type) == ("a Place", "dict")
+
+
 def test_numpy_may_tell_of_several_parameters_at_once() -> None:
     found = read("Add.\n\n    Parameters\n    ----------\n    a, *b : int\n        Numbers.\n    ").parameters
     assert found == {name: DocParameter(name, "int", "Numbers.") for name in ("a", "b")}

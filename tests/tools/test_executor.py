@@ -23,6 +23,7 @@ from toolwire_tools import (
     Hook,
     InternLMActionProcessor,
     InvalidAction,
+    NoAction,
     MessageLogger,
     tool_api,
 )
@@ -155,6 +156,37 @@ def test_finish_is_listed_if_wanted_and_still_ends_and_the_callers_list_stays() 
     assert several.action_names() == ["Echo", "FinishAction"]
     assert len(actions) == 1
     assert several("FinishAction", {"response": "42"}).valid == ActionValidCode.FINISH
+
+
+class OwnFinish(BaseAction):
+    __tool_name__ = "FinishAction"
+
+    def run(self, response: str) -> str:
+        return f"own {response}"
+
+
+def test_a_finish_action_of_the_users_own_is_not_displaced() -> None:
+    for several in (
+        ActionExecutor([OwnFinish(), Echo()], finish_in_action=True),
+        ActionExecutor([Echo()], finish_action=OwnFinish(), finish_in_action=True),
+        ActionExecutor([Echo()], finish_action=OwnFinish()),
+    ):
+        assert text(several("FinishAction", {"response": "42"})) == "own 42"
+
+
+@pytest.mark.parametrize(("given", "told"), [({"a": 1}, '{"a": 1}'), (0, "0"), (4.5, "4.5"), ([1], "[1]"), ("x", "x")])
+def test_the_built_in_actions_take_whatever_a_model_passes(given: Any, told: str) -> None:
+    done = FinishAction()(given)
+    assert (text(done), done.valid) == (told, ActionValidCode.FINISH)
+    assert text(executor()("FinishAction", given)) == told
+    for action in (InvalidAction(), NoAction()):
+        assert (action(given).errmsg, action(given).valid) == (told, ActionValidCode.INVALID)
+
+
+@pytest.mark.parametrize("nothing", [None, "", {}])
+def test_without_a_text_the_built_in_actions_have_their_own(nothing: Any) -> None:
+    assert InvalidAction()(nothing).errmsg == "The action is invalid, please check the action name."
+    assert NoAction("别乱来。")(nothing).errmsg == "别乱来。"
 
 
 def test_a_single_action_needs_no_list() -> None:

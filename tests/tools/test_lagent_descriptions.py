@@ -606,6 +606,8 @@ def test_lists_of_any_kind_are_flattened() -> None:
                 + **u**: without a type
                 **s** (str): bold is no bullet
                 -t: close to its bullet
+                # h (int): a heading
+                ## i: a heading below
                 - -1: a number is not, either
                 ... and so on
                 - only a text
@@ -618,6 +620,8 @@ def test_lists_of_any_kind_are_flattened() -> None:
         {"name": "u", "description": "without a type"},
         {"name": "s", "description": "bold is no bullet", "type": "STRING"},
         {"name": "t", "description": "close to its bullet"},
+        {"name": "h", "description": "a heading", "type": "NUMBER"},
+        {"name": "i", "description": "a heading below"},
         {"name": "-1", "description": "a number is not, either ... and so on"},
         {"description": "only a text"},
     ]

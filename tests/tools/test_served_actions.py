@@ -323,6 +323,68 @@ def test_an_action_with_a_call_of_its_own_sees_the_calls_of_its_tools() -> None:
     assert call(awaited, text="a")["content"] == [{"type": "text", "text": "*a*"}]
 
 
+class Found(BaseAction):
+    @tool_api(explode_return=True)
+    def both(self, text: str) -> tuple:  # type: ignore[type-arg]
+        """Find it.
+
+        Returns:
+            tuple: what was found
+                - count (int): how many
+                - first (str): the first one
+        """
+        return 1, text
+
+    @tool_api(explode_return=True)
+    def typed(self, text: str) -> tuple[int, str]:
+        """Find it.
+
+        Returns:
+            tuple: what was found
+                - count: how many
+                - first
+        """
+        return 1, text
+
+    @tool_api(explode_return=True)
+    def listed(self, text: str) -> list:  # type: ignore[type-arg]
+        """Find it.
+
+        Returns:
+            list: records
+                - count (int): how many
+        """
+        return [text]
+
+
+def test_the_members_of_a_tuple_are_told_in_its_schema() -> None:
+    tools = by_name(Found())
+    schemas = {name: tool.describe()["outputSchema"]["properties"]["result"] for name, tool in tools.items()}
+    assert schemas == {
+        "Found.both": {
+            "type": "array",
+            "items": {},
+            "prefixItems": [
+                {"title": "count", "description": "how many"},
+                {"title": "first", "description": "the first one"},
+            ],
+        },
+        "Found.typed": {
+            "type": "array",
+            "minItems": 2,
+            "maxItems": 2,
+            "items": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+            "prefixItems": [
+                {"type": "integer", "title": "count", "description": "how many"},
+                {"type": "string", "title": "first"},
+            ],
+        },
+        "Found.listed": {"type": "array", "items": {}},
+    }
+    for name in ("Found.both", "Found.typed"):
+        assert call(tools[name], text="a")["structuredContent"] == {"result": [1, "a"]}
+
+
 def test_a_description_by_hand_keeps_the_types_of_parameters_without_a_hint() -> None:
     class Finder(BaseAction):
         def run(self, query, limit=10, kinds=None, days: int = 5):  # type: ignore[no-untyped-def]

@@ -48,15 +48,15 @@ class UnknownAction(KeyError):
 def register(cls: type[BaseAction]) -> None:
     """Make *cls* known by its name, unless it is abstract. It takes the place of another class, with a warning.
 
-    A bundled class steps back behind the user's own of that name, whichever comes first.
+    A class of Toolwire steps back behind the user's own of that name, whichever comes first.
     """
     if inspect.isabstract(cls):
         return
     name = action_name(cls)
     former = _classes.get(name)
-    if former is not None and _is_bundled(cls):
+    if former is not None and _is_ours(cls):
         return
-    if former is not None and not _is_bundled(former) and not _is_stale(former):
+    if former is not None and not _is_ours(former) and not _is_stale(former):
         text = f"the action {name!r} of {cls.__module__} takes the place of the one of {former.__module__}"
         warnings.warn(text, stacklevel=3)
     _classes[name] = cls
@@ -144,8 +144,8 @@ def _class(name: str) -> type[BaseAction]:
     return found
 
 
-def _is_bundled(cls: type) -> bool:
-    return cls.__module__.startswith(f"{__package__}.bundled.")
+def _is_ours(cls: type) -> bool:
+    return cls.__module__.startswith(f"{__package__}.")
 
 
 def _is_stale(cls: type) -> bool:

@@ -26,13 +26,13 @@ class InvalidAction(BaseAction):
         self._err_msg = err_msg
 
     @tool_api
-    def run(self, err_msg: str | None = None) -> ActionReturn:
+    def run(self, err_msg: Any = None) -> ActionReturn:
         """Return the error message.
 
         Args:
             err_msg (str, optional): what to tell instead of the usual
         """
-        return _complaint(self.name, err_msg, err_msg or self._err_msg)
+        return _complaint(self, err_msg)
 
 
 class NoAction(BaseAction):
@@ -48,13 +48,13 @@ class NoAction(BaseAction):
         self._err_msg = err_msg
 
     @tool_api
-    def run(self, err_msg: str | None = None) -> ActionReturn:
+    def run(self, err_msg: Any = None) -> ActionReturn:
         """Return the error message.
 
         Args:
             err_msg (str, optional): what to tell instead of the usual
         """
-        return _complaint(self.name, err_msg, err_msg or self._err_msg)
+        return _complaint(self, err_msg)
 
 
 class FinishAction(BaseAction):
@@ -66,7 +66,7 @@ class FinishAction(BaseAction):
         super().__init__(description, parser)
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
-    def run(self, response: str) -> ActionReturn:
+    def run(self, response: Any) -> ActionReturn:
         """Return the final result.
 
         Args:
@@ -75,16 +75,18 @@ class FinishAction(BaseAction):
         return ActionReturn(
             {"text": response},
             type=self.name,
-            result=[{"type": "text", "content": response}],
+            result=self._parser.parse_outputs(response),
             valid=ActionValidCode.FINISH,
         )
 
 
-def _complaint(action: str, given: str | None, text: str) -> ActionReturn:
+def _complaint(action: InvalidAction | NoAction, given: Any) -> ActionReturn:
+    """Return the complaint of *action*: what is *given*, as text, or else its own."""
+    is_given = given not in (None, "", {}, [])
     return ActionReturn(
         {"text": given},
-        type=action,
-        errmsg=text,
+        type=action.name,
+        errmsg=action._parser.parse_outputs(given)[0]["content"] if is_given else action._err_msg,
         state=ActionStatusCode.API_ERROR,
         valid=ActionValidCode.INVALID,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from .errors import RegistrationError
@@ -49,9 +50,10 @@ def tool_api(
 def tool_api(function: Any = None, /, **options: Any) -> Any:
     """The function itself, marked as a tool: `@tool_api` or `@tool_api(read_only=True)`.
 
-    It stays a plain function. On a method it makes the class a toolkit; `@staticmethod` and `@classmethod` go above
-    or below it. Its `api_description` is a dict that describes it as Lagent does: `name`, `description`, `parameters`,
-    `required` and, if one of the last two options asks for it, `return_data`.
+    It stays a plain function; one that is written in C becomes a partial of itself. On a method it makes the class a
+    toolkit; `@staticmethod` and `@classmethod` go above or below it. Its `api_description` is a dict that describes it
+    as Lagent does: `name`, `description`, `parameters`, `required` and, if one of the last two options asks for it,
+    `return_data`.
 
     Args:
         name: what callers call it; the function's name by default.
@@ -106,12 +108,14 @@ def _marked(thing: Any, options: Options) -> Any:
             tool=name,
             remedy="decorate a function",
         )
+    if inspect.isbuiltin(target):  # which carries nothing
+        return _marked(partial(target), options)
     _check_names(target, name, options)
     from .lagent import description_of  # here, since functions that nobody decorates need none
 
     try:
         setattr(target, ATTRIBUTE, options)
-        target.api_description = description_of(target, options)
+        thing.api_description = target.api_description = description_of(target, options)
     except (AttributeError, TypeError):
         raise RegistrationError(
             f"a {type(target).__name__} cannot carry options",

@@ -97,7 +97,7 @@ def _is_title(line: str) -> bool:
 
 
 def _dedented(text: str) -> str:
-    first, *rest = text.expandtabs().split("\n")
+    first, *rest = _without_roles(text).expandtabs().split("\n")
     margins = [len(line) - len(line.lstrip()) for line in rest if line.strip()]
     margin = min(margins, default=0)
     if margins and margins[0] == margin and _is_title(first.strip()):  # whose own margin nobody knows: it is less
@@ -178,16 +178,23 @@ def _flush(lines: list[str]) -> str:
 
 
 def _entry(line: str) -> str:
-    """`name (:class:`int`)： text` without the role in the type, whose colons the parser would split at."""
-    if "：" not in line and "`" not in line:
+    """`name (type)： text` with the colon that the parser knows."""
+    if "：" not in line:
         return line
     import re
 
     if found := re.match(r"(\s*[*\w.]+)\s*(\((?:[^()`]|`[^`]*`|\([^()]*\))*\))?\s*[:：]\s*", line):
-        name, type_ = found[1], found[2] or ""
-        type_ = re.sub(r":[\w:]+:`~?([^`]*)`", r"\1", type_)
-        return f"{name} {type_}".rstrip() + f": {line[found.end() :]}"
+        return f"{found[1]} {found[2] or ''}".rstrip() + f": {line[found.end() :]}"
     return line
+
+
+def _without_roles(text: str) -> str:
+    """*text* without the roles of reST: `:class:`~typing.List`` is `typing.List`, ``:ref:`text <place>`` is `text`."""
+    if ":`" not in text:
+        return text
+    import re
+
+    return re.sub(r"(?<![\w`]):[a-zA-Z][\w:.+-]*:`[~!]?([^`<]+?)(?:\s*<[^`<>]*>)?`", r"\1", text)
 
 
 _MORE_ARGUMENTS = ("Keyword args", "Keyword arguments", "Other parameters")

@@ -6,7 +6,7 @@ import msgspec
 
 from .written_types import hint_of, parts
 
-_BULLETS = ("-", "*", "+", "•")
+_BULLETS = ("-", "*", "+", "•", "#")
 _TYPES = frozenset(("str", "int", "float", "bool", "list", "dict", "tuple", "set", "bytes", "None"))
 
 
@@ -74,7 +74,7 @@ def _unbulleted(line: str) -> str | None:
     number, _, item = line.partition(" ")
     if number[:-1].isdigit() and number[-1] in ".)":
         return item.strip()
-    bullet, item = line[:1], line[1:]
+    bullet, item = line[:1], line.lstrip("#") if line[:1] == "#" else line[1:]
     # -1 is a number, and ** begins what is bold.
     return item.strip() if bullet in _BULLETS and item and item[0] != bullet and not item[0].isdigit() else None
 

@@ -39,9 +39,13 @@ class _Executor(ActionSet):
     ) -> None:
         self.invalid_action = self._made(invalid_action or InvalidAction())
         self.no_action = self._made(no_action or NoAction())
-        self.finish_action = self._made(finish_action or FinishAction())
         listed = actions if isinstance(actions, list | tuple) else [actions]
-        super().__init__([*listed, self.finish_action] if finish_in_action else listed)
+        given = self._made(finish_action) if finish_action else None
+        super().__init__([*listed, given] if given and finish_in_action else listed)
+        # One among *actions* is meant to be the one that ends the conversation.
+        self.finish_action = given or self.actions.get("FinishAction") or self._made(FinishAction())
+        if finish_in_action:
+            self.actions.setdefault(self.finish_action.name, self.finish_action)
         self._hooks: dict[int, Any] = {}
         for hook in hooks or ():
             self.register_hook(hook)

@@ -60,8 +60,8 @@ def description_of(
         described["description"] = options.description
     if not options.explode_param:
         described["parameters"] = [{"name": parameter["name"]} for parameter in described["parameters"]]
-    if return_data := _return_data(doc, options):
-        described["return_data"] = return_data
+    if returned := _return_data(doc, options):
+        described["return_data"] = returned
     return described
 
 
@@ -120,6 +120,11 @@ def _of_schema(schema: dict[str, Any]) -> dict[str, Any]:
         for parameter in described["parameters"]
     ]
     return {"parameters": named, "required": described["required"]}
+
+
+def return_data(function: Callable[..., Any], options: Options) -> list[dict[str, str]]:
+    """What the docstring of *function* says of its result's members, as far as *options* ask for it."""
+    return _return_data(docstrings.of(function), options)
 
 
 def _return_data(doc: Docstring, options: Options) -> list[dict[str, str]]:

@@ -63,15 +63,22 @@ def literal_value(text: str) -> Any:
 def unfenced(text: str) -> str:
     """*text* without the Markdown fence around the value, and without prose around the fence.
 
-    A text that begins as a value does is left alone: fences in it belong to its strings.
+    Of a text that begins as a value does only a fence at its end is taken off: others belong to its strings.
     """
     text = text.strip().removeprefix("\ufeff").strip()
-    opening = None if text.startswith(("{", "[", "(", '"', "'")) else _OPENING.search(text)
+    if text.startswith(("{", "[", "(", '"', "'")):
+        return _without_fence(text)
+    opening = _OPENING.search(text)
     if opening is None:
         return text
     mark = re.match(r"`+|~+", opening[0])[0]  # type: ignore[index]
     inside, _, _ = text[opening.end() :].rpartition(mark)
     return (inside or text[opening.end() :]).strip()
+
+
+def _without_fence(text: str) -> str:
+    bare = text.rstrip("`") if text.endswith("`") else text.rstrip("~")
+    return bare.rstrip() if len(text) - len(bare) >= 3 else text
 
 
 def refuse_unsayable(value: Any) -> None:

@@ -33,15 +33,23 @@ class Returns:
     """What one tool gives back.
 
     *kind* is "undeclared" (no promise), "text" (a str), "blocks" (images, files, bytes and the like) or
-    "structured" (there is an *output_schema*). If *wraps*, a value travels as `{"result": value}`.
+    "structured" (there is an *output_schema*). If *wraps*, a value travels as `{"result": value}`. *is_tuple* if it is
+    annotated as a tuple, which the schema of an array does not tell.
     """
 
     def __init__(
-        self, kind: Kind, output_schema: Schema | None = None, *, wraps: bool = False, shape: Shape | None = None
+        self,
+        kind: Kind,
+        output_schema: Schema | None = None,
+        *,
+        wraps: bool = False,
+        shape: Shape | None = None,
+        is_tuple: bool = False,
     ) -> None:
         self.kind: Kind = kind
         self.output_schema = output_schema
         self.wraps = wraps
+        self.is_tuple = is_tuple
         self._shape = shape
         self._judge: Judge | None = None
         self._quick = _quick(shape)
@@ -153,7 +161,8 @@ def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
     definitions = {"$defs": types.defs} if types.defs else {}
     if schema.get("type") == "object":
         return Returns("structured", {**schema, **definitions}, shape=shape)
-    return Returns("structured", {**wrapped(schema), **definitions}, wraps=True, shape=shape)
+    is_tuple = getattr(bared, "__origin__", bared) is tuple
+    return Returns("structured", {**wrapped(schema), **definitions}, wraps=True, shape=shape, is_tuple=is_tuple)
 
 
 def wrapped(schema: Schema) -> Schema:

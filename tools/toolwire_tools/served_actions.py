@@ -93,29 +93,18 @@ def tools_of_executor(executor: ActionExecutor | AsyncActionExecutor) -> list[To
 
 def _tool(api: Api) -> Tool:
     options = msgspec.structs.replace(api.options, description=api.description.get("description") or None)
-    hinted = Tool(api.method, name=api.full_name, options=options)
-    schema = hinted.describe().get("outputSchema")
+    members = api.description.get("return_data", [])
+    hinted = Tool(api.method, name=api.full_name, options=options, return_data=members)
+    schema = hinted.output_schema
     if _is_generator(api.method) or (schema is None and not api.returns_awaitable):
         return hinted
-    is_open = schema == _ANY_OBJECT
-    if is_open and options.output_schema is None and (members := _members(api.description)):
-        options = msgspec.structs.replace(options, output_schema={**_ANY_OBJECT, "properties": members})
     kind = _AnsweringLater if api.is_async or api.returns_awaitable else _Answering
-    return Tool(kind(api, is_open=is_open), name=api.full_name, options=options)
+    method = kind(api, is_open=schema == _ANY_OBJECT)
+    return Tool(method, name=api.full_name, options=options, return_data=members)
 
 
 def _is_generator(method: Callable[..., Any]) -> bool:
     return inspect.isgeneratorfunction(method) or inspect.isasyncgenfunction(method)
-
-
-def _members(description: dict[str, Any]) -> dict[str, Any]:
-    """What the members of a result mean. Their types are left out: nothing but a docstring vouches for them.
-
-    (A promise that a tool does not keep makes an error of every answer. `{"distance": 3.2}` is documented as `str` by
-    Lagent's own BINGMap.)
-    """
-    named = [member for member in description.get("return_data", []) if member.get("name")]
-    return {member["name"]: {"description": member.get("description", "")} for member in named}
 
 
 class _Answering:

@@ -219,8 +219,6 @@ class _Reading:
         return from_schema(schema)
 
     def _given_returns(self, schema: Schema) -> Returns:
-        if _only_names_members(schema):
-            return Returns("structured", schema, shape=Types("output", self.names).of(dict))
         self._check(schema, "the output schema")
         if schema.get("type") == "object":
             return Returns("structured", schema)
@@ -244,12 +242,3 @@ def _default(shape: Shape, default: Any) -> Schema:
 
 def _place(parameter: str) -> str:
     return f"parameter {parameter!r}"
-
-
-def _only_names_members(schema: Schema) -> bool:
-    """True for an object of which nothing is said but what its members mean: any dict is one, without jsonschema."""
-    members = schema.get("properties")
-    return schema == {"type": "object", "properties": members} and all(
-        isinstance(member, dict) and set(member) == {"description"} and isinstance(member["description"], str)
-        for member in (members.values() if isinstance(members, dict) else [None])
-    )

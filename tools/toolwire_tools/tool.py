@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .context import Caller
+    from .returns import Returns
 
 # What a function can return that is not its result yet.
 _UNFINISHED = frozenset((GeneratorType, AsyncGeneratorType, CoroutineType))
@@ -53,7 +54,8 @@ class Tool:
     """A callable that programs can find out about and call: what a server serves.
 
     *function* may be any function, bound method, partial or callable object, decorated or not. *name* and
-    *options* win over what the decorator said.
+    *options* win over what the decorator said, and *return_data*, in Lagent's form, over what the docstring says of the
+    result's members.
 
     Raises:
         RegistrationError: if it cannot be described to callers; says what to change.
@@ -68,6 +70,7 @@ class Tool:
         "_joins",
         "_options",
         "_present",
+        "_return_data",
         "_signature",
         "findings",
         "gate",
@@ -77,7 +80,12 @@ class Tool:
     )
 
     def __init__(
-        self, function: Callable[..., Any], *, name: str | None = None, options: Options | None = None
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        options: Options | None = None,
+        return_data: list[dict[str, Any]] | None = None,
     ) -> None:
         if not callable(function) or isinstance(function, type):
             kind = "a class" if isinstance(function, type) else f"an object of type {type(function).__name__}"
@@ -88,6 +96,7 @@ class Tool:
             )
         self._function = function
         self._options = options or options_for(function)
+        self._return_data = return_data
         self.name: str = name or self._options.name or _name(function)
         """What callers call it."""
         self._signature = signature.read(
@@ -167,14 +176,29 @@ class Tool:
         twin._description = None
         return twin
 
+    @property
+    def output_schema(self) -> dict[str, Any] | None:
+        """What results are checked against; None if nothing is promised."""
+        return self._signature.returns.output_schema
+
     def describe(self) -> dict[str, Any]:
         """The tool as an entry of MCP's `tools/list`. Members that say nothing are absent.
 
         The same dict at every call: do not change it.
         """
         if self._description is None:
-            self._description = _described(self.name, self._options, self._signature)
+            self._description = _described(self.name, self._options, self._signature, self._members())
         return self._description
+
+    def _members(self) -> list[dict[str, Any]]:
+        """Return what is said of the members of the result."""
+        if self._return_data is not None:
+            return self._return_data
+        if self._options.explode_return or self._options.returns_named_value:
+            from .lagent import return_data
+
+            return return_data(self._function, self._options)
+        return []
 
     def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
         """Run a synchronous tool and return the MCP result. With *coerce*, stringified JSON is decoded.
@@ -273,23 +297,45 @@ def _lint(name: str, read: signature.Signature) -> list[Finding]:
     return findings
 
 
-def _described(name: str, options: Options, read: signature.Signature) -> dict[str, Any]:
+def _described(name: str, options: Options, read: signature.Signature, members: list[dict[str, Any]]) -> dict[str, Any]:
     hints = {hint: getattr(options, option) for hint, option in _HINTS.items()}
     annotations = {hint: value for hint, value in hints.items() if value is not None}
     if options.title:
         # Clients before 2025-06-18 look for the title here.
         annotations = {"title": options.title, **annotations}
-    members = {
+    entry = {
         "name": name,
         "title": options.title,
         "description": options.description if options.description is not None else read.description,
         "inputSchema": read.arguments.input_schema,
-        "outputSchema": read.returns.output_schema,
+        "outputSchema": _with_members(read.returns, members),
         "annotations": annotations,
         "icons": list(options.icons),
         "_meta": options.meta,
     }
-    return {member: value for member, value in members.items() if value}
+    return {member: value for member, value in entry.items() if value}
+
+
+def _with_members(returns: Returns, members: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the output schema with the names and texts of *members*, if it says nothing of them itself.
+
+    Their types are left out: nothing but a docstring vouches for them. (A promise that a tool does not keep makes an
+    error of every answer. `{"distance": 3.2}` is documented as `str` by Lagent's own BINGMap.)
+    """
+    schema = returns.output_schema
+    named = [(member["name"], member.get("description", "")) for member in members if member.get("name")]
+    if schema is None or not named:
+        return schema
+    if schema == {"type": "object"}:
+        return {**schema, "properties": {name: {"description": text} for name, text in named}}
+    if returns.is_tuple:
+        result = schema["properties"]["result"]
+        places = result.get("prefixItems", [{}] * result.get("maxItems", len(named)))
+        if len(places) == len(named):
+            texts = [{"title": name, **({"description": text} if text else {})} for name, text in named]
+            told = [{**place, **text} for place, text in zip(places, texts, strict=True)]
+            return {**schema, "properties": {"result": {**result, "prefixItems": told}}}
+    return schema
 
 
 def _name(function: Any) -> str:

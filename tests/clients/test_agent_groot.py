@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from clients.stand_in import StandIn
 from toolwire_client.groot import BaseProtocol, DoubaoProtocol, Finished, NoProtocolReply, ReAct, State, print_message
-from toolwire_client.models import ArithmeticModel, OpenAIModel, ScriptedModel
+from toolwire_client.models import OpenAIModel, ScriptedModel
 from toolwire_client.react import ModelReply
 from toolwire_tools import BaseAction, CodeExecutor, Env, PythonInterpreter, ToolError, tool_api, tools_of
 
@@ -57,21 +57,6 @@ def test_the_model_is_told_of_the_actions_and_of_results_in_a_role_that_provider
         True,
     )
     assert [message["role"] for message in rest] == ["user", "assistant", "user"]
-
-
-def test_the_planner_solves_questions_in_groots_loop() -> None:
-    def add(a: int, b: int) -> int:
-        """Add."""
-        return a + b
-
-    def divide(a: float, b: float) -> float:
-        """Divide."""
-        return a / b
-
-    agent = ReAct(llm=ArithmeticModel(), env=Env([add, divide]), protocol=DoubaoProtocol())
-    assert agent.run("How much is (2 + 3 + 4) / 2?") == "(2 + 3 + 4) / 2 = 4.5"
-    assert agent.run("And plus 1?").startswith("I cannot compute 4.5 + 1")
-    assert agent.run("What is 3 / 0?").endswith("Error during environment interaction: float division by zero")
 
 
 def test_a_run_has_one_connection() -> None:

@@ -23,9 +23,10 @@ from agent_scripts import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.faulty_model import FaultyModel
 from toolwire_client.agent import Agent, Approvals, Budgets, Clock
 from toolwire_client.agent.events import CallFinished, Ended, FinalForced, ModelAsked, ReplyRefused
-from toolwire_client.models import FaultyModel, ScriptedModel, Unreachable
+from toolwire_client.models import ScriptedModel, Unreachable
 from toolwire_client.react import DoubaoProtocol, ModelReply, NativeProtocol, ToolCall, Usage
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)

@@ -9,12 +9,12 @@ from typing import Any
 import anyio
 import pytest
 from clients.stand_in import StandIn, refused
+from support.faulty_model import FaultyModel
 from toolwire_client.agent import Agent, Approvals
 from toolwire_client.models import (
     AnthropicModel,
     ArithmeticModel,
     DoubaoAPI,
-    FaultyModel,
     OpenAIModel,
     RecordingModel,
     Retries,

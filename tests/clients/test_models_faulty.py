@@ -7,7 +7,8 @@ from typing import Any
 
 import anyio
 import pytest
-from toolwire_client.models import FAULTS, FaultyModel, ScriptedModel
+from support.faulty_model import FAULTS, FaultyModel
+from toolwire_client.models import ScriptedModel
 from toolwire_client.react.messages import Action
 from toolwire_client.react.protocol import Invalid, Reading
 from toolwire_client.react.replies import ModelReply, ToolCall

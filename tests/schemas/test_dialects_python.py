@@ -8,11 +8,10 @@ import inspect
 from typing import Any
 
 import pytest
-from entries import ENTRIES, SAMPLES, Sample
+from entries import ENTRIES
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
-from toolwire_schemas.dialects import Malformed, python
+from toolwire_schemas.dialects import python
 from toolwire_schemas.dialects.names import Names
 
 MEASURE = {
@@ -176,80 +175,6 @@ def test_arguments_that_are_said_in_parts_are_put_together() -> None:
         assert python.from_entry({"name": "f", "inputSchema": schema}) == f"def f({expected}): ..."
 
 
-# --- reading ----------------------------------------------------------------------------------------------------------
-
-
-def test_functions_are_read_as_prompts_show_them() -> None:
-    add, minus = python.to_entries(
-        'def add(a: int, b: \'int\') -> int:\n    """两个整数相加"""\ndef minus(a: int, b: \'int\' = 1): ...\n'
-    )
-    arguments = {"a": {"type": "integer"}, "b": {"type": "integer"}}
-    assert add == {
-        "name": "add",
-        "description": "两个整数相加",
-        "inputSchema": {
-            "type": "object",
-            "properties": arguments,
-            "required": ["a", "b"],
-            "additionalProperties": False,
-        },
-        "outputSchema": {
-            "type": "object",
-            "properties": {"result": {"type": "integer"}},
-            "required": ["result"],
-            "additionalProperties": False,
-        },
-    }
-    assert minus["inputSchema"]["properties"]["b"] == {"type": "integer", "default": 1}
-    assert "outputSchema" not in minus
-
-
-def test_what_a_stub_says_comes_back() -> None:
-    (entry,) = python.to_entries(python.from_entry(MEASURE))
-    schema = entry["inputSchema"]
-    assert entry["name"] == "Map_measure"
-    assert entry["description"] == MEASURE["description"]
-    assert (schema["required"], schema["additionalProperties"]) == (["points"], {"type": "integer"})
-    assert schema["properties"]["points"] == {
-        "type": "array",
-        "items": {"$ref": "#/$defs/Point"},
-        "description": "Where to pass,\nin order. (minItems: 2)",
-    }
-    assert schema["$defs"]["Tree"] == {
-        "type": "object",
-        "properties": {"content-type": {"type": "string", "enum": ["tree"]}, "of": {"$ref": "#/$defs/Tree"}},
-        "required": ["content-type"],
-        "additionalProperties": False,
-    }
-    assert entry["outputSchema"]["description"] == "in *unit*"
-
-
-@pytest.mark.parametrize(
-    ("stubs", "where"),
-    [
-        ("def f(", "line 1"),
-        ("\0", ""),
-        ("def f(a: int):\n    ...\nf(1)", "line 3"),
-        ("import os\nos.remove('x')", "line 2"),
-        ("def f(*a): ...", "line 1"),
-        ("def f(\n  a: Waypoint): ...", "line 2"),
-        ("def f(a: dict[int, str]): ...", "line 1"),
-        ("def f(a: 'int +'): ...", "line 1"),
-        ("def f(a: g()): ...", "line 1"),
-        ("def f(a=open('x')): ...", "line 1"),
-        ("def f(a=1e999): ...", "line 1"),
-        ("def f(a: Literal[b'x']): ...", "line 1"),
-        ("def f(): ...\ndef f(): ...", "line 2"),
-        ("class P:\n    x: int\n    def f(self): ...\ndef g(p: P): ...", "line 3"),
-        ("def f(a: " + "list[" * 150 + "int" + "]" * 150 + "): ..." + "(" * 300, "line 1"),
-    ],
-)
-def test_what_cannot_be_read_is_refused_with_its_line(stubs: str, where: str) -> None:
-    with pytest.raises(Malformed) as caught:
-        python.to_entries(stubs)
-    assert caught.value.where == where
-
-
 # --- for any input ----------------------------------------------------------------------------------------------------
 
 
@@ -275,16 +200,3 @@ def test_any_tools_are_valid_python_that_says_what_they_say_and_can_be_read(entr
         arguments = function.args
         assert len(arguments.args) == len(entry["inputSchema"]["properties"])
         assert len(arguments.args) - len(arguments.defaults) == len(set(entry["inputSchema"]["required"]))
-    for entry in python.to_entries(stubs):
-        Draft202012Validator.check_schema(entry["inputSchema"])
-
-
-@given(SAMPLES)
-def test_a_type_takes_whatever_its_schema_takes(sample: Sample) -> None:
-    schema, arguments, _ = sample
-    Draft202012Validator(schema).validate(arguments)
-    called = Names(schema["properties"], "python").theirs
-    (read,) = python.to_entries(python.from_entry({"name": "f", "inputSchema": schema}))
-    renamed = {called[name]: value for name, value in arguments.items()}
-    Draft202012Validator(read["inputSchema"]).validate(renamed)
-    assert set(read["inputSchema"].get("required", [])) == {called[name] for name in schema["required"]}

@@ -13,7 +13,6 @@ from .errors import (
     Unreachable,
     UnreadableReply,
 )
-from .faults import FAULTS, FaultyModel
 from .human import HumanModel
 from .lagent import GPTAPI, DoubaoAPI
 from .model import Model, as_model
@@ -25,14 +24,12 @@ from .retries import Retries
 from .scripted import AskedFor, ScriptedModel
 
 __all__ = [
-    "FAULTS",
     "GPTAPI",
     "PRESETS",
     "AnthropicModel",
     "ArithmeticModel",
     "AskedFor",
     "DoubaoAPI",
-    "FaultyModel",
     "HumanModel",
     "Model",
     "ModelError",

@@ -21,7 +21,6 @@ from .definitions import Definitions
 from .entries import Entry, schema_of, text
 from .limits import as_json, described, on_one_line
 from .names import RULES, Names
-from .python_reading import to_entries
 from .shapes import (
     MAX_DEPTH,
     NOTHING,
@@ -40,8 +39,6 @@ from .shapes import (
     Values,
     result_of,
 )
-
-__all__ = ["from_entries", "from_entry", "to_entries"]
 
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _RULE = RULES["python"]

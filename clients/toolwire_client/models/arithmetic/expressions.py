@@ -1,117 +1,155 @@
-"""Arithmetic as trees: numbers, operations on them, and places where a number is missing."""
+"""Arithmetic as trees: read from a question, computed one operation at a time, written back as text."""
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+import unicodedata
+from typing import TYPE_CHECKING
 
 import msgspec
 
-Operator = Literal["add", "subtract", "multiply", "divide", "modulo", "power"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 Value = int | float
 
 
-class Number(msgspec.Struct, frozen=True):
-    """A number that is known."""
-
-    value: Value
-
-
-class Missing(msgspec.Struct, frozen=True):
-    """A number that nobody has told yet."""
-
-
 class Operation(msgspec.Struct, frozen=True):
-    """An operation on two operands."""
+    """One operation on two operands. *operator* is one of `+ - * / % ^`."""
 
-    operator: Operator
+    operator: str
     left: Expression
     right: Expression
 
 
-Expression = Number | Missing | Operation
-
-PRECEDENCE: dict[Operator, int] = {"add": 1, "subtract": 1, "multiply": 2, "divide": 2, "modulo": 2, "power": 3}
-_SIGNS: dict[Operator, str] = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%", "power": "^"}
-_CHINESE_SIGNS: dict[Operator, str] = {**_SIGNS, "multiply": "×", "divide": "÷"}
+Expression = Value | Operation
 
 
-def written(expression: Expression, *, in_chinese: bool = False, power: str = "^") -> str:
-    """Return the expression with no more parentheses than it needs; what is missing is a question mark."""
-    match expression:
-        case Number(value):
-            return written_number(value)
-        case Missing():
-            return "?"
-        case Operation(operator, left, right):
-            sign = power if operator == "power" else (_CHINESE_SIGNS if in_chinese else _SIGNS)[operator]
-            own = PRECEDENCE[operator]
-
-            def side(operand: Expression, needed: int) -> str:
-                text = written(operand, in_chinese=in_chinese, power=power)
-                return f"({text})" if _binding(operand) < needed else text
-
-            # Only powers are grouped from the right: 2 ^ 3 ^ 2 is 2 ^ (3 ^ 2).
-            from_right = operator == "power"
-            return f"{side(left, own + from_right)} {sign} {side(right, own + (not from_right))}"
+class NotUnderstood(ValueError):
+    """The question does not contain exactly one arithmetic expression. The text is the start of the question."""
 
 
-def written_number(value: Value) -> str:
-    """Return the number as people write it: without `.0`."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+_PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "^": 3}
+_MAX_TOKENS = 100
+_MAX_DIGITS = 300  # more would be infinite as a float
+_WORDS: dict[str, str] = {
+    "+": "plus|加上|加",
+    "-": "minus|减去|减|−|–",
+    "*": "multiplied by|multiply by|times|乘以|乘|×|·",
+    "/": "divided by|divide by|除以|÷",
+    "%": "modulo|mod|取余",
+    "^": "to the power of|**",
+    # What follows applies to everything before: "12加3再乘以4" is (12 + 3) * 4.
+    ";": "and then|then|再|然后|的和|的差|的积|的商|,",
+}
+_SIGN_OF = {word: sign for sign, words in _WORDS.items() for word in words.split("|")}
+_ANY_WORD = "|".join(
+    rf"\b{word}\b" if word[0].isascii() and word[0].isalpha() else re.escape(word)
+    for word in sorted(_SIGN_OF, key=len, reverse=True)
+)
+_NUMBER = r"(?<![a-z\d.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![a-z\d])"
+_TOKEN = re.compile(rf"(?P<number>{_NUMBER})|(?P<word>{_ANY_WORD})|(?P<sign>[-+*/%^()])|(?P<space>\s+)")
 
 
-def first_missing(expression: Expression) -> Operation | Missing | None:
-    """The operation that lacks a number, innermost and leftmost; `Missing` itself if there is nothing but that."""
+def read_question(text: str, previous: Value | None = None) -> Expression:
+    """Return the arithmetic expression in an English or Chinese question.
+
+    *previous*, the last answer, is the left operand of a question like "and times 2?".
+
+    Raises:
+        NotUnderstood: if the question holds no expression, more than one, or a malformed one.
+    """
+    try:
+        (tokens,) = (run for run in _runs(text) if not _PRECEDENCE.keys().isdisjoint(run))
+        if previous is not None and tokens[0] in _PRECEDENCE:
+            return _read(["(", str(previous), ")", *tokens])
+        return _read(tokens)
+    except ValueError:
+        raise NotUnderstood(text.strip()[:40]) from None
+
+
+def _runs(text: str) -> list[list[str]]:
+    """The sequences of arithmetic tokens in *text* that no other word interrupts, separators at the ends removed."""
+    text = unicodedata.normalize("NFKC", text).lower()
+    runs: list[list[str]] = [[]]
+    at = 0
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        at = found.end() if found else at + 1
+        if found is None:
+            runs.append([])
+        elif found.lastgroup == "number":
+            runs[-1].append(found[0].replace(",", ""))
+        elif found.lastgroup != "space":
+            sign = _SIGN_OF.get(found[0], found[0])
+            if sign != ";" or (runs[-1] and runs[-1][-1] != ";"):
+                runs[-1].append(sign)
+    return [run[:-1] if run[-1] == ";" else run for run in runs if run]
+
+
+def _read(tokens: list[str]) -> Expression:
+    """Read *tokens* by precedence climbing. Raises `ValueError` if they are no expression."""
+    if len(tokens) > _MAX_TOKENS or len(max(tokens, key=len)) > _MAX_DIGITS:
+        raise ValueError
+    rest = iter([*tokens, ""])
+    token = next(rest)
+
+    def take() -> str:
+        nonlocal token
+        taken, token = token, next(rest, "")
+        return taken
+
+    def climb(left: Expression, lowest: int) -> Expression:
+        while _PRECEDENCE.get(token, -1) >= lowest:
+            operator = take()
+            # Powers are grouped from the right, all others from the left.
+            left = Operation(operator, left, climb(operand(), _PRECEDENCE[operator] + (operator != "^")))
+        return left
+
+    def operand() -> Expression:
+        taken = take()
+        if taken == "-":
+            value = climb(operand(), _PRECEDENCE["^"])
+            return Operation("-", 0, value) if isinstance(value, Operation) else -value
+        if taken != "(":
+            return int(taken) if taken.lstrip("-").isdecimal() else float(taken)
+        inner = climb(operand(), 0)
+        if take() != ")":
+            raise ValueError
+        return inner
+
+    made = climb(operand(), 0)
+    while token == ";":
+        take()
+        if token not in _PRECEDENCE:
+            raise ValueError
+        made = climb(made, 0)
+    if token:
+        raise ValueError
+    return made
+
+
+def first_step(expression: Operation) -> tuple[Operation, Callable[[Value], Expression]]:
+    """Return the leftmost operation on two numbers, and a function from its value to what is left of *expression*."""
+    operator, left, right = expression.operator, expression.left, expression.right
+    if isinstance(left, Operation):
+        step, rest = first_step(left)
+        return step, lambda value: Operation(operator, rest(value), right)
+    if isinstance(right, Operation):
+        step, rest = first_step(right)
+        return step, lambda value: Operation(operator, left, rest(value))
+    return expression, lambda value: value
+
+
+def write(expression: Expression, signs: dict[str, str] | None = None) -> str:
+    """Return *expression* as text with only the parentheses it needs. *signs* replaces operators, as `{"*": "×"}`."""
     if not isinstance(expression, Operation):
-        return expression if isinstance(expression, Missing) else None
-    for operand in (expression.left, expression.right):
-        if found := first_missing(operand):
-            return expression if isinstance(found, Missing) else found
-    return None
+        return str(expression).removesuffix(".0")
+    own, from_right = _PRECEDENCE[expression.operator], expression.operator == "^"
 
+    def side(operand: Expression, needed: int) -> str:
+        binding = _PRECEDENCE[operand.operator] if isinstance(operand, Operation) else 0 if operand < 0 else 9
+        return f"({write(operand, signs)})" if binding < needed else write(operand, signs)
 
-def filled(expression: Expression, value: Expression) -> Expression:
-    """The expression with *value* where the first number is missing."""
-    if isinstance(expression, Missing):
-        return value
-    if not isinstance(expression, Operation):
-        return expression
-    if first_missing(expression.left):
-        return Operation(expression.operator, filled(expression.left, value), expression.right)
-    return Operation(expression.operator, expression.left, filled(expression.right, value))
-
-
-def first_step(expression: Expression) -> Operation | None:
-    """The operation to do first: the leftmost one whose operands are numbers."""
-    if not isinstance(expression, Operation):
-        return None
-    inner = first_step(expression.left) or first_step(expression.right)
-    if inner is None and isinstance(expression.left, Number) and isinstance(expression.right, Number):
-        return expression
-    return inner
-
-
-def after(expression: Expression, step: Operation, value: Value) -> Expression:
-    """The expression when *step*, its first one, has come to *value*."""
-    if expression is step:
-        return Number(value)
-    assert isinstance(expression, Operation)
-    if first_step(expression.left) is step:
-        return Operation(expression.operator, after(expression.left, step, value), expression.right)
-    return Operation(expression.operator, expression.left, after(expression.right, step, value))
-
-
-def operators_in(expression: Expression) -> set[Operator]:
-    """The operations that it takes."""
-    if not isinstance(expression, Operation):
-        return set()
-    return {expression.operator} | operators_in(expression.left) | operators_in(expression.right)
-
-
-def _binding(expression: Expression) -> int:
-    match expression:
-        case Operation(operator):
-            return PRECEDENCE[operator]
-        case Number(value) if value < 0:
-            return 0
-    return 9
+    left, right = side(expression.left, own + from_right), side(expression.right, own + (not from_right))
+    return f"{left} {(signs or {}).get(expression.operator, expression.operator)} {right}"

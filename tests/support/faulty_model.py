@@ -13,12 +13,11 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-
-from ..react.replies import ModelReply, ToolCall
-from .model import Model, OnText, as_model, tell
+from toolwire_client.models.model import Model, OnText, as_model, tell
+from toolwire_client.react.replies import ModelReply, ToolCall
 
 if TYPE_CHECKING:
-    from .model import Message
+    from toolwire_client.models.model import Message
 
 Fault = Callable[[ModelReply, random.Random], ModelReply]
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 from toolwire.commands.demo import EXAMPLE
 from toolwire_client import connect
-from toolwire_client.agent import Agent
+from toolwire_client.agent import Agent, Approvals
 from toolwire_client.models import ArithmeticModel
 from toolwire_client.terminal.rich_face import RichFace
 
@@ -50,7 +50,7 @@ def drawn() -> str:
     face = RichFace(console, moves=False)
     console.print(Text(COMMAND, style="bold"))
     with connect([sys.executable, "-m", "toolwire", "serve", EXAMPLE]) as client:
-        for event in Agent(ArithmeticModel(), client).run_sync(QUESTION):
+        for event in Agent(ArithmeticModel(), client, approval=Approvals(trust_hints=True)).run_sync(QUESTION):
             face.show(event)
     return console.export_svg(title="toolwire ask", code_format=SVG, unique_id="ask")
 

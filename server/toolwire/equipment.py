@@ -125,9 +125,14 @@ def check_set(options: dict[str, Any]) -> None:
 
 
 class ServersToStart:
-    """The servers of a command line."""
+    """The servers of a command line. `trusted` names those whose hints are trusted, once they are started."""
+
+    trusted: bool | tuple[str, ...]
 
     def __init__(self, words: Words) -> None:
+        self._trust: list[str] = words.options.get("trust_hints", [])
+        if len(self._trust) > 1 and not {"yes", "no"}.isdisjoint(self._trust):
+            raise UsageError("--trust-hints takes servers, or else yes or no alone")
         self._config: str | None = words.options.get("config")
         self._commands = {text: _command(text) for text in words.options.get("server", ())}
         if words.command is not None:
@@ -171,9 +176,22 @@ class ServersToStart:
         for text, error in typed.errors.items():
             raise self._failure(text, error)
         clients = dict(configured)
-        for client in typed.values():
-            clients[_free(str(client.server_info.get("name") or "server"), clients)] = client
+        names = {name: name for name in clients}  # as the clients are called, by what was typed
+        for text, client in typed.items():
+            names[text] = _free(str(client.server_info.get("name") or "server"), clients)
+            clients[names[text]] = client
+        self.trusted = self._trusted(names, {*names, *configured.errors})
         return clients
+
+    def _trusted(self, names: dict[str, str], known: set[str]) -> bool | tuple[str, ...]:
+        if self._trust in (["yes"], ["no"]):
+            return self._trust == ["yes"]
+        for text in self._trust:
+            if text not in known:
+                servers = ", ".join(map(repr, sorted(known))) or "none"
+                raise UsageError(f"--trust-hints takes yes, no or a server, not {text!r}; the servers are {servers}")
+        believed = (*self._trust, self._own)
+        return tuple(name for text, name in names.items() if text in believed)
 
     def _configured(self, on_ask: Any) -> AbstractAsyncContextManager[Servers[AsyncClient]]:
         from toolwire_client import BadConfiguration, connect_config

@@ -27,9 +27,15 @@ OPTIONS = (
     Option("--config", "and those of the servers in a host's file, under mcpServers", "FILE"),
     Option(
         "--approve",
-        "calls that may change something: ask (the default), reads (refuse them) or all (allow them)",
+        "calls that are no trusted reads: ask (the default), reads (refuse them) or all (allow them)",
         "WHICH",
         one_of("ask", "reads", "all"),
+    ),
+    Option(
+        "--trust-hints",
+        "believe read-only hints of: a server (its COMMAND or name), yes (all) or no (none); by default of --tools",
+        "WHOSE",
+        many=True,
     ),
     Option("--allow", "allow tools whose name matches without asking; may be given again", "PATTERN", many=True),
     Option("--deny", "never call tools whose name matches; may be given again", "PATTERN", many=True),
@@ -144,7 +150,8 @@ class Exchange:
                 self.tools = await self._start_servers(stack, on_ask)
                 if isinstance(self._model, AbstractAsyncContextManager):  # one that keeps connections open
                     await stack.enter_async_context(self._model)
-                agent = Agent(self._model, self.tools, **self._settings)
+                approval = self._approvals(self._servers.trusted)
+                agent = Agent(self._model, self.tools, approval=approval, **self._settings)
                 try:
                     self.session = self._begin(agent)
                     return await work()
@@ -206,7 +213,7 @@ class Exchange:
         given = self.options
         if "resume" in given and given.get("transcript", given["resume"]) != given["resume"]:
             raise UsageError("--resume adds to the transcript that it goes on with: leave out --transcript")
-        settings: dict[str, Any] = {"budgets": budgets_of(given), "approval": self._approvals()}
+        settings: dict[str, Any] = {"budgets": budgets_of(given)}
         if "tool_timeout" in given:
             settings["tool_seconds"] = given["tool_timeout"]
         if self.is_attended:
@@ -215,7 +222,7 @@ class Exchange:
             settings["transcript"] = transcript
         return settings | {name: given[name] for name in ("language", "instructions") if name in given}
 
-    def _approvals(self) -> Approvals:
+    def _approvals(self, trusted: bool | tuple[str, ...]) -> Approvals:
         from toolwire_client.agent import Approvals
 
         mode = self.options.get("approve", "ask")
@@ -224,5 +231,6 @@ class Exchange:
             ask=self._on_approval if asks else None,
             allow=("*",) if mode == "all" else tuple(self.options.get("allow", ())),
             deny=tuple(self.options.get("deny", ())),
+            trust_hints=trusted,
             nobody="refuse" if mode == "reads" else "pause",
         )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
+from itertools import product
 from typing import Any
 
 import pytest
 from agent_scripts import BACKENDS, Tools, act, agent, answer, ask, final, kinds, of, play, replayed
-from toolwire_client.agent import Agent, Allow, ApprovalRequest, Approvals, Pause, Refuse
+from toolwire_client import Toolbox, connect
+from toolwire_client.agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Pause, Refuse
 from toolwire_client.agent.events import ApprovalAsked, Approved, CallFinished, CallStarted, Refused, UserAsked
 from toolwire_client.models import ScriptedModel
 from toolwire_tools import tool_api
@@ -22,18 +25,20 @@ def last_result(model: ScriptedModel) -> dict[str, Any]:
     return message
 
 
+@pytest.mark.parametrize("approval", [None, Approvals(), Approvals(allow=("other",)), Approvals(trust_hints=True)])
 @pytest.mark.parametrize(
     ("hints", "is_called"),
     [
+        ({}, True),
         ({"read_only": True}, True),
         ({"read_only": False, "destructive": False}, True),
+        ({"open_world": True}, True),
         ({"read_only": False, "destructive": True}, False),
         ({"destructive": True}, False),
-        ({}, False),
     ],
 )
-def test_what_may_change_something_is_not_called_unless_somebody_allows_it(
-    backend: str, hints: dict[str, Any], is_called: bool
+def test_functions_of_this_process_run_unless_they_are_marked_destructive(
+    backend: str, approval: Approvals | None, hints: dict[str, Any], is_called: bool
 ) -> None:
     calls = []
 
@@ -44,13 +49,35 @@ def test_what_may_change_something_is_not_called_unless_somebody_allows_it(
         return a + b
 
     model = ScriptedModel(SCRIPT)
-    answer(backend, Agent(model, [add]))
+    answer(backend, Agent(model, [Toolbox([add])] if hints else [add], approval=approval))
     assert bool(calls) is is_called
     assert last_result(model)["success"] is is_called
     assert is_called or "nobody is here to ask" in last_result(model)["result"]
 
 
-def test_hints_are_not_trusted_if_they_are_not_to_be(backend: str) -> None:
+@pytest.mark.parametrize(
+    ("hints", "is_asked"),
+    [({}, True), ({"destructive": True}, True), ({"read_only": True}, False), ({"destructive": False}, False)],
+)
+def test_where_somebody_can_be_asked_a_function_runs_unasked_only_if_it_says_that_it_is_harmless(
+    backend: str, hints: dict[str, Any], is_asked: bool
+) -> None:
+    asked = []
+
+    @tool_api(**hints)
+    def add(a: int, b: int) -> int:
+        """Add."""
+        return a + b
+
+    def approve(request: ApprovalRequest) -> bool:
+        asked.append(request.tool)
+        return True
+
+    answer(backend, Agent(ScriptedModel(SCRIPT), [add], approval=approve))
+    assert bool(asked) is is_asked
+
+
+def test_every_call_needs_approval_if_nothing_is_to_be_trusted(backend: str) -> None:
     @tool_api(read_only=True)
     def add(a: int, b: int) -> int:
         """Add."""
@@ -58,6 +85,85 @@ def test_hints_are_not_trusted_if_they_are_not_to_be(backend: str) -> None:
 
     outcome = answer(backend, Agent(ScriptedModel(SCRIPT), [add], approval=Approvals(trust_hints=False)))
     assert len(of(Refused, outcome.transcript)) == 1
+
+
+HINTS = [
+    {name: value for name, value in zip(("readOnlyHint", "destructiveHint", "openWorldHint"), values, strict=True)
+     if value is not None}
+    for values in product((None, True, False), repeat=3)
+]  # fmt: skip
+
+SERVER = """
+import json, sys
+
+def says(request, result):
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+
+tools = json.loads(sys.argv[1])
+for line in sys.stdin:
+    request = json.loads(line)
+    match request.get("method"):
+        case "initialize":
+            info = {"name": sys.argv[2], "version": "1"}
+            says(request, {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info})
+        case "tools/list":
+            says(request, {"tools": tools})
+        case "tools/call":
+            with open(sys.argv[3], "a") as file:
+                file.write(request["params"]["name"] + "\\n")
+            says(request, {"content": [{"type": "text", "text": "done"}]})
+"""
+
+
+def called_unasked(backend: str, folder: Any, sources: str, trust: Any) -> set[str]:
+    """The tools of a server, one for each combination of hints, that run although nobody can be asked."""
+    tools = [
+        {"name": f"tool_{place}", "inputSchema": {"type": "object"}, "annotations": hints}
+        for place, hints in enumerate(HINTS)
+    ]
+    calls = folder / "calls"
+    calls.touch()
+    command = [sys.executable, "-c", SERVER, json.dumps(tools), "files", str(calls)]
+    script = [*(act(tool["name"]) for tool in tools), final()]
+
+    async def scenario() -> Any:
+        async with connect(command, era="legacy") as client:
+            things = {"files": client} if sources == "named" else [client]
+            settings = Approvals(trust_hints=trust)
+            return await Agent(ScriptedModel(script), things, approval=settings, budgets=Budgets(turns=99)).answer("?")
+
+    assert play(backend, scenario).status == "answered"
+    return set(calls.read_text().split())
+
+
+READS = {
+    f"tool_{place}"
+    for place, hints in enumerate(HINTS)
+    if (hints.get("readOnlyHint"), hints.get("destructiveHint") is True, hints.get("openWorldHint") is True)
+    == (True, False, False)
+}
+
+
+@pytest.mark.parametrize("sources", ["named", "listed"])
+@pytest.mark.parametrize("trust", [(), False])
+def test_no_hint_of_a_server_is_a_permission_by_itself(backend: str, tmp_path: Any, sources: str, trust: Any) -> None:
+    assert called_unasked(backend, tmp_path, sources, trust) == set()
+
+
+@pytest.mark.parametrize("trust", [("files",), True])
+def test_trusted_hints_allow_what_says_that_it_reads_and_nothing_of_the_outside_world(
+    backend: str, tmp_path: Any, trust: Any
+) -> None:
+    assert called_unasked(backend, tmp_path, "named", trust) == READS
+    assert len(READS) == 4
+
+
+def test_a_server_cannot_take_the_name_of_one_that_is_trusted(backend: str) -> None:
+    for tools in ([], {"mine": []}):
+        with pytest.raises(ValueError, match="trust_hints names 'files': give the agent's tools as a dict"):
+            Agent(ScriptedModel([]), tools, approval=Approvals(trust_hints=("files",)))
+    with pytest.raises(TypeError, match="a tuple of names"):
+        Approvals(trust_hints="files")  # type: ignore[arg-type]
 
 
 def test_the_settings_allow_and_deny_by_patterns_and_deny_wins(backend: str) -> None:

@@ -289,7 +289,7 @@ def test_other_protocols_go_through_the_same_run(backend: str) -> None:
 
 def test_what_the_assistant_says_is_in_the_language_of_the_prompt(backend: str) -> None:
     model = ScriptedModel([act("add", a=1, b=2), final("不行", ok=False)])
-    answer(backend, Agent(model, Tools().both(), language="zh"))
+    answer(backend, Agent(model, Tools().both(), language="zh", approval=Approvals(trust_hints=False)))
     assert "须经人工批准" in last_message(model)
 
 

@@ -10,7 +10,7 @@ import pytest
 from agent_scripts import BACKENDS, EVERYTHING, act, agent, answer, final, kinds, of, play, replayed
 from askers import nothing_leaks
 from toolwire_client import Toolbox, connect
-from toolwire_client.agent import Agent, ToolProgress
+from toolwire_client.agent import Agent, Approvals, ToolProgress
 from toolwire_client.agent.events import CallFinished, ToolsListed
 from toolwire_client.models import ArithmeticModel, ScriptedModel
 
@@ -53,7 +53,8 @@ def server(tmp_path: Path) -> list[str]:
 def test_a_question_is_solved_offline_with_the_tools_of_a_server(backend: str, server: list[str]) -> None:
     async def scenario() -> Any:
         async with connect(server) as client:
-            return await Agent(ArithmeticModel(), client).answer("What is (2 + 3) * 4?")
+            trusting = Approvals(trust_hints=True)
+            return await Agent(ArithmeticModel(), client, approval=trusting).answer("What is (2 + 3) * 4?")
 
     with nothing_leaks():
         outcome = play(backend, scenario)

@@ -11,6 +11,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,8 @@ def test_a_conversation_can_be_piped(folder: Path) -> None:
         (["ask", " ", *OFFLINE], 2, "empty"),
         (["chat", "x", *OFFLINE], 2, "`toolwire ask` takes one"),
         (["ask", "x", *OFFLINE, "--approve", "some"], 2, "one of ask, reads, all"),
+        (["ask", "x", *OFFLINE, "--trust-hints", "yes", "--trust-hints", "no"], 2, "takes servers, or else yes or no"),
+        (["ask", "x", *OFFLINE, "--trust-hints", "some"], 2, "a server, not 'some'; the servers are 'toolwire serve"),
         (["ask", "x", *OFFLINE, "--timeout", "0"], 2, "more than 0"),
         (["ask", "x", *OFFLINE, "--server", "cat 'x"], 2, "no closing quotation"),
         (["ask", "x", *OFFLINE, "--server", ""], 2, "--server wants a command"),
@@ -296,6 +299,82 @@ def test_a_signal_to_end_does_so_and_leaves_a_transcript(folder: Path) -> None:
         assert process.wait(SECONDS) == -signal.SIGTERM
     assert not Path(f"/proc/{server}").exists()
     assert load(folder / "run.jsonl")[-1].status == "cancelled"
+
+
+# --- who says what a tool does ---
+
+HINTED = """
+from itertools import product
+from toolwire import tool_api
+
+def hinted(place, hints):
+    @tool_api(name=f"tool_{place}", **hints)
+    def tool() -> None:
+        with open("calls", "a") as file:
+            file.write(f"{place} ")
+    return tool
+
+HINTS = [
+    {name: value for name, value in zip(("read_only", "destructive", "open_world"), values) if value is not None}
+    for values in product((None, True, False), repeat=3)
+]
+globals().update({f"tool_{place}": hinted(place, hints) for place, hints in enumerate(HINTS)})
+"""
+
+CALLER = """
+from toolwire_client.models import ScriptedModel
+from hinted import HINTS
+
+def done(): return {"thought": "", "type": "FINAL_ANSWER", "ok": True, "result": "done"}
+
+def calls_all():
+    acts = [{"thought": "", "type": "ACTION", "tool": f"tool_{place}", "params": {}} for place in range(len(HINTS))]
+    return ScriptedModel([*acts, done()])
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "words", "are_trusted"),
+    [
+        ("own", [], True),
+        ("own", ["--trust-hints", "yes"], True),
+        ("own", ["--trust-hints", "no"], False),
+        ("server", [], False),
+        ("server", ["--trust-hints", "yes"], True),
+        ("server", ["--trust-hints", "SERVER"], True),
+        ("behind --", [], False),
+        ("behind --", ["--trust-hints", "SERVER"], True),
+        ("config", [], False),
+        ("config", ["--trust-hints", "mine"], True),
+        ("config", ["--trust-hints", "toolwire"], None),
+    ],
+)
+def test_only_what_is_trusted_and_says_that_it_reads_runs_as_a_read(
+    tmp_path: Path, source: str, words: list[str], are_trusted: bool | None
+) -> None:
+    (tmp_path / "hinted.py").write_text(HINTED)
+    (tmp_path / "caller.py").write_text(CALLER)
+    (tmp_path / "calls").touch()
+    serve = command("serve", "hinted.py")
+    entry = {"command": serve[0], "args": serve[1:]}
+    (tmp_path / "servers.json").write_text(json.dumps({"mcpServers": {"mine": entry}}))
+    server = {
+        "own": ["--tools", "hinted.py"],
+        "server": ["--server", shlex.join(serve)],
+        "config": ["--config", "servers.json"],
+        "behind --": ["--", *serve],
+    }[source]
+    words = [shlex.join(serve) if word == "SERVER" else word for word in words]
+    given = ["--model", "caller.py:calls_all", "--approve", "reads", "--max-turns", "99", *words, *server]
+    done = run("ask", "go", *given, cwd=tmp_path)
+    if are_trusted is None:
+        assert (done.returncode, (tmp_path / "calls").read_text()) == (2, "")
+        assert "--trust-hints takes yes, no or a server, not 'toolwire'; the servers are 'mine'" in done.stderr
+        return
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    reads = [place for place, (reads, destroys, reaches) in enumerate(product((None, True, False), repeat=3))
+             if reads and not destroys and not reaches]  # fmt: skip
+    assert [int(place) for place in (tmp_path / "calls").read_text().split()] == (reads if are_trusted else [])
 
 
 # --- killed in the middle of a call ---

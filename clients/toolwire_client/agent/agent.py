@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +22,7 @@ from .words import words
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Iterator, Sequence
 
     from ..react import Protocol
     from .approvals import Approvals, OnApproval
@@ -44,10 +45,11 @@ class Agent:
     *instructions* are what the model is told besides. *tool_seconds* limits each call, or those of tools whose names
     match a pattern, the first that does; `None` lets them take as long as they like.
 
-    *approval* is who is asked before a tool is called that may change something, or `Approvals`; without it such calls
-    are refused. *on_ask* is asked what the model wants to know from the user, with a `Question` as tools ask it, and
-    returns text, a dict with `answer`, or a `NoAnswer`; so one function serves `connect(on_ask=)` as well. Without it
-    the run pauses (`needs_input`), or with `nobody="tell"` the model is told that there is no user.
+    *approval* is asked before a tool is called that may change something, or it is `Approvals`. Without it, functions
+    of this process run unless they are marked destructive, and tools of servers are refused. *on_ask* is asked what the
+    model wants to know from the user, with a `Question` as tools ask it, and returns text, a dict with `answer`, or a
+    `NoAnswer`; so one function serves `connect(on_ask=)` as well. Without it the run pauses (`needs_input`), or with
+    `nobody="tell"` the model is told that there is no user.
 
     *transcript* is a file to which all events are added as they happen, of one session at a time. *trim* is given the
     messages that are to be sent, and returns those that really are: fewer, for a model that cannot take all. *name* and
@@ -56,7 +58,7 @@ class Agent:
     Raises:
         NotAModel: if *model* is none.
         TypeError: if something among *tools* is none.
-        ValueError: if there are no prompts in *language*.
+        ValueError: if there are no prompts in *language*, or `trust_hints` names none of the *tools*.
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class Agent:
         self._budgets = budgets or Budgets()
         self._tool_seconds = tool_seconds
         self._approvals = approvals(approval)
+        _check_trust(self._approvals.trust_hints, tools)
         self._nobody = nobody
         self._transcript = transcript
         self._trim = trim
@@ -206,6 +209,13 @@ class Agent:
 
 def _events(transcript: str | os.PathLike[str] | Sequence[Recorded]) -> Sequence[Recorded]:
     return load(transcript) if isinstance(transcript, str) or hasattr(transcript, "__fspath__") else transcript
+
+
+def _check_trust(names: bool | tuple[str, ...], tools: Any) -> None:
+    # Only keys count, which the user chose: a server could call itself like another one.
+    known = tools if isinstance(tools, Mapping) else ()
+    if not isinstance(names, bool) and (strange := [name for name in names if name not in known]):
+        raise ValueError(f"trust_hints names {strange[0]!r}: give the agent's tools as a dict with that key")
 
 
 def _told(model: object) -> str:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..react import Decision, Limits, Protocol
-    from .approvals import Approvals
+    from .approvals import Approvals, Trust
     from .budgets import Budgets
     from .steps import Step
 
@@ -76,6 +76,7 @@ class Course:
         self._untold: Recorded | None = None
         self._forced: FinalForced | None = None
         self._annotations: dict[str, dict[str, Any]] = {}
+        self._trust: dict[str, Trust] = {}
         self._call: Literal["new", "allowed", "begun"] = "new"
         self._interrupted: list[Action] = []  # calls whose end is not recorded
         self._is_again = False
@@ -114,8 +115,9 @@ class Course:
         if _is_told(self._untold, event):
             self._untold = None
         match event:
-            case ToolsListed(tools=tools):
+            case ToolsListed(tools=tools, trust=trust):
                 self._list(tools)
+                self._trust = trust
             case QuestionAsked(content=content):
                 self._question(content)
             case ModelAsked(kept=kept, messages=messages):
@@ -261,7 +263,8 @@ class Course:
         if self._call == "allowed":
             return Call(action, self._left if limited else None)
         interrupted = self._may_be_done()
-        verdict = self._approvals.judge(action.tool, self._annotations.get(action.tool, {}))
+        hints, trust = self._annotations.get(action.tool, {}), self._trust.get(action.tool)
+        verdict = self._approvals.judge(action.tool, hints, trust)
         if isinstance(verdict, Refuse):
             return Tell(Refused(reason=self.undone("denied", tool=action.tool), by_user=False))
         if isinstance(verdict, Allow) and not interrupted:

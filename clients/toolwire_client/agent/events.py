@@ -14,6 +14,7 @@ import msgspec
 
 from ..react.messages import Action  # noqa: TC001 - read by msgspec
 from ..react.replies import ModelReply, Usage
+from .approvals import Trust  # noqa: TC001 - read by msgspec
 
 Params = dict[str, Any]
 
@@ -50,11 +51,13 @@ class Resumed(Event, frozen=True, kw_only=True):
 class ToolsListed(Event, frozen=True, kw_only=True):
     """The tools that the model is told of from here on: entries of `tools/list`.
 
-    `missing` says of each source that could not be asked for its tools why not.
+    `missing` says of each source that could not be asked for its tools why not. `trust` says which tools are functions
+    of the agent's own process, and which have trusted hints.
     """
 
     tools: list[dict[str, Any]]
     missing: dict[str, str] = {}
+    trust: dict[str, Trust] = {}
 
 
 class QuestionAsked(Event, frozen=True, kw_only=True):

@@ -29,6 +29,7 @@ from .events import (
     TextArrived,
     ToolAsked,
     ToolProgress,
+    ToolsListed,
 )
 from .trimming import trimmed
 
@@ -60,11 +61,8 @@ class Performer(Protocol):
     def kept_open(self) -> AbstractAsyncContextManager[None]:
         """Return what a run lies within, so that connections stay open from one request to the next."""
 
-    async def tools(self) -> tuple[list[dict[str, Any]], dict[str, str]] | None:
-        """Return the entries of all tools, and the sources that have none to tell, with the reason.
-
-        `None` if they are as they were, or nobody waited for them.
-        """
+    async def tools(self) -> ToolsListed | None:
+        """Return the tools; `None` if they are as they were, or nobody waited for them."""
 
     async def trimmed(self, messages: list[Message]) -> list[Message]:
         """Return the messages that are really sent."""
@@ -109,11 +107,19 @@ class Performing:
         """As `Performer.kept_open`."""
         return kept_open(self._model)
 
-    async def tools(self) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    async def tools(self) -> ToolsListed:
         """As `Performer.tools`."""
         entries = [tool.raw for tool in await self._toolbox.list_tools(timeout_seconds=LIST_SECONDS)]
         self._entries = {entry["name"]: entry for entry in entries}
-        return entries, {source: str(error) for source, error in self._toolbox.errors.items()}
+        box = self._toolbox
+        trusts = {
+            name: self._approvals.trust(box.origin(name).source, is_local=box.is_local(name)) for name in self._entries
+        }
+        return ToolsListed(
+            tools=entries,
+            missing={source: str(error) for source, error in self._toolbox.errors.items()},
+            trust={name: trust for name, trust in trusts.items() if trust},
+        )
 
     async def trimmed(self, messages: list[Message]) -> list[Message]:
         """As `Performer.trimmed`."""

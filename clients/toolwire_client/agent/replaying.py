@@ -84,10 +84,10 @@ class FromRecord:
         """As `Performer.kept_open`: there is nothing to be opened."""
         return nullcontext()
 
-    async def tools(self) -> tuple[list[dict[str, Any]], dict[str, str]] | None:
+    async def tools(self) -> ToolsListed | None:
         """As `Performer.tools`."""
         listed = self._record.next
-        return (listed.tools, listed.missing) if isinstance(listed, ToolsListed) else None
+        return listed if isinstance(listed, ToolsListed) else None
 
     async def trimmed(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """As `Performer.trimmed`."""

@@ -73,11 +73,11 @@ class Session:
         self._call: anyio.CancelScope | None = None
         self._cancelled: str | None = None
         self._is_abandoned = False
-        self._tools: tuple[list[dict[str, Any]], dict[str, str]] | None = None
+        self._tools: ToolsListed | None = None
         for event in events:
             course.apply(event)
             if isinstance(event, ToolsListed):
-                self._tools = event.tools, event.missing
+                self._tools = event
         self._start = self._clock.seconds() - course.now
 
     @property
@@ -240,10 +240,10 @@ class Session:
         tools = self._tools
         with anyio.CancelScope() as self._scope:
             tools = await self._performer.tools() or tools
-        if tools is None or tools == self._tools:
+        if tools is None or (self._tools and tools == msgspec.structs.replace(self._tools, at=tools.at)):
             return []
         self._tools = tools
-        return [ToolsListed(tools=tools[0], missing=tools[1])]
+        return [tools]
 
     def _begin_now(self) -> Started:
         return msgspec.structs.replace(self._begin, date=self._clock.date())

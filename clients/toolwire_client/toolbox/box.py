@@ -110,6 +110,15 @@ class AsyncToolbox:
         source, inner = self._find(name)
         return Origin(source.name, inner)
 
+    def is_local(self, name: str) -> bool:
+        """Return whether a tool is in this process, and not a server's.
+
+        Raises:
+            RequestFailed: as `origin`.
+        """
+        source, inner = self._find(name)
+        return source.is_local(inner)
+
     def _find(self, name: str) -> tuple[Source, str]:
         if name not in self._offered:
             import difflib  # only a mistake needs it
@@ -151,6 +160,10 @@ class Toolbox:
     def origin(self, name: str) -> Origin:
         """As `AsyncToolbox.origin`."""
         return self._toolbox.origin(name)
+
+    def is_local(self, name: str) -> bool:
+        """As `AsyncToolbox.is_local`."""
+        return self._toolbox.is_local(name)
 
 
 def _renamed(tool: ToolDescription, name: str) -> ToolDescription:

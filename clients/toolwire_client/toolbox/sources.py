@@ -40,6 +40,9 @@ class Source(Protocol):
 
     name: str
 
+    def is_local(self, name: str) -> bool:
+        """Return whether a tool that has been listed is in this process."""
+
     async def list(self, limit: Limit) -> list[ToolDescription]:
         """Return all of them."""
 
@@ -54,6 +57,7 @@ class Remote:
 
     def __init__(self, client: ClientLike, waiting: Waiting, name: str | None) -> None:
         blocks = not inspect.iscoroutinefunction(client.call_tool)
+        self._is_local = getattr(client, "is_local", None)  # of another toolbox
         if not waiting.suspends and not blocks:
             name_of = type(client).__name__
             raise TypeError(
@@ -68,6 +72,10 @@ class Remote:
         info = getattr(client, "server_info", None)
         told = info.get("name") if isinstance(info, dict) else None
         self.name = name or (told if isinstance(told, str) and told else "server")
+
+    def is_local(self, name: str) -> bool:
+        """As `Source.is_local`."""
+        return callable(self._is_local) and bool(self._is_local(name))
 
     async def list(self, limit: Limit) -> list[ToolDescription]:
         """As `Source.list`."""
@@ -98,6 +106,10 @@ class Local:
             if tool.name in self._tools:
                 raise ValueError(f"two tools in {self.name!r} are called {tool.name!r}: give Toolbox a dict of sources")
             self._tools[tool.name] = tool
+
+    def is_local(self, name: str) -> bool:
+        """As `Source.is_local`: all of them are."""
+        return True
 
     async def list(self, limit: Limit) -> list[ToolDescription]:
         """As `Source.list`."""

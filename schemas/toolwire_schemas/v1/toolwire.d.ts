@@ -3070,6 +3070,12 @@ export interface ToolsListedEvent {
   missing?: {
     [k: string]: string
   }
+  /**
+   * Why tools may be called unasked, by name: `function` for a function of the agent's own process, `hints` where what the server says of its tools is trusted.
+   */
+  trust?: {
+    [k: string]: 'function' | 'hints'
+  }
 }
 /**
  * An entry of `tools/list`, as the server sent it, whatever it is.

@@ -121,12 +121,13 @@ class _Demo:
         self._took(start, "the tool stopped where it asked `context.check()`")
 
     def _solve(self) -> None:
-        from toolwire_client.agent import Agent
+        from toolwire_client.agent import Agent, Approvals
         from toolwire_client.models import ArithmeticModel
         from toolwire_client.terminal import PlainFace
 
         face = PlainFace(self._out, self._out)
-        for event in Agent(ArithmeticModel(), self._client).run_sync(_QUESTION):
+        agent = Agent(ArithmeticModel(), self._client, approval=Approvals(trust_hints=True))
+        for event in agent.run_sync(_QUESTION):
             face.show(event)
 
     def _announce(self, name: str, arguments: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections import Counter
 from textwrap import fill, indent
 from typing import TYPE_CHECKING
 
@@ -55,11 +56,12 @@ def _not_talking(report: Report, style: Style) -> str:
     """Three lines about a server that cannot be tested: what it did, its last words, what to try."""
     failed = report.failed()[0]
     what, _, words = failed.came.partition("; the end of its stderr: ")
-    last = words.strip().splitlines()[-1:] or ["nothing was written to stderr"]
+    said = [line.strip() for line in words.splitlines() if line.strip()] or ["nothing was written to stderr"]
+    last = next((line for line in reversed(said) if "error" in line.lower()), said[-1])  # Node ends with its version
     run_it = f"run it by hand: {shlex.join(report.command)}"
     lines = [
         style.red(f"FAIL  {failed.case}: {printable(what)}"),
-        f"  stderr  {printable(last[0][:_SHOWN])}",
+        f"  stderr  {printable(last[:_SHOWN])}",
         f"  try     {_MORE_TIME + run_it if '--start-timeout' in what else printable(run_it)}",
     ]
     return "\n".join(lines)
@@ -115,10 +117,12 @@ def _areas(report: Report, style: Style) -> str:
 def _reasons(report: Report) -> str:
     """Why cases do not apply, and which gaps are known."""
     reasons: dict[tuple[str, str], dict[str, None]] = {}
+    folded = Counter(verdict.reason for verdict in report.verdicts if verdict.sdk)
     for verdict in report.verdicts:
-        if verdict.reason:
+        if verdict.reason and not verdict.sdk:
             reasons.setdefault((_MARKS[verdict.outcome], verdict.reason), {})[verdict.case] = None
     lines = [f"{mark:<4}  {printable(reason)}: {', '.join(cases)}" for (mark, reason), cases in reasons.items()]
+    lines += [f"gap   {counted(number, 'finding')}: {reason}; --sdk shows all" for reason, number in folded.items()]
     below = " " * 6
     return "\n".join(fill(line, width(), subsequent_indent=below, break_on_hyphens=False) for line in lines)
 

@@ -66,7 +66,13 @@ def main() -> None:
             say({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}})
         if is_cut_off := FAULT == "is cut off" and message["id"] == 11:
             break
-        if result is None:
+        if FAULT == "is of an SDK" and message["method"] == "tools/call":
+            error = {"code": -32602, "message": "Invalid request parameters", "data": ""}
+            say({"jsonrpc": "2.0", "id": message["id"], "error": error})
+        elif FAULT == "is of an SDK" and result is None:
+            error = {"code": -32601, "message": "Method not found", "data": message["method"]}
+            say({"jsonrpc": "2.0", "id": message["id"], "error": error})
+        elif result is None:
             say({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}})
         else:
             say({"jsonrpc": "2.0", "id": message["id"], "result": result})

@@ -113,6 +113,18 @@ def test_a_failure_is_shown_with_the_command_that_replays_it(capsys: pytest.Capt
     assert '    -> {"jsonrpc":"2.0","id":"open","method":"initialize"' in out
 
 
+def test_what_comes_from_an_sdk_is_one_line_and_does_not_fail_its_server(capsys: pytest.CaptureFixture[str]) -> None:
+    strict = ["check", "--only", "ids/*", "--fail-on", "advice", "--framing", "lines"]
+    status, out, _ = said(capsys, *strict, "--", *STUBBORN, "is of an SDK")
+    assert status == 0
+    assert "ids/null" not in out
+    told = " ".join(out.split())
+    assert "gap 3 findings: it comes from the Python SDK, mcp 2 (as seen in " in told
+    status, out, _ = said(capsys, *strict, "--sdk", "--", *STUBBORN, "is of an SDK")
+    assert status == 1
+    assert "warn  ids/null" in out
+
+
 def test_gaps_that_were_written_down_do_not_fail_and_are_told_when_mended(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -21,6 +21,13 @@ WHOLE = "filesystem"
 
 AT_ONCE = 3
 
+SDKS = {
+    "TypeScript 1": "the TypeScript SDK, @modelcontextprotocol/sdk 1",
+    "mcp 1": "the Python SDK, mcp 1",
+    "mcp 2": "the Python SDK, mcp 2",
+    "fastmcp 4": "the Python SDK, mcp 2",
+}
+
 
 @pytest.fixture(scope="module")
 def reports() -> Iterator[dict[str, Future[Report]]]:
@@ -46,3 +53,4 @@ def test_what_a_server_is_known_to_lack_is_all_that_is_found(
     assert report.counts()["pass"] > 30
     assert [f"{one.case}: {one.came}" for one in report.failed("advice")] == []
     assert report.outdated == []
+    assert report.sdk == SDKS[server.sdk.split(".")[0]]

@@ -61,7 +61,7 @@ class Server:
     def check(self, of: Iterable[Case], **how: Any) -> Report:
         """Play the cases *of* which there is interest with it."""
         settings = Settings(calls=self.calls, framings=("lines",))  # none of them knows headers
-        return check(self.program, cases=of, cwd=self.folder, settings=settings, **how)
+        return check(self.program, cases=of, cwd=self.folder, settings=settings, fold_sdk=False, **how)
 
 
 def _python(environment: str, *words: str) -> tuple[str, ...]:

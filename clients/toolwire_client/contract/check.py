@@ -20,6 +20,7 @@ from .plan import plan
 from .playing import Player
 from .report import Report, is_bad
 from .run_wide import Part, breach
+from .sdks import folded
 from .sessions import meta, probe
 from .talk import Talk
 from .verdicts import is_as_bad, judged, not_opened, only_after, untalkable, verdict_of
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from .fuzz import Fuzzing
     from .plan import Play
     from .report import Verdict
+    from .sdks import Sdk
 
     OnVerdict = Callable[[Verdict, int], None]
 
@@ -55,6 +57,7 @@ def check(
     timeout_seconds: float = 10.0,
     gaps: Sequence[baseline.Gap] = (),
     fuzzing: Fuzzing | None = None,
+    fold_sdk: bool = True,
     jobs: int | None = None,
     on_verdict: OnVerdict | None = None,
 ) -> Report:
@@ -62,8 +65,8 @@ def check(
 
     It is started several times, up to *jobs* at once. *env* is its whole environment, by default ours. Each wait for
     something that it should say lasts *timeout_seconds* at most. With *fuzzing* its tools are called with generated
-    arguments too. *on_verdict* hears of each verdict as soon as there is one, and how many there will be; on any
-    thread, but one at a time.
+    arguments too. Failures that are known of its SDK are known gaps, unless *fold_sdk* is false. *on_verdict* hears of
+    each verdict as soon as there is one, and how many there will be; on any thread, but one at a time.
 
     Raises:
         NotStarted: if the command cannot be run.
@@ -75,9 +78,11 @@ def check(
         lambda framing: Talk(command, framing, env=env, cwd=cwd), settings or Settings(), timeout_seconds, on_verdict
     )
     facts = run.facts
+    run.sdk = facts.sdk if fold_sdk else None
     jobs = jobs or min(_MAX_JOBS, os.cpu_count() or 1)
     verdicts = run.verdicts(all_cases() if cases is None else cases, jobs, fuzzing)
     verdicts, outdated = baseline.apply(verdicts, gaps)
+    verdicts = folded(verdicts, run.sdk)
     report = _report(command, facts, verdicts, time.monotonic() - began)
     return msgspec.structs.replace(report, outdated=outdated, seed=None if fuzzing is None else fuzzing.seed)
 
@@ -111,6 +116,7 @@ def _report(command: Sequence[str], facts: Facts, verdicts: list[Verdict], took:
         tools=len(facts.tools),
         seconds=took,
         verdicts=verdicts,
+        sdk=facts.sdk.name if facts.sdk else "",
     )
 
 
@@ -131,6 +137,8 @@ class _Run:
         self._telling = threading.Lock()
         self._judged_last: list[tuple[int, Play]] = []
         self._broken: dict[int, Verdict] = {}
+        self.sdk: Sdk | None = None
+        """The SDK whose failures are not the server's."""
         self.facts = find_out(start, settings)
 
     def verdicts(self, cases: Iterable[Case], jobs: int, fuzzing: Fuzzing | None) -> list[Verdict]:
@@ -288,7 +296,7 @@ class _Shared:
         if self._replays:
             said = exchange.lines(process.talk.conversation.events[start:], is_whole=True)
             verdict = msgspec.structs.replace(verdict, exchange=said)
-        elif is_bad(verdict) and before:
+        elif is_bad(verdict) and before and not (self._run.sdk and self._run.sdk.has(verdict)):
             self.close()
             process = self._opened(play)
             alone = process.play(play)

@@ -11,6 +11,7 @@ from toolwire_schemas.codes import LATEST_LEGACY, LEGACY_VERSIONS, META_SERVER_I
 from .asking import trouble
 from .conversation import answers
 from .judging import shown
+from .sdks import Sdk, identified
 from .sessions import completed, initialize, is_modern
 from .trying import try_out
 
@@ -54,6 +55,8 @@ class Facts(msgspec.Struct, frozen=True):
     values: dict[str, Any]
     lacks: dict[str, str]
     name: str = ""
+    sdk: Sdk | None = None
+    """What it is made with, if that is known."""
     start_seconds: float = 0.0
     """How long it may take to start, judged by how long it did."""
     trouble: str = ""
@@ -87,6 +90,7 @@ def find_out(start: Start, settings: Settings) -> Facts:
     openings: dict[str, dict[str, Any]] = {}
     problem = last_words = ""
     events: Sequence[Event] = ()
+    sdk: Sdk | None = None
     for era in settings.eras:
         began = time.monotonic()
         with start(first) as talk:
@@ -94,10 +98,11 @@ def find_out(start: Start, settings: Settings) -> Facts:
             if opening is None and not problem:
                 problem, events = trouble(talk) or _misanswer(talk, era), list(talk.conversation.events)
                 last_words = talk.last_words()
-        if opening is not None:
-            revisions[era] = _revision(opening, era)
-            openings[era] = opening
-            patience = max(_LEAST_SECONDS, 3 * (time.monotonic() - began))
+            if opening is not None:
+                revisions[era] = _revision(opening, era)
+                openings[era] = opening
+                patience = max(_LEAST_SECONDS, 3 * (time.monotonic() - began))
+                sdk = sdk or identified(talk, revisions[era])
     if not revisions:
         return Facts({}, [], [], {}, {}, trouble=problem or _SILENCE.format(patience) + last_words, events=events)
     newest = revisions.get("modern") or revisions["legacy"]
@@ -113,7 +118,7 @@ def find_out(start: Start, settings: Settings) -> Facts:
     values = {key: value for key, value in tried.items() if not isinstance(value, str)}
     lacks = {key: value for key, value in tried.items() if isinstance(value, str)}
     name = _name(list(openings.values())[-1])
-    return Facts(revisions, framings, tools, values, lacks, name, patience)
+    return Facts(revisions, framings, tools, values, lacks, name, sdk, patience)
 
 
 def _need_tools(names: Iterable[str], tools: Sequence[Any]) -> None:

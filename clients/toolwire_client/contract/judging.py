@@ -193,6 +193,11 @@ def shown(value: Any) -> str:
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
+def fits(schema: Any, value: Any) -> bool:
+    """Return whether *value* fits a *schema* of ours."""
+    return bool(_validator(schema).is_valid(value))
+
+
 def _validator(schema: Any) -> Draft202012Validator:
     return _made(codec.encode(schema))
 

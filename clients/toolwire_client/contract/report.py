@@ -21,7 +21,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `expected` and `came` say what was wrong, `exchange` holds the lines to see it again, and `after` the cases without
     which that did not come; `ours` if the source is only related, and Toolwire demands more; `reason` says why a case
-    is not applicable, or a gap known. `revision` is "" where none was spoken.
+    is not applicable, or a gap known, and `sdk` where that comes from. `revision` is "" where none was spoken.
     """
 
     case: str
@@ -37,14 +37,15 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     exchange: list[str] = []
     after: list[str] = []
     ours: bool = False
+    sdk: str = ""
     seconds: float = 0.0
 
 
 class Report(msgspec.Struct, frozen=True):
     """The verdicts on one server, and what it says of itself.
 
-    `outdated` names the entries of the baseline that nothing failed for. With `seed` the same arguments are generated
-    again, if any were.
+    `sdk` is what it is made with, if that is recognized. `outdated` names the entries of the baseline that nothing
+    failed for. With `seed` the same arguments are generated again, if any were.
     """
 
     command: list[str]
@@ -56,6 +57,7 @@ class Report(msgspec.Struct, frozen=True):
     verdicts: list[Verdict]
     outdated: list[str] = []
     seed: int | None = None
+    sdk: str = ""
 
     def counts(self) -> dict[str, int]:
         """Return how many verdicts there are of each outcome."""
@@ -72,6 +74,8 @@ class Report(msgspec.Struct, frozen=True):
         made: dict[str, Any] = msgspec.to_builtins(self)
         if self.seed is None:
             del made["seed"]
+        if not self.sdk:
+            del made["sdk"]
         return {**made, "counts": self.counts()}
 
 

@@ -1509,6 +1509,10 @@ export interface ContractReport {
    */
   verdicts: ContractVerdict[]
   /**
+   * What it is made with, if that is recognized.
+   */
+  sdk?: string
+  /**
    * The gaps in the baseline that are there no more.
    */
   outdated: string[]
@@ -1534,7 +1538,7 @@ export interface ContractCounts {
    */
   warn: number
   /**
-   * It does not, as the baseline says.
+   * It does not, as the baseline says, or what is known of its SDK.
    */
   'known gap': number
   /**
@@ -1560,7 +1564,7 @@ export interface ContractVerdict {
   source: string
   severity: ContractSeverity
   /**
-   * `warn` is a failure whose severity is not `must`; a `known gap` is in the baseline.
+   * `warn` is a failure whose severity is not `must`; a `known gap` is in the baseline, or comes from the SDK.
    */
   outcome: 'pass' | 'fail' | 'warn' | 'known gap' | 'not applicable'
   /**
@@ -1587,6 +1591,10 @@ export interface ContractVerdict {
    * What was sent (`-> `), what came (`<- `) and what happened (`-- `), so that it can be seen again.
    */
   exchange?: string[]
+  /**
+   * The SDK that a known gap comes from.
+   */
+  sdk?: string
   /**
    * Whether the source is only related, and Toolwire demands more.
    */

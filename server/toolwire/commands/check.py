@@ -91,6 +91,7 @@ COMMAND = Command(
             "SEVERITY",
             one_of("must", "should", "advice"),
         ),
+        Option("--sdk", "report what comes from the SDK of the server as well; by default it does not count"),
         Option("--baseline", "gaps that are known, with reasons: they do not count", "FILE"),
         Option("--write-baseline", "write all gaps to FILE, for reasons to be filled in", "FILE"),
         JSON,
@@ -154,6 +155,7 @@ def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], opt
             timeout_seconds=options.get("timeout", 10.0),
             gaps=gaps,
             fuzzing=_fuzzing(options),
+            fold_sdk="sdk" not in options,
             jobs=options.get("jobs"),
             on_verdict=progress,
         )

@@ -1,0 +1,80 @@
+"""Which SDK is a server made with, and which failures are that SDK's? What is known is data, in `sdks.json`.
+
+Strategy. Names and versions in `serverInfo` are the server's own, so an SDK is recognized by what it answers to two
+requests that never reach the server's code: an unknown method, and a call that is no call. A failure is the SDK's only
+if it is the very one that servers of that SDK have in common: the case, and how what came begins.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from .judging import fits
+from .report import is_bad
+from .sessions import INITIALIZED, completed, is_modern
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .report import Verdict
+    from .talk import Talk
+
+_ASKED: dict[str, dict[str, Any]] = {
+    "unknown": {"id": "sdk-unknown", "method": "toolwire/no-such-method"},
+    "malformed": {"id": "sdk-malformed", "method": "tools/call", "params": {"name": 7}},
+}
+
+_ANSWER_SECONDS = 2.0
+
+
+class Sdk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An SDK, and what the servers made with these *versions* of it have in common.
+
+    `signs` are schemas of its answers. `findings` are cases that fail, each with how that which came begins.
+    """
+
+    name: str
+    versions: str
+    signs: dict[str, Any]
+    findings: dict[str, str]
+
+    def has(self, verdict: Verdict) -> bool:
+        """Whether *verdict* is a failure of this SDK."""
+        start = self.findings.get(verdict.case)
+        return start is not None and is_bad(verdict) and not verdict.after and verdict.came.startswith(start)
+
+
+@cache
+def sdks() -> tuple[Sdk, ...]:
+    """Return all that are known."""
+    return tuple(msgspec.json.decode(files(__package__).joinpath("sdks.json").read_bytes(), type=list[Sdk]))
+
+
+def identified(talk: Talk, revision: str) -> Sdk | None:
+    """Return the SDK of the server, which has just introduced itself in this *revision*; `None` if it is not known."""
+    if not is_modern(revision):
+        talk.send(INITIALIZED)
+    answers: dict[str, Any] = {}
+    for sign, request in _ASKED.items():
+        answer = talk.request(completed(request, revision), _ANSWER_SECONDS)
+        if answer is None:
+            return None
+        answers[sign] = answer
+    return next((sdk for sdk in sdks() if all(fits(schema, answers[sign]) for sign, schema in sdk.signs.items())), None)
+
+
+def folded(verdicts: Sequence[Verdict], sdk: Sdk | None) -> list[Verdict]:
+    """Return *verdicts* with the failures of *sdk* as known gaps."""
+    if sdk is None:
+        return list(verdicts)
+    reason = f"it comes from {sdk.name} (as seen in {sdk.versions}), not from this server"
+    return [
+        msgspec.structs.replace(verdict, outcome="known gap", reason=reason, sdk=sdk.name)
+        if sdk.has(verdict)
+        else verdict
+        for verdict in verdicts
+    ]

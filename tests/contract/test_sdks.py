@@ -1,0 +1,61 @@
+"""What is known of SDKs: for each failure of a server, whose it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from toolwire_client.contract.report import Verdict
+from toolwire_client.contract.sdks import Sdk, folded, sdks
+from toolwire_schemas.cases import cases
+
+BASELINES = Path(__file__).parents[1] / "interop" / "baselines"
+
+# Servers of each SDK that were checked as they are, with all that they do not do.
+MADE_WITH = {
+    "the TypeScript SDK, @modelcontextprotocol/sdk 1": ("everything", "filesystem", "typescript-example"),
+    "the Python SDK, mcp 1": ("mcp1-everything", "mcp1-lowlevel"),
+    "the Python SDK, mcp 2": ("time", "mcp2-tools", "mcp2-everything", "mcp2-lowlevel", "fastmcp"),
+}
+
+
+def verdict(case: str, came: str, **about: object) -> Verdict:
+    return Verdict(case, "It does.", "https://example.com/", "must", "fail", came=came, **about)  # type: ignore[arg-type]
+
+
+PYTHON = next(sdk for sdk in sdks() if sdk.name.endswith("mcp 2"))
+
+
+@pytest.mark.parametrize("sdk", sdks(), ids=lambda sdk: sdk.name)
+def test_what_is_known_of_an_sdk_is_about_cases_that_there_are(sdk: Sdk) -> None:
+    assert sdk.findings.keys() <= {case.id for case in cases()}
+    assert sdk.versions
+    for schema in sdk.signs.values():
+        Draft202012Validator.check_schema(schema)
+
+
+@pytest.mark.parametrize("sdk", [sdk for sdk in sdks() if sdk.name in MADE_WITH], ids=lambda sdk: sdk.name)
+def test_what_is_said_to_come_from_an_sdk_is_found_in_all_servers_made_with_it(sdk: Sdk) -> None:
+    for server in MADE_WITH[sdk.name]:
+        gaps = json.loads((BASELINES / f"{server}.json").read_text("utf-8"))["gaps"]
+        assert sdk.findings.keys() - {gap["case"] for gap in gaps} == set(), server
+
+
+def test_the_failure_of_an_sdk_is_a_known_gap_with_its_name() -> None:
+    (found,) = folded([verdict("batch/answered", "no answer")], PYTHON)
+    assert (found.outcome, found.sdk) == ("known gap", PYTHON.name)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        verdict("batch/answered", '{"jsonrpc":"2.0","id":"one","error":{}}'),
+        verdict("ids/zero", "no answer"),
+        verdict("batch/answered", "no answer; only after ids/zero", after=["ids/zero"]),
+    ],
+    ids=["another answer", "another case", "only after another case"],
+)
+def test_any_other_failure_is_the_servers_own(other: Verdict) -> None:
+    assert folded([other], PYTHON) == [other]

@@ -99,7 +99,7 @@ class ReAct:
         self._roles = {"tool": "user", **(roles or {})}
         self._max_errors = max_errors
         self._on_message = on_message
-        self._language = getattr(self.protocol, "language", None) or language("en")
+        self._language = getattr(self.protocol, "language", None) or language()
 
     def run(self, inputs: str | None = None) -> str:
         """Answer a question, and return what the model says in the end; without one, go on with what was said before.

@@ -6,6 +6,8 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from .language import say
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -27,8 +29,8 @@ def worded(errors: Iterable[Any], root: str) -> list[Fault]:
             break
     faults = list(found)
     if len(faults) > MAX_FAULTS:
-        more = f"{len(faults) - MAX_FAULTS}" if len(faults) <= _MAX_COUNTED else "many"
-        faults = [*faults[:MAX_FAULTS], (root, f"{more} more faults of this kind")]
+        more = str(len(faults) - MAX_FAULTS) if len(faults) <= _MAX_COUNTED else say("many")
+        faults = [*faults[:MAX_FAULTS], (root, say("{count} more faults of this kind", count=more))]
     return faults
 
 
@@ -62,13 +64,13 @@ def _faults(error: Any, root: str) -> Iterable[Fault]:
     if error.validator in ("anyOf", "oneOf") and error.context:
         return _alternatives(error, root)
     where = place(root, error.absolute_path)
-    say = _SAY.get(error.validator)
+    wording = _WORDING.get(error.validator)
     if error.validator == "required":
         missing = [name for name in error.validator_value if name not in error.instance]
-        return [(place(root, (*error.absolute_path, name)), "is missing") for name in missing]
+        return [(place(root, (*error.absolute_path, name)), say("is missing")) for name in missing]
     if error.validator == "additionalProperties" and error.validator_value is False:
         return _unknown(error, root)
-    return [(where, say(error) if say else error.message[:300])]
+    return [(where, wording(error) if wording else error.message[:300])]
 
 
 def _unknown(error: Any, root: str) -> Iterator[Fault]:
@@ -78,18 +80,20 @@ def _unknown(error: Any, root: str) -> Iterator[Fault]:
 
     for name in error.instance:
         if name not in known and not any(re.search(pattern, name) for pattern in patterns):
-            yield place(root, (*error.absolute_path, name)), f"is unknown; {_known(name, list(known))}"
+            hint = _known(name, list(known))
+            yield place(root, (*error.absolute_path, name)), say("is unknown; {hint}", hint=hint)
 
 
 def _known(name: str, known: Sequence[str]) -> str:
     if not known:
-        return "nothing is taken here"
+        return say("nothing is taken here")
     import difflib
 
     close = difflib.get_close_matches(_cut(name), known, n=3, cutoff=0.6)
     ordered = [*close, *(other for other in known if other not in close)]
     listed = ", ".join(ordered[:_MAX_LIST]) + (", …" if len(ordered) > _MAX_LIST else "")
-    return (f"did you mean {close[0]}? " if close else "") + f"Known here: {listed}"
+    question = say("did you mean {name}? ", name=close[0]) if close else ""
+    return question + say("Known here: {names}", names=listed)
 
 
 def _alternatives(error: Any, root: str) -> Iterable[Fault]:
@@ -102,11 +106,10 @@ def _alternatives(error: Any, root: str) -> Iterable[Fault]:
     if not meant:
         wanted = [_article(inner) for found in branches.values() for inner in found if _about_type(inner, error)]
         unique = list(dict.fromkeys(wanted))
-        return (
-            [(place(root, error.absolute_path), f"{shown(error.instance)} is neither {' nor '.join(unique)}")]
-            if len(unique) > 1
-            else _faults(error.context[0], root)
-        )
+        if len(unique) == 1:
+            return _faults(error.context[0], root)
+        neither = say("{value} is neither {kinds}", value=shown(error.instance), kinds=say(" nor ").join(unique))
+        return [(place(root, error.absolute_path), neither)]
     if (
         all(
             len(found) == 1 and found[0].validator == "enum" and len(found[0].absolute_path) == len(error.absolute_path)
@@ -115,7 +118,8 @@ def _alternatives(error: Any, root: str) -> Iterable[Fault]:
         and len(meant) > 1
     ):
         allowed = [value for found in meant for value in found[0].validator_value]
-        return [(place(root, error.absolute_path), f"{shown(error.instance)} is not one of {_listed(allowed)}")]
+        none = say("{value} is not one of {values}", value=shown(error.instance), values=_listed(allowed))
+        return [(place(root, error.absolute_path), none)]
     best = min(
         meant,
         key=lambda found: (
@@ -143,7 +147,7 @@ def _article(error: Any) -> str:
 
 def _types(wanted: Any) -> str:
     names = [wanted] if isinstance(wanted, str) else list(wanted)
-    return " or ".join(_WITH_ARTICLE.get(name, name) for name in names)
+    return say(" or ").join(say(_WITH_ARTICLE.get(name, "{name}"), name=name) for name in names)
 
 
 _WITH_ARTICLE = {
@@ -170,26 +174,44 @@ _FORMATS = {
     "uuid": "a UUID, such as 123e4567-e89b-12d3-a456-426614174000",
 }
 
-_SAY: dict[str, Callable[[Any], str]] = {
-    "type": lambda e: f"{shown(e.instance)} is not {_types(e.validator_value)}",
-    "enum": lambda e: (
-        f"{shown(e.instance)} is not {'' if len(e.validator_value) == 1 else 'one of '}{_listed(e.validator_value)}"
-    ),
-    "const": lambda e: f"{shown(e.instance)} is not {shown(e.validator_value)}",
-    "format": lambda e: (
-        f"{shown(e.instance)} is not {_FORMATS.get(e.validator_value, f'of the format {e.validator_value}')}"
-    ),
-    "pattern": lambda e: f"{shown(e.instance)} does not match the pattern {e.validator_value}",
-    "minimum": lambda e: f"{shown(e.instance)} is less than {e.validator_value}",
-    "maximum": lambda e: f"{shown(e.instance)} is greater than {e.validator_value}",
-    "exclusiveMinimum": lambda e: f"{shown(e.instance)} is not greater than {e.validator_value}",
-    "exclusiveMaximum": lambda e: f"{shown(e.instance)} is not less than {e.validator_value}",
-    "multipleOf": lambda e: f"{shown(e.instance)} is not a multiple of {e.validator_value}",
-    "minLength": lambda e: f"{shown(e.instance)} is shorter than {e.validator_value} characters",
-    "maxLength": lambda e: f"{shown(e.instance)} is longer than {e.validator_value} characters",
-    "minItems": lambda e: f"has {len(e.instance)} items, at least {e.validator_value} are needed",
-    "maxItems": lambda e: f"has {len(e.instance)} items, at most {e.validator_value} are taken",
-    "minProperties": lambda e: f"has {len(e.instance)} members, at least {e.validator_value} are needed",
-    "maxProperties": lambda e: f"has {len(e.instance)} members, at most {e.validator_value} are taken",
-    "uniqueItems": lambda _: "has items that are equal",
+
+def _wanted(template: str) -> Callable[[Any], str]:
+    """Say it of the value, and of what the schema wants."""
+    return lambda error: say(template, value=shown(error.instance), wanted=error.validator_value)
+
+
+def _counted(template: str) -> Callable[[Any], str]:
+    """Say it of how many there are, and of how many the schema wants."""
+    return lambda error: say(template, count=len(error.instance), wanted=error.validator_value)
+
+
+def _enumerated(error: Any) -> str:
+    values = error.validator_value
+    template = "{value} is not {values}" if len(values) == 1 else "{value} is not one of {values}"
+    return say(template, value=shown(error.instance), values=_listed(values))
+
+
+def _formatted(error: Any) -> str:
+    wanted = say(_FORMATS.get(error.validator_value, "of the format {name}"), name=error.validator_value)
+    return say("{value} is not {wanted}", value=shown(error.instance), wanted=wanted)
+
+
+_WORDING: dict[str, Callable[[Any], str]] = {
+    "type": lambda e: say("{value} is not {wanted}", value=shown(e.instance), wanted=_types(e.validator_value)),
+    "enum": _enumerated,
+    "const": lambda e: say("{value} is not {wanted}", value=shown(e.instance), wanted=shown(e.validator_value)),
+    "format": _formatted,
+    "pattern": _wanted("{value} does not match the pattern {wanted}"),
+    "minimum": _wanted("{value} is less than {wanted}"),
+    "maximum": _wanted("{value} is greater than {wanted}"),
+    "exclusiveMinimum": _wanted("{value} is not greater than {wanted}"),
+    "exclusiveMaximum": _wanted("{value} is not less than {wanted}"),
+    "multipleOf": _wanted("{value} is not a multiple of {wanted}"),
+    "minLength": _wanted("{value} is shorter than {wanted} characters"),
+    "maxLength": _wanted("{value} is longer than {wanted} characters"),
+    "minItems": _counted("has {count} items, at least {wanted} are needed"),
+    "maxItems": _counted("has {count} items, at most {wanted} are taken"),
+    "minProperties": _counted("has {count} members, at least {wanted} are needed"),
+    "maxProperties": _counted("has {count} members, at most {wanted} are taken"),
+    "uniqueItems": lambda _: say("has items that are equal"),
 }

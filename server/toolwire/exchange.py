@@ -41,7 +41,12 @@ OPTIONS = (
     Option("--deny", "never call tools whose name matches; may be given again", "PATTERN", many=True),
     Option("--transcript", "add all that happens to FILE, as JSON lines", "FILE"),
     Option("--resume", "go on where the transcript FILE stopped, and add to it", "FILE"),
-    Option("--language", "the language of the prompts: en (the default) or zh", "NAME", one_of("en", "zh")),
+    Option(
+        "--language",
+        "the language of the prompts: en or zh; by default that of TOOLWIRE_LANG, or en",
+        "NAME",
+        one_of("en", "zh"),
+    ),
     Option("--instructions", "what to tell the model besides", "TEXT"),
     Option("--max-turns", "replies of the model to a question; by default 20", "NUMBER", count),
     Option("--max-tokens", "tokens that a question may cost", "NUMBER", count),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import language, set_language
 from toolwire_schemas.lint import Finding
 
 from .content import Audio, Content, File, Image, ResourceLink, Text
@@ -100,10 +101,12 @@ __all__ = [  # noqa: RUF022  # as Python sorts
     "get_tool",
     "get_tool_cls",
     "instruction_prompt",
+    "language",
     "list_tools",
     "load_tool_config",
     "load_tool_configs",
     "parse_instruction",
+    "set_language",
     "tool_api",
     "tools_in",
     "tools_of",

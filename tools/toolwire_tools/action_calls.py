@@ -8,6 +8,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import speaking
+
 from .action_return import ActionReturn, ActionStatusCode
 from .api import api_of
 from .errors import ArgumentsError
@@ -31,23 +33,25 @@ def has_async_apis(action: BaseAction) -> bool:
 def call(action: BaseAction, inputs: Any, name: str) -> ActionReturn:
     """The outcome of the API *name* with *inputs*."""
     arguments = {"inputs": inputs, "name": name}
-    try:
-        api = api_of(action, name)
-        arguments = action._parser.parse_inputs(inputs, name)
-        return _returned(action, arguments, api.run(arguments))
-    except Exception as error:  # whoever calls for a model wants the failure as an answer
-        return _failed(action, arguments, error)
+    with speaking(action.__toolwire_language__):
+        try:
+            api = api_of(action, name)
+            arguments = action._parser.parse_inputs(inputs, name)
+            return _returned(action, arguments, api.run(arguments))
+        except Exception as error:  # whoever calls for a model wants the failure as an answer
+            return _failed(action, arguments, error)
 
 
 async def call_async(action: BaseAction, inputs: Any, name: str) -> ActionReturn:
     """As `call`, also for an API that is not async."""
     arguments = {"inputs": inputs, "name": name}
-    try:
-        api = api_of(action, name)
-        arguments = action._parser.parse_inputs(inputs, name)
-        return _returned(action, arguments, await api.run_async(arguments))
-    except Exception as error:
-        return _failed(action, arguments, error)
+    with speaking(action.__toolwire_language__):
+        try:
+            api = api_of(action, name)
+            arguments = action._parser.parse_inputs(inputs, name)
+            return _returned(action, arguments, await api.run_async(arguments))
+        except Exception as error:
+            return _failed(action, arguments, error)
 
 
 def _returned(action: BaseAction, arguments: dict[str, Any], value: Any) -> ActionReturn:

@@ -6,6 +6,8 @@ import warnings
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import say
+
 from .action_classes import RUN
 from .action_registry import action_from
 from .actions import BaseAction
@@ -21,8 +23,8 @@ def no_such_action(name: object, known: Collection[str]) -> str:
     """A sentence for a model that asked for *name*: which it may have meant, and which there are."""
     apis = [other for other in known if other.startswith(f"{name}.")]
     if apis:
-        return f"{name!r} is a toolkit; call one of {', '.join(apis)}"
-    return f"There is {unknown('action', name, known)}"
+        return say("{name!r} is a toolkit; call one of {apis}", name=name, apis=", ".join(apis))
+    return say("There is {which}", which=unknown("action", name, known))
 
 
 class ActionSet:

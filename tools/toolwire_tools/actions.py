@@ -5,6 +5,8 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from toolwire_schemas.language import checked, language
+
 from . import action_calls
 from .action_classes import RUN, ActionMeta, NotSetUp, complete
 from .api import Api, apis_of
@@ -25,12 +27,12 @@ class BaseAction(metaclass=ActionMeta):
     `Name()('{"text": "hi"}')`, or with the name of an API of the toolkit as the second argument. It is served by any
     server, and known to `get_tool`, by its name.
 
-    *description* takes the place of the one made from the methods; *parser* says how a model passes arguments, *lang*
-    ("en" or "zh") in which language the model is told so. An action that is not enabled is left out by executors and
-    servers.
+    *description* takes the place of the one made from the methods; *parser* says how a model passes arguments. *lang*
+    ("en" or "zh", that of the process by default) is the language of the parser's text, of faults of arguments, and
+    of the descriptions of bundled actions. An action that is not enabled is left out by executors and servers.
 
     Raises:
-        ValueError: if *description* is none, or has APIs that the class has not.
+        ValueError: if *description* is none, or has APIs that the class has not; or for another *lang*.
     """
 
     enable = True
@@ -41,6 +43,7 @@ class BaseAction(metaclass=ActionMeta):
     _description: dict[str, Any] = NotSetUp()  # type: ignore[assignment]
     _parser: BaseParser
 
+    __toolwire_language__: str = NotSetUp()  # type: ignore[assignment]
     __toolwire_apis__: dict[str, Api] = NotSetUp()  # type: ignore[assignment]
 
     __toolwire_needs__: ClassVar[dict[str, str]] = {}
@@ -54,9 +57,14 @@ class BaseAction(metaclass=ActionMeta):
         *,
         lang: str | None = None,
     ) -> None:
+        self.__toolwire_language__ = language() if lang is None else checked(lang)
         self._description = deepcopy(description or type(self).__tool_description__)
         if description:
             complete(self._description, type(self))
+        elif self.__toolwire_language__ == "zh":
+            from .bundled.chinese import describe
+
+            describe(self._description, type(self))
         self._name = self._description["name"]
         self.__toolwire_apis__ = apis_of(self, by_hand=bool(description))
         self._parser = parser(self) if lang is None else parser(self, lang=lang)

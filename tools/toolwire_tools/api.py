@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.dialects.lagent import to_entry
+from toolwire_schemas.language import say
 
 from .action_classes import RUN, method_of
 from .errors import RegistrationError, ToolError
@@ -140,13 +141,15 @@ def api_of(action: BaseAction, name: str) -> Api:
     """
     api = action.__toolwire_apis__.get(name)
     if api is None:
-        why = (
-            action.__toolwire_needs__.get(name) or f"{action.name} has {unknown('API', name, action.__toolwire_apis__)}"
-        )
-        raise ToolError(f"invalid API: {name}; {why}")
+        why = action.__toolwire_needs__.get(name)
+        if why is None:
+            which = unknown("API", name, action.__toolwire_apis__)
+            why = say("{action} has {which}", action=action.name, which=which)
+        raise ToolError(say("invalid API: {name}; {why}", name=name, why=why))
     if not api.is_callable:
-        remedy = "subclass BaseAction and write the method that does it"
-        raise ToolError(f"invalid API: {name}; {action.name} is only described, nothing runs it: {remedy}")
+        problem = "invalid API: {name}; {action} is only described, nothing runs it: {remedy}"
+        remedy = say("subclass BaseAction and write the method that does it")
+        raise ToolError(say(problem, name=name, action=action.name, remedy=remedy))
     return api
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.language import say
 
 from .errors import ArgumentsError
 from .fields import MISSING
@@ -110,7 +111,7 @@ class Arguments:
             fault = place("arguments", refused.path), refused.sentence
             raise ArgumentsError([fault], private=refused.private) from refused.__cause__
         except RecursionError:
-            raise ArgumentsError([("arguments", "is nested too deeply")]) from None
+            raise ArgumentsError([("arguments", say("is nested too deeply"))]) from None
 
 
 def from_schema(schema: Schema) -> Arguments:
@@ -154,7 +155,7 @@ def _open_reader(plan: Plan, extra: Shape) -> Callable[[Any], Bound]:
 
     def read(arguments: Any) -> Bound:
         if not isinstance(arguments, dict):
-            raise Refused("is not an object")
+            raise Refused(say("is not an object"))
         positional, keywords = closed({name: value for name, value in arguments.items() if name in known})
         others = {}
         for name, value in arguments.items():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import say, speaking
+
 from .action_return import ActionReturn, ActionStatusCode, ActionValidCode
 from .actions import BaseAction
 from .decorator import tool_api
@@ -18,12 +20,15 @@ class InvalidAction(BaseAction):
 
     def __init__(
         self,
-        err_msg: str = "The action is invalid, please check the action name.",
+        err_msg: str | None = None,
         description: dict[str, Any] | None = None,
         parser: Callable[..., BaseParser] = BaseParser,
+        *,
+        lang: str | None = None,
     ) -> None:
-        super().__init__(description, parser, enable=False)
-        self._err_msg = err_msg
+        super().__init__(description, parser, enable=False, lang=lang)
+        with speaking(self.__toolwire_language__):
+            self._err_msg = say("The action is invalid, please check the action name.") if err_msg is None else err_msg
 
     @tool_api
     def run(self, err_msg: Any = None) -> ActionReturn:
@@ -40,12 +45,15 @@ class NoAction(BaseAction):
 
     def __init__(
         self,
-        err_msg: str = "Please follow the format",
+        err_msg: str | None = None,
         description: dict[str, Any] | None = None,
         parser: Callable[..., BaseParser] = BaseParser,
+        *,
+        lang: str | None = None,
     ) -> None:
-        super().__init__(description, parser, enable=False)
-        self._err_msg = err_msg
+        super().__init__(description, parser, enable=False, lang=lang)
+        with speaking(self.__toolwire_language__):
+            self._err_msg = say("Please follow the format") if err_msg is None else err_msg
 
     @tool_api
     def run(self, err_msg: Any = None) -> ActionReturn:
@@ -61,9 +69,13 @@ class FinishAction(BaseAction):
     """Takes the final answer, and says by its `valid` that the conversation is over."""
 
     def __init__(
-        self, description: dict[str, Any] | None = None, parser: Callable[..., BaseParser] = BaseParser
+        self,
+        description: dict[str, Any] | None = None,
+        parser: Callable[..., BaseParser] = BaseParser,
+        *,
+        lang: str | None = None,
     ) -> None:
-        super().__init__(description, parser)
+        super().__init__(description, parser, lang=lang)
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
     def run(self, response: Any) -> ActionReturn:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any, Literal
 
+from toolwire_schemas.language import say
+
 from .shapes import ALL_KINDS, Refused, Schema, Shape, any_of
 
 if TYPE_CHECKING:
@@ -81,7 +83,9 @@ def _choice(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.E
         try:
             return table[type(value) is bool, value]
         except (KeyError, TypeError):
-            raise Refused(f"{value!r} is not one of {', '.join(map(repr, values))}") from None
+            raise Refused(
+                say("{value} is not one of {values}", value=repr(value), values=", ".join(map(repr, values)))
+            ) from None
 
     return Shape(schema, Any, build, kinds or ALL_KINDS)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import say, speaking
+
 from .action_calls import is_async
 from .action_registry import action_from
 from .action_set import ActionSet, no_such_action
@@ -85,7 +87,8 @@ class _Executor(ActionSet):
     def _target(self, name: Any, parameters: Any) -> tuple[BaseAction, Any, str]:
         """The action to call, what with, and by which API: those for what is no action if *name* is none."""
         if not isinstance(name, str):
-            return self.no_action, "A call needs the name of an action, and parameters.", "run"
+            with speaking(self.no_action.__toolwire_language__):
+                return self.no_action, say("A call needs the name of an action, and parameters."), "run"
         if found := self._found(name):
             return found[0], parameters, found[1]
         if name == self.no_action.name:
@@ -94,7 +97,8 @@ class _Executor(ActionSet):
             return self.finish_action, parameters, "run"
         words = getattr(self.invalid_action, "_err_msg", "")
         known = [api.full_name for api in self._apis()]
-        return self.invalid_action, f"{words} {no_such_action(name, known)}".strip(), "run"
+        with speaking(self.invalid_action.__toolwire_language__):
+            return self.invalid_action, f"{words} {no_such_action(name, known)}".strip(), "run"
 
     def _answer(self, result: Any) -> Any:
         return result if hasattr(result, "content") else AgentMessage(result, sender=type(self).__name__)

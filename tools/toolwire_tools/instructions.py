@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
+from toolwire_schemas.language import say
 
 from .config import ToolConfig, canonical
 
@@ -53,9 +54,10 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 def _default_format(config: ToolConfig) -> str:
     tag = config.name.upper()
     if config.input_schema is None:
-        return f"Write the instruction between <{tag}> and </{tag}>."
+        return say("Write the instruction between <{tag}> and </{tag}>.", tag=tag)
     schema = msgspec.json.encode(config.input_schema).decode()
-    return f"Write one JSON object between <{tag}> and </{tag}>. It must be valid by this JSON Schema: {schema}"
+    wanted = "Write one JSON object between <{tag}> and </{tag}>. It must be valid by this JSON Schema: {schema}"
+    return say(wanted, tag=tag, schema=schema)
 
 
 def parse_instruction(answer: str, tool: ToolConfig | str, *, others: Iterable[ToolConfig | str] = ()) -> Any:
@@ -73,9 +75,11 @@ def parse_instruction(answer: str, tool: ToolConfig | str, *, others: Iterable[T
     strangers = [other for other in map(_name, others) if canonical(other) != canonical(name)]
     meant = [other for other in dict.fromkeys(strangers) if _Blocks(answer, other).contents]
     if meant and found.contents:
-        raise InstructionError(f"There are blocks for {name} and for {', '.join(meant)}; write one for {name} alone.")
+        both = "There are blocks for {name} and for {others}; write one for {name} alone."
+        raise InstructionError(say(both, name=name, others=", ".join(meant)))
     if meant:
-        raise InstructionError(f"The block is for {meant[0]}, but {name} is asked for: write {_block(name)}.")
+        other = "The block is for {other}, but {name} is asked for: write {block}."
+        raise InstructionError(say(other, other=meant[0], name=name, block=_block(name)))
     if not found.contents:
         _refuse_missing(answer, name, found)
     value = _value(found.contents[-1], name)
@@ -134,30 +138,34 @@ def _value(content: str, name: str) -> Any:
     fenced = _FENCED.fullmatch(content)
     content = fenced[1].strip() if fenced else content
     if not content:
-        raise InstructionError(f"The block {_block(name)} is empty: write the instruction in it.")
+        raise InstructionError(say("The block {block} is empty: write the instruction in it.", block=_block(name)))
     if content[0] not in "{[":
         return content
     try:
         return _decoder.decode(content)
     except json.JSONDecodeError as error:
-        reason = f"{error.msg} (line {error.lineno}, column {error.colno} of the block)"
+        where = "{problem} (line {line}, column {column} of the block)"
+        reason = say(where, problem=say(error.msg), line=error.lineno, column=error.colno)
     except (ValueError, RecursionError) as error:
         reason = str(error)
-    raise InstructionError(f"The block {_block(name)} begins like JSON, but is none: {reason}.")
+    none = "The block {block} begins like JSON, but is none: {reason}."
+    raise InstructionError(say(none, block=_block(name), reason=reason))
 
 
 def _refuse_missing(answer: str, name: str, found: _Blocks) -> NoReturn:
     tag = name.upper()
     if found.opened:
-        raise InstructionError(f"The block <{tag}> is not closed: end it with </{tag}>.")
+        raise InstructionError(say("The block <{tag}> is not closed: end it with </{tag}>.", tag=tag))
     if found.closed:
-        raise InstructionError(f"There is </{tag}>, but no <{tag}> before it: write {_block(name)}.")
+        lone = "There is </{tag}>, but no <{tag}> before it: write {block}."
+        raise InstructionError(say(lone, tag=tag, block=_block(name)))
     import difflib
 
     tags = re.findall(r"<([^\s<>/][^<>/]*)>", answer)
     close = difflib.get_close_matches(tag, [written.upper() for written in tags], n=1)
-    hint = f" (There is <{close[0]}>.)" if close else ""
-    raise InstructionError(f"There is no block for {name}: write the instruction as {_block(name)}.{hint}")
+    hint = say(" (There is <{tag}>.)", tag=close[0]) if close else ""
+    none = "There is no block for {name}: write the instruction as {block}.{hint}"
+    raise InstructionError(say(none, name=name, block=_block(name), hint=hint))
 
 
 def _check(value: Any, schema: dict[str, Any], name: str) -> None:
@@ -165,7 +173,7 @@ def _check(value: Any, schema: dict[str, Any], name: str) -> None:
 
     if faults := Judge(schema).faults(value, "instruction"):
         said = "\n".join(f"{place}: {sentence}" for place, sentence in faults)
-        raise InstructionError(f"The instruction for {name} does not fit:\n{said}")
+        raise InstructionError(say("The instruction for {name} does not fit:\n{faults}", name=name, faults=said))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -173,14 +181,14 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r} stands there twice")
+        raise ValueError(say("the key {name!r} stands there twice", name=twice))
     return made
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text} is no number that JSON knows, or too large for one")
+        raise ValueError(say("{text} is no number that JSON knows, or too large for one", text=text))
     return number
 
 

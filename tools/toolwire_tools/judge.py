@@ -10,6 +10,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.faults import Fault, worded
+from toolwire_schemas.language import say
 
 from .scalars import SCALARS
 from .shapes import Refused, Schema
@@ -32,7 +33,7 @@ class Judge:
         try:
             return worded(self._validator.iter_errors(value), root)
         except RecursionError:
-            return [(root, "is nested too deeply")]
+            return [(root, say("is nested too deeply"))]
 
     def accepts(self, value: Any) -> bool:
         """True if the schema has nothing against *value*."""

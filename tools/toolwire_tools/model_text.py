@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any
 
 from toolwire_schemas.codec import decode
+from toolwire_schemas.language import say
 
 MAX_LITERAL = 100_000
 """Characters of a Python literal: its syntax tree takes some 500 bytes for each."""
@@ -36,7 +37,11 @@ def json_value(text: str) -> Any:
         json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
         return decode(text)
     except RecursionError:
-        raise Unreadable("nested too deeply") from None
+        raise Unreadable(say("nested too deeply")) from None
+    except json.JSONDecodeError as error:
+        place = {"line": error.lineno, "column": error.colno, "place": error.pos}
+        problem = say("{problem}: line {line} column {column} (char {place})", problem=say(error.msg), **place)
+        raise Unreadable(problem) from None
     except ValueError as error:
         raise Unreadable(str(error)) from None
 
@@ -49,15 +54,16 @@ def literal_value(text: str) -> Any:
     """
     text = unfenced(text)
     if len(text) > MAX_LITERAL:
-        raise Unreadable(f"{len(text):,} characters are more than the {MAX_LITERAL:,} that are read")
+        many = say("{count:,} characters are more than the {most:,} that are read", count=len(text), most=MAX_LITERAL)
+        raise Unreadable(many)
     try:
         # Python itself reads no more than 200 nested brackets.
         return ast.literal_eval(text)
     except SyntaxError as error:
-        place = f": line {error.lineno} column {error.offset}" if error.lineno else ""
+        place = say(": line {line} column {column}", line=error.lineno, column=error.offset) if error.lineno else ""
         raise Unreadable(f"{error.msg}{place}") from None
     except (ValueError, TypeError, MemoryError, RecursionError):
-        raise Unreadable("not a literal: no names, calls or arithmetic") from None
+        raise Unreadable(say("not a literal: no names, calls or arithmetic")) from None
 
 
 def unfenced(text: str) -> str:
@@ -88,9 +94,9 @@ def refuse_unsayable(value: Any) -> None:
         Unreadable: for NaN, infinities and unpaired surrogates.
     """
     if isinstance(value, float) and not math.isfinite(value):
-        raise Unreadable(f"{value} is no number in JSON")
+        raise Unreadable(say("{value} is no number in JSON", value=value))
     if isinstance(value, str) and not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise Unreadable("a text has unpaired surrogates")
+        raise Unreadable(say("a text has unpaired surrogates"))
     members = chain(*value.items()) if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
     for member in members:
         refuse_unsayable(member)
@@ -100,10 +106,10 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, value in pairs:
         if name in made:
-            raise ValueError(f"{json.dumps(name, ensure_ascii=False)} occurs twice in one object")
+            raise ValueError(say("{name} occurs twice in one object", name=json.dumps(name, ensure_ascii=False)))
         made[name] = value
     return made
 
 
 def _no_number(word: str) -> Any:
-    raise ValueError(f"{word} is no number in JSON")
+    raise ValueError(say("{value} is no number in JSON", value=word))

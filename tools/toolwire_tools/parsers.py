@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import checked, language, say
+
 from .action_content import item_of
 from .api import api_of
 from .content import Content
 from .errors import ArgumentsError
 from .model_text import Unreadable, json_value, literal_value, refuse_unsayable
 from .returns import plain_result
-from .suggestions import unknown
 
 if TYPE_CHECKING:
     from .actions import BaseAction
@@ -33,7 +34,8 @@ class BaseParser:
     """Takes the whole input as the first parameter, as it is; or a dict of arguments by their names.
 
     A subclass says how it wants arguments in `PARAMETER_DESCRIPTION`, and in Chinese in `PARAMETER_DESCRIPTION_ZH`.
-    *lang* ("en" or "zh") chooses the one that is put into every API of the action's description.
+    *lang* ("en" or "zh", that of the process by default) chooses the one that is put into every API of the action's
+    description.
 
     Raises:
         ValueError: for another *lang*.
@@ -42,19 +44,23 @@ class BaseParser:
     PARAMETER_DESCRIPTION: str = ""
     PARAMETER_DESCRIPTION_ZH: str = ""
 
-    def __init__(self, action: BaseAction, lang: str = "en") -> None:
+    def __init__(self, action: BaseAction, lang: str | None = None) -> None:
         self.action = action
-        texts = {"en": self.PARAMETER_DESCRIPTION, "zh": self.PARAMETER_DESCRIPTION_ZH}
-        if lang not in texts:
-            raise ValueError(f"lang: {unknown('language', lang, texts)}")
+        text = self._how(language() if lang is None else checked(lang))
         self._api2param: dict[str, list[dict[str, Any]]] = {}
         self._api2required: dict[str, list[str]] = {}
         description = action.description
         for api in description.get("api_list", [description]):
             name = api["name"] if action.is_toolkit else "run"
             self._api2param[name], self._api2required[name] = api["parameters"], api["required"]
-            if texts[lang]:
-                api["parameter_description"] = texts[lang]
+            if text:
+                api["parameter_description"] = text
+
+    def _how(self, lang: str) -> str:
+        """How to pass arguments, in *lang* if the class that says it last says it so."""
+        names = ("PARAMETER_DESCRIPTION_ZH", "PARAMETER_DESCRIPTION") if lang == "zh" else ("PARAMETER_DESCRIPTION",)
+        said = (vars(cls)[name] for cls in type(self).__mro__ for name in names if vars(cls).get(name) is not None)
+        return str(next(said))
 
     def parse_inputs(self, inputs: Any, name: str = "run") -> dict[str, Any]:
         """The arguments for the API called *name*.
@@ -68,7 +74,7 @@ class BaseParser:
         if inputs is None or (inputs == "" and not parameters):
             return self._checked({}, name)
         if not parameters:
-            raise ParseError(f"{name} takes no arguments")
+            raise ParseError(say("{name} takes no arguments", name=name))
         return {parameters[0]: inputs}
 
     def parse_outputs(self, outputs: Any) -> list[dict[str, Any]]:
@@ -91,7 +97,7 @@ class BaseParser:
 
     def _by_name(self, arguments: dict[Any, Any], name: str) -> dict[str, Any]:
         if not all(isinstance(key, str) for key in arguments):
-            raise ParseError("the name of an argument is no text")
+            raise ParseError(say("the name of an argument is no text"))
         return self._checked(arguments, name)
 
     def _checked(self, arguments: dict[str, Any], name: str) -> dict[str, Any]:
@@ -101,7 +107,7 @@ class BaseParser:
         except (ArgumentsError, Unreadable) as error:
             raise ParseError(str(error)) from None
         except RecursionError:
-            raise ParseError("the arguments are nested too deeply") from None
+            raise ParseError(say("the arguments are nested too deeply")) from None
         return arguments
 
 
@@ -120,18 +126,18 @@ class JsonParser(BaseParser):
             inputs = self._read(inputs, name) if inputs.strip() else None
         arguments = {} if inputs is None else inputs
         if not isinstance(arguments, dict):
-            raise ParseError(f"invalid json format: this is {_kind(arguments)}; {self._wanted(name)}")
+            raise ParseError(_invalid_json(say("this is {kind}", kind=_kind(arguments)), self._wanted(name)))
         return self._by_name(arguments, name)
 
     def _read(self, text: str, name: str) -> Any:
         try:
             return json_value(text)
         except Unreadable as error:
-            raise ParseError(f"invalid json format: {error}; {self._wanted(name)}") from None
+            raise ParseError(_invalid_json(str(error), self._wanted(name))) from None
 
     def _wanted(self, name: str) -> str:
         example = ", ".join(f'"{parameter}": ...' for parameter in self._parameters(name))
-        return f"pass one JSON object like {{{example}}}"
+        return say("pass one JSON object like {example}", example=f"{{{example}}}")
 
 
 class TupleParser(BaseParser):
@@ -154,9 +160,9 @@ class TupleParser(BaseParser):
             try:
                 inputs = literal_value(inputs)
             except Unreadable as error:
-                raise ParseError(f"invalid tuple format: {error}; {self._wanted(name)}") from None
+                raise ParseError(_invalid_tuple(str(error), self._wanted(name))) from None
         if not isinstance(inputs, tuple | list):
-            raise ParseError(f"invalid tuple format: this is {_kind(inputs)}; {self._wanted(name)}")
+            raise ParseError(_invalid_tuple(say("this is {kind}", kind=_kind(inputs)), self._wanted(name)))
         return self._checked(self._named(inputs, name), name)
 
     def _named(self, values: tuple[Any, ...] | list[Any], name: str) -> dict[str, Any]:
@@ -164,20 +170,30 @@ class TupleParser(BaseParser):
         required = self._api2required[name]
         # Up to the last required one: a place cannot be left out.
         least = max((index + 1 for index, parameter in enumerate(parameters) if parameter in required), default=0)
-        for which, bound, holds in (
-            ("required positional", least, len(values) >= least),
-            ("positional", len(parameters), len(values) <= len(parameters)),
-        ):
-            if not holds:
-                said = f"API takes {bound} {which} arguments but {len(values)} were given"
-                raise ParseError(f"{said}; {self._wanted(name)}")
+        given = {"count": len(values), "wanted": self._wanted(name)}
+        if len(values) < least:
+            few = "API takes {bound} required positional arguments but {count} were given; {wanted}"
+            raise ParseError(say(few, bound=least, **given))
+        if len(values) > len(parameters):
+            many = "API takes {bound} positional arguments but {count} were given; {wanted}"
+            raise ParseError(say(many, bound=len(parameters), **given))
         return dict(zip(parameters, values, strict=False))
 
     def _wanted(self, name: str) -> str:
         parameters = self._parameters(name)
-        return f"pass one tuple like ({', '.join(parameters)}{',' if len(parameters) == 1 else ''})"
+        example = f"({', '.join(parameters)}{',' if len(parameters) == 1 else ''})"
+        return say("pass one tuple like {example}", example=example)
+
+
+def _invalid_json(problem: str, wanted: str) -> str:
+    return say("invalid json format: {problem}; {wanted}", problem=problem, wanted=wanted)
+
+
+def _invalid_tuple(problem: str, wanted: str) -> str:
+    return say("invalid tuple format: {problem}; {wanted}", problem=problem, wanted=wanted)
 
 
 def _kind(value: Any) -> str:
     words = {dict: "an object", list: "an array", tuple: "a tuple", str: "a string", bool: "a boolean"}
-    return words.get(type(value), "nothing" if value is None else f"of the type {type(value).__name__}")
+    kind = words.get(type(value), "nothing" if value is None else "of the type {name}")
+    return say(kind, name=type(value).__name__)

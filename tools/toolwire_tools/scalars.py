@@ -17,6 +17,7 @@ import uuid
 from typing import TYPE_CHECKING, Annotated, Any, Literal, LiteralString
 
 import msgspec
+from toolwire_schemas.language import say
 
 from .shapes import NOT_CONVERTED, WALK, Refused, Shape, guarded
 
@@ -52,8 +53,10 @@ def integral(value: Any) -> int:
     if type(value) is float and value.is_integer():
         if abs(value) <= _EXACT:
             return int(value)
-        raise Refused(f"{value!r} is too large a fraction to be an exact integer; write out its digits")
-    raise Refused(f"{value!r} is not an integer")
+        raise Refused(
+            say("{value!r} is too large a fraction to be an exact integer; write out its digits", value=value)
+        )
+    raise Refused(say("{value!r} is not an integer", value=value))
 
 
 def _integer(direction: Direction) -> Shape:
@@ -94,11 +97,12 @@ def _timedelta(direction: Direction) -> Shape:
         if weeks := re.fullmatch("P([0-9]+)W", value):
             return dt.timedelta(weeks=int(weeks[1]))
         if value != value.upper():  # which msgspec would take, and the format does not
-            raise Refused(f"{value!r} is no duration: its letters are capitals")
+            raise Refused(say("{value!r} is no duration: its letters are capitals", value=value))
         try:
             return msgspec.convert(value, dt.timedelta)
         except msgspec.ValidationError as error:
-            raise Refused(f"{value!r} is no duration of weeks, days, hours, minutes and seconds: {error}") from None
+            none = "{value!r} is no duration of weeks, days, hours, minutes and seconds: {error}"
+            raise Refused(say(none, value=value, error=error)) from None
 
     return text({"format": "duration"}, str, guarded(build))
 
@@ -115,9 +119,9 @@ def _decimal(direction: Direction) -> Shape:
 
     def build(value: Any) -> decimal.Decimal:
         if type(value) is str and not re.match(DECIMAL_PATTERN.replace("$", r"\Z"), value):
-            raise Refused(f"{value!r} is not a decimal number")
+            raise Refused(say("{value!r} is not a decimal number", value=value))
         if type(value) not in (str, int, float):
-            raise Refused(f"{value!r} is not a number")
+            raise Refused(say("{value!r} is not a number", value=value))
         return decimal.Decimal(repr(value) if type(value) is float else value)
 
     schema = {"anyOf": [as_text, {"type": "number"}]}
@@ -142,7 +146,8 @@ def _from_base64(value: str) -> bytes:
     try:
         return msgspec.convert(value, bytes)
     except NOT_CONVERTED:
-        raise Refused(f"{value[:40]!r} is no Base64, with padding and without spaces, such as 'YWI='") from None
+        none = "{value!r} is no Base64, with padding and without spaces, such as 'YWI='"
+        raise Refused(say(none, value=value[:40])) from None
 
 
 def _datetime_clock(aware: bool, direction: Direction) -> Shape:

@@ -92,6 +92,15 @@ def tools_of_executor(executor: ActionExecutor | AsyncActionExecutor) -> list[To
 
 
 def _tool(api: Api) -> Tool:
+    tool = _plain(api)
+    if api.action.__toolwire_language__ == "en":
+        return tool
+    from .bundled.chinese import entry
+
+    return tool.in_language(api.action.__toolwire_language__, entry(tool.describe(), api.description))
+
+
+def _plain(api: Api) -> Tool:
     options = msgspec.structs.replace(api.options, description=api.description.get("description") or None)
     members = api.description.get("return_data", [])
     hinted = Tool(api.method, name=api.full_name, options=options, return_data=members)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Union
 
 import msgspec
+from toolwire_schemas.language import say
 
 from .notes import BOUNDS, LENGTHS
 
@@ -83,7 +84,7 @@ NOT_CONVERTED = (msgspec.ValidationError, UnicodeEncodeError)
 def refusal(error: Exception) -> Refused:
     """One of these as a refusal: "sentence - at `$.a[2]`" has its path (indices that msgspec hides are left out)."""
     if isinstance(error, UnicodeEncodeError):
-        return Refused("has half of a character in it (a lone surrogate), which is no text")
+        return Refused(say("has half of a character in it (a lone surrogate), which is no text"))
     sentence, _, place = str(error).partition(" - at `")
     steps: list[str | int] = []
     for step in place.rpartition("$")[2].rstrip("`").replace("[...]", "").replace("[", ".[").split(".")[1:]:
@@ -186,7 +187,7 @@ def _first_of(shapes: Sequence[Shape]) -> Build:
                     return shape.load(value)
                 except Refused as refused:
                     refusal = refusal or refused
-        raise refusal or Refused(f"no member of the union takes {type(value).__name__}")
+        raise refusal or Refused(say("no member of the union takes {type}", type=type(value).__name__))
 
     return build
 
@@ -339,7 +340,7 @@ def compared(shape: Shape, constraints: dict[str, Any]) -> Shape:
         built = value if make is None else make(value)
         for name, limit in constraints.items():
             if not _HOLDS[name](built, limit):
-                raise Refused(f"must be {_SAID[name]} {limit}")
+                raise Refused(say(_SAID[name], limit=limit))
         return built
 
     checked = msgspec.structs.replace(shape, build=guarded(build), same=False)
@@ -356,12 +357,12 @@ _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
     "max_length": lambda value, limit: len(value) <= limit,
 }
 _SAID = {
-    "ge": "at least",
-    "gt": "greater than",
-    "le": "at most",
-    "lt": "less than",
-    "multiple_of": "a multiple of",
-    "min_length": "no shorter than",
-    "max_length": "no longer than",
+    "ge": "must be at least {limit}",
+    "gt": "must be greater than {limit}",
+    "le": "must be at most {limit}",
+    "lt": "must be less than {limit}",
+    "multiple_of": "must be a multiple of {limit}",
+    "min_length": "must be no shorter than {limit}",
+    "max_length": "must be no longer than {limit}",
 }
 COMPARABLE = frozenset((*BOUNDS, *LENGTHS))

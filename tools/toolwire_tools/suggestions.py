@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.language import say
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -23,7 +25,8 @@ def unknown(what: str, name: object, known: Iterable[str]) -> str:
         name = said = said[: _MAX_NAME - 1] + "…"
     names = list(known)
     if not names:
-        return f"no {what} {name!r}; there is none at all"
+        return say("no {what} {name!r}; there is none at all", what=say(what), name=name)
     close = difflib.get_close_matches(said, names, n=1)
-    question = f", did you mean {close[0]!r}?" if close else "."
-    return f"no {what} {name!r}{question} Known: {', '.join(names)}"
+    question = say(", did you mean {name!r}?", name=close[0]) if close else say(".")
+    known = ", ".join(names)
+    return say("no {what} {name!r}{question} Known: {known}", what=say(what), name=name, question=question, known=known)

@@ -10,6 +10,7 @@ from functools import partial
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from toolwire_schemas.language import speaking
 from toolwire_schemas.lint import Finding, lint
 
 from . import signature
@@ -173,7 +174,14 @@ class Tool:
         for slot in Tool.__slots__:
             setattr(twin, slot, getattr(self, slot))
         twin.name = name
-        twin._description = None
+        twin._description = None if self._description is None else {**self._description, "name": name}
+        return twin
+
+    def in_language(self, language: str, described: dict[str, Any]) -> Tool:
+        """The same tool, which describes itself as *described*, and tells faults of arguments in *language*."""
+        twin = self.renamed(self.name)
+        twin._description = described
+        twin._bind = partial(_bound, language, self._bind)
         return twin
 
     @property
@@ -276,6 +284,11 @@ class Tool:
             value = drain(value, caller, joins=self._joins)
         _refuse_unfinished(value)
         return self._present(value)
+
+
+def _bound(language: str, bind: Callable[..., Any], *arguments: Any) -> Any:
+    with speaking(language):
+        return bind(*arguments)
 
 
 def _refuse_unfinished(value: Any) -> None:

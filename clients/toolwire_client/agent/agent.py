@@ -67,7 +67,7 @@ class Agent:
         tools: Any = (),
         *,
         protocol: Protocol | None = None,
-        language: str = "en",
+        language: str | None = None,
         instructions: str = "",
         limits: Limits | None = None,
         budgets: Budgets | None = None,

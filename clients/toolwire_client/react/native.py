@@ -31,7 +31,7 @@ class NativeProtocol(Protocol):
     """
 
     def __init__(
-        self, language: str = "en", *, can_ask: bool = True, prompt: str | None = None, instructions: str = ""
+        self, language: str | None = None, *, can_ask: bool = True, prompt: str | None = None, instructions: str = ""
     ) -> None:
         super().__init__(language, prompt=prompt, instructions=instructions)
         self.can_ask = can_ask

@@ -47,7 +47,7 @@ class Protocol(ABC):
     required_slots: tuple[str, ...] = ()
     optional_slots: tuple[str, ...] = ("instructions",)
 
-    def __init__(self, language: str = "en", *, prompt: str | None = None, instructions: str = "") -> None:
+    def __init__(self, language: str | None = None, *, prompt: str | None = None, instructions: str = "") -> None:
         self.language = prompts.language(language)
         self.instructions = instructions
         text = prompt if prompt is not None else self.default_prompt()

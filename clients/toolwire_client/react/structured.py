@@ -34,7 +34,7 @@ class StructuredProtocol(Protocol):
 
     def __init__(
         self,
-        language: str = "en",
+        language: str | None = None,
         *,
         result_key: ResultKey = "success",
         prompt: str | None = None,

@@ -54,7 +54,7 @@ class BaseProtocol(Protocol):
         *,
         code_tool: tuple[str, str] | Literal["find"] | None = "find",
         several_actions: Literal["refuse", "first"] = "refuse",
-        language: str = "en",
+        language: str | None = None,
         prompt: str | None = None,
         instructions: str = "",
     ) -> None:

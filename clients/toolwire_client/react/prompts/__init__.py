@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+from toolwire_schemas.language import language as spoken
 
 from ..remarks import Remark
 from ..template import Template
@@ -44,12 +45,14 @@ LANGUAGES = {
 }
 
 
-def language(name: str) -> Language:
-    """Return the language of this name.
+def language(name: str | None = None) -> Language:
+    """Return the language of this name; None: that of the process (`TOOLWIRE_LANG`).
 
     Raises:
         ValueError: if nobody has written its prompts.
     """
+    if name is None:
+        name = spoken()
     if name not in LANGUAGES:
         raise ValueError(f"there are no prompts in {name!r}; there are some in {', '.join(LANGUAGES)}")
     return LANGUAGES[name]

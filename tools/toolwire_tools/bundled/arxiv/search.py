@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from toolwire_schemas.language import say
+
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.bundled.settings import positive
 from toolwire_tools.bundled.web.call import Call
@@ -52,6 +54,7 @@ scientific articles on arxiv.org.
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
         *,
+        lang: str | None = None,
         base_url: str = _ARXIV,
     ) -> None:
         """Prepare to search.
@@ -65,7 +68,7 @@ scientific articles on arxiv.org.
         Raises:
             ValueError: for a limit that is none.
         """
-        super().__init__(description, parser, enable)
+        super().__init__(description, parser, enable, lang=lang)
         self.top_k_results = positive("top_k_results", top_k_results)
         self.max_query_len = positive("max_query_len", max_query_len)
         self.doc_content_chars_max = positive("doc_content_chars_max", doc_content_chars_max)
@@ -86,7 +89,7 @@ scientific articles on arxiv.org.
         """
         wanted = query[: self.max_query_len].strip()
         if not wanted:
-            raise ArgumentsError([("arguments.query", "there is nothing in it to search for")])
+            raise ArgumentsError([("arguments.query", say("there is nothing in it to search for"))])
         asked = feed.question(wanted, self.top_k_results)
         answer = self._service.get("query", params=asked, call=Call(context))
         told = [self._told(article) for article in feed.articles(answer.body)]

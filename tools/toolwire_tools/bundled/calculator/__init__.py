@@ -41,8 +41,10 @@ class Calculator(BaseAction):
         description: dict[str, Any] | None = None,
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
+        *,
+        lang: str | None = None,
     ) -> None:
-        super().__init__(description, parser, enable)
+        super().__init__(description, parser, enable, lang=lang)
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
     def run(self, expression: str) -> Calculated:

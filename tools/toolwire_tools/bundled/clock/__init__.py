@@ -57,13 +57,15 @@ class Clock(BaseAction):
         description: dict[str, Any] | None = None,
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
+        *,
+        lang: str | None = None,
     ) -> None:
         """Prepare to tell the time.
 
         Args:
             zone: the time zone where a call names none
         """
-        super().__init__(description, parser, enable)
+        super().__init__(description, parser, enable, lang=lang)
         if zone != "UTC":
             from .zones import zone_named
 

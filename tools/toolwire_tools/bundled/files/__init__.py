@@ -93,6 +93,8 @@ class Files(BaseAction):
         description: dict[str, Any] | None = None,
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
+        *,
+        lang: str | None = None,
     ) -> None:
         """Open folders to callers.
 
@@ -101,7 +103,7 @@ class Files(BaseAction):
             writable: whether `write` and `edit` are offered
             max_bytes: the size up to which files are read, searched and written
         """
-        super().__init__(description, parser, enable)
+        super().__init__(description, parser, enable, lang=lang)
         from .places import Places
 
         if max_bytes < 1:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import say
+
 from toolwire_tools.action_return import ActionReturn
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.bundled.settings import positive
@@ -41,6 +43,8 @@ class GoogleSearch(BaseAction):
         description: dict[str, Any] | None = None,
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
+        *,
+        lang: str | None = None,
     ) -> None:
         """Prepare to search.
 
@@ -53,7 +57,7 @@ class GoogleSearch(BaseAction):
         Raises:
             ValueError: if there is no such type of search, or the timeout is none.
         """
-        super().__init__(description, parser, enable)
+        super().__init__(description, parser, enable, lang=lang)
         if search_type not in PLACES:
             raise ValueError(f"GoogleSearch: {unknown('search_type', search_type, PLACES)}")
         self.search_type = search_type
@@ -70,9 +74,9 @@ class GoogleSearch(BaseAction):
             k (int): select first k results in the search results as response
         """
         if not query.strip():
-            raise ArgumentsError([("arguments.query", "there is nothing in it to search for")])
+            raise ArgumentsError([("arguments.query", say("there is nothing in it to search for"))])
         if not 1 <= k <= 100:
-            raise ArgumentsError([("arguments.k", f"from 1 to 100, not {k}")])
+            raise ArgumentsError([("arguments.k", say("from 1 to 100, not {value}", value=k))])
         try:
             found = self._serper.search(query, Call(context, seconds=_SECONDS), kind=self.search_type, num=k)
         except WebError as error:

@@ -9,6 +9,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import say
+
 from toolwire_tools.action_return import ActionReturn
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.bundled.needs import extra
@@ -46,6 +48,7 @@ class IPythonInterpreter(BaseAction):
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
         *,
+        lang: str | None = None,
         shell: bool = False,
         max_out_len: int = 8192,
         idle_seconds: float = 3600,
@@ -65,7 +68,7 @@ class IPythonInterpreter(BaseAction):
         Raises:
             ValueError: for a limit that is none, or a folder that is not there.
         """
-        super().__init__(description, parser, enable)
+        super().__init__(description, parser, enable, lang=lang)
         self._timeout = positive("timeout", timeout)
         self._folder = _folder(os.environ.get("USER_DATA_DIR") if user_data_dir == "ENV" else user_data_dir)
         self._work_dir = work_dir
@@ -89,7 +92,9 @@ class IPythonInterpreter(BaseAction):
         """
         seconds = self._timeout if timeout is None else timeout
         if not 0 < seconds < math.inf:
-            raise ArgumentsError([("arguments.timeout", f"a positive number of seconds, not {seconds!r}")])
+            raise ArgumentsError(
+                [("arguments.timeout", say("a positive number of seconds, not {value!r}", value=seconds))]
+            )
         cell = Cell(self._max_out_len)
         with self._session(context) as (kernel, news):
             in_time = self._run(kernel, without_fence(command), cell, seconds, context)

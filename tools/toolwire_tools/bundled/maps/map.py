@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import msgspec
+from toolwire_schemas.language import say
 
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.bundled.web.call import Call
@@ -95,6 +96,7 @@ class BINGMap(BaseAction):
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
         *,
+        lang: str | None = None,
         nominatim_url: str | None = None,
         osrm_url: str | None = None,
         overpass_url: str | None = None,
@@ -109,7 +111,7 @@ class BINGMap(BaseAction):
             overpass_url: the service that finds what is nearby; by default that in OVERPASS_URL, or the main one
             language: in which addresses are told where they have several, as `zh,en`; empty for that of the place
         """
-        super().__init__(description, parser, enable)
+        super().__init__(description, parser, enable, lang=lang)
         self._nominatim = _service("Nominatim", nominatim_url, "NOMINATIM_URL", _NOMINATIM)
         self._osrm = _service("OSRM", osrm_url, "OSRM_URL", _OSRM)
         self._overpass = _service("Overpass", overpass_url, "OVERPASS_URL", _OVERPASS, _ONCE)
@@ -193,7 +195,7 @@ class BINGMap(BaseAction):
         elif latitude or longitude:
             around = Point(latitude, longitude)
         else:
-            raise ArgumentsError([("arguments.places", "say where to search: here, or by latitude and longitude")])
+            raise ArgumentsError([("arguments.places", say("say where to search: here, or by latitude and longitude"))])
         found = self._nearest(search_term, around, radius, call)
         addresses = self._addresses(found, call)
         return {"places": [_told(one, addresses) for one in found], "attribution": _ATTRIBUTION}
@@ -243,7 +245,7 @@ def _filled(parameter: str, text: str) -> str:
     """The *text* with single spaces, if there is any."""
     words = text.split()
     if not words:
-        raise ArgumentsError([(f"arguments.{parameter}", "it is empty")])
+        raise ArgumentsError([(f"arguments.{parameter}", say("it is empty"))])
     return " ".join(words)
 
 

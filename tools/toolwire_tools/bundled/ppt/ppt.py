@@ -8,6 +8,8 @@ import threading
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from toolwire_schemas.language import say
+
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.bundled.files.folders import open_root
 from toolwire_tools.bundled.files.places import Located, told
@@ -52,6 +54,8 @@ class PPT(BaseAction):
         description: dict[str, Any] | None = None,
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
+        *,
+        lang: str | None = None,
     ) -> None:
         """Prepare to make presentations.
 
@@ -66,7 +70,7 @@ class PPT(BaseAction):
             ToolError: for a theme that is none, or whose template is not there.
             ValueError: for a folder that is not there.
         """
-        super().__init__(description, parser, enable)
+        super().__init__(description, parser, enable, lang=lang)
         self._themes = {name: Theme() for name in THEMES}
         if theme_mapping is not None:
             self._themes = {name: theme_of(name, settings) for name, settings in theme_mapping.items()}
@@ -94,12 +98,12 @@ class PPT(BaseAction):
             raise ArgumentsError([("arguments.theme", unknown("theme", theme, self._themes))])
         location = self._path(abs_location, "abs_location")
         if not location.lower().endswith(".pptx"):
-            raise ArgumentsError([("arguments.abs_location", "a presentation's name ends in .pptx")])
+            raise ArgumentsError([("arguments.abs_location", say("a presentation's name ends in .pptx"))])
         try:
             with self._located(location) as there:
                 above = there.folder.look(".")
         except ToolError as error:
-            raise ArgumentsError([("arguments.abs_location", f"the folder of {error}")]) from None
+            raise ArgumentsError([("arguments.abs_location", say("the folder of {error}", error=error))]) from None
         with extra("ppt"):
             from .deck import Deck
         deck = Deck(theme, self._themes[theme])
@@ -208,12 +212,12 @@ class PPT(BaseAction):
         """Where *said* is, links followed, if that is where files may be."""
         place = f"arguments.{argument}"
         if "\0" in said:
-            raise ArgumentsError([(place, "a path cannot hold the character NUL")])
+            raise ArgumentsError([(place, say("a path cannot hold the character NUL"))])
         if self._folder is None:
             if not os.path.isabs(said):
-                raise ArgumentsError([(place, f"{said!r} is no absolute path")])
+                raise ArgumentsError([(place, say("{path!r} is no absolute path", path=said))])
             return os.path.realpath(said)
         path = os.path.realpath(os.path.join(self._folder, said))
         if os.path.commonpath([os.path.dirname(path), self._folder]) != self._folder:
-            raise ArgumentsError([(place, f"{said!r} is not within the folder this tool may use")])
+            raise ArgumentsError([(place, say("{path!r} is not within the folder this tool may use", path=said))])
         return path

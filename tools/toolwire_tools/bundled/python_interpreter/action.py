@@ -63,6 +63,7 @@ class PythonInterpreter(BaseAction):
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
         *,
+        lang: str | None = None,
         sandbox: Literal["auto", "required", "off"] = "auto",
         readable: Sequence[str | os.PathLike[str]] = (),
         memory_limit: int | str = "2 GiB",
@@ -90,7 +91,7 @@ class PythonInterpreter(BaseAction):
         Raises:
             ValueError: for a limit that is none, another kind of sandbox, or folders that are not there.
         """
-        super().__init__(description, parser, enable)
+        super().__init__(description, parser, enable, lang=lang)
         if sandbox not in _SANDBOXES:
             raise ValueError(f"sandbox: {unknown('kind', sandbox, _SANDBOXES)}")
         self._sandbox = sandbox

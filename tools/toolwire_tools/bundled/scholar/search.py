@@ -44,6 +44,7 @@ class GoogleScholar(BaseAction):
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
         *,
+        lang: str | None = None,
         base_url: str = _SERPAPI,
     ) -> None:
         """Prepare to search.
@@ -52,7 +53,7 @@ class GoogleScholar(BaseAction):
             api_key: the key of an account at https://serpapi.com; by default that in SERPAPI_API_KEY
             base_url: where the service is
         """
-        super().__init__(description, parser, enable)
+        super().__init__(description, parser, enable, lang=lang)
         self._key = api_key
         self._service = Service("SerpApi", base_url, limits=Limits(silence_seconds=_SILENCE_SECONDS))
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import say
+
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.bundled.settings import positive
 from toolwire_tools.bundled.web.call import Call
@@ -69,6 +71,8 @@ class WebBrowser(BaseAction):
         description: dict[str, Any] | None = None,
         parser: Callable[..., BaseParser] = JsonParser,
         enable: bool = True,
+        *,
+        lang: str | None = None,
     ) -> None:
         """Prepare to search and read.
 
@@ -90,7 +94,7 @@ class WebBrowser(BaseAction):
         Raises:
             ValueError: if there is no such engine, or a setting makes no sense.
         """
-        super().__init__(description, parser, enable)
+        super().__init__(description, parser, enable, lang=lang)
         for host in black_list or ():
             if not is_host(host):
                 raise ValueError(f"WebBrowser: black_list names hosts such as example.org, not {host!r}")
@@ -121,7 +125,9 @@ class WebBrowser(BaseAction):
         """
         queries = [each.strip() for each in ([query] if isinstance(query, str) else query)]
         if not any(queries) or len(queries) > _MAX_QUERIES:
-            raise ArgumentsError([("arguments.query", f"from 1 to {_MAX_QUERIES} queries, none of them empty")])
+            raise ArgumentsError(
+                [("arguments.query", say("from 1 to {most} queries, none of them empty", most=_MAX_QUERIES))]
+            )
         call = Call(context, seconds=_SECONDS)
         outcomes = together([partial(self._found, each, call) for each in dict.fromkeys(filter(None, queries))])
         failures = [outcome for outcome in outcomes if isinstance(outcome, ToolError)]
@@ -142,7 +148,9 @@ class WebBrowser(BaseAction):
         if not self._results.kept:
             raise ToolError(NO_RESULTS)
         if not 1 <= len(select_ids) <= _MAX_SELECTED:
-            raise ArgumentsError([("arguments.select_ids", f"from 1 to {_MAX_SELECTED} ids, 4 are better")])
+            raise ArgumentsError(
+                [("arguments.select_ids", say("from 1 to {most} ids, 4 are better", most=_MAX_SELECTED))]
+            )
         call = Call(context, seconds=_SECONDS)
         ids = list(dict.fromkeys(select_ids))
         outcomes = dict(zip(ids, together([partial(self._selected, each, call) for each in ids]), strict=True))

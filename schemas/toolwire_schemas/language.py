@@ -1,0 +1,72 @@
+"""The language of what models are told: descriptions of bundled tools, faults of arguments, prompts of agents.
+
+Strategy. The environment variable is the only state of the process, so that the processes it starts agree with it. An
+object with a language of its own speaks it for the length of a call (`speaking`). Sentences are written in English
+where they are needed, as `say("{value} is not a number", value=...)`; the other language is a table from these
+templates to its own, which nothing imports before that language is spoken.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VARIABLE = "TOOLWIRE_LANG"
+LANGUAGES = ("en", "zh")
+
+_spoken: ContextVar[str | None] = ContextVar("toolwire_language", default=None)
+
+
+def set_language(name: str) -> None:
+    """Speak *name*, "en" or "zh", from now on: in this process, and in those that it starts.
+
+    Raises:
+        ValueError: for another language.
+    """
+    os.environ[VARIABLE] = checked(name)
+
+
+def language() -> str:
+    """Return the language spoken here: that of the present call, or else of the process.
+
+    The environment may also say `zh_CN.UTF-8`, as locales are written. A language that is not known is English.
+    """
+    if (spoken := _spoken.get()) is not None:
+        return spoken
+    said = os.environ.get(VARIABLE, "")[:2].lower()
+    return said if said in LANGUAGES else "en"
+
+
+def checked(name: str) -> str:
+    """Return *name*.
+
+    Raises:
+        ValueError: if it is no language of `LANGUAGES`.
+    """
+    if name not in LANGUAGES:
+        raise ValueError(f"lang: no language {name!r}. Known: {', '.join(LANGUAGES)}")
+    return name
+
+
+@contextmanager
+def speaking(name: str) -> Iterator[None]:
+    """Speak *name* within this, and nowhere else."""
+    token = _spoken.set(name)
+    try:
+        yield
+    finally:
+        _spoken.reset(token)
+
+
+def say(template: str, /, **values: object) -> str:
+    """Return *template* in the language spoken here, with *values* in place of their names in braces."""
+    if language() == "zh":
+        from .chinese import SENTENCES
+
+        template = SENTENCES.get(template, template)
+    return template.format(**values)

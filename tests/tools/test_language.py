@@ -1,0 +1,376 @@
+"""One language for all that models are told: of the process, or of an action."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import string
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bundled_page import MADE_WITH
+from toolwire_schemas import faults
+from toolwire_schemas.chinese import SENTENCES
+from toolwire_schemas.language import language, say, set_language
+from toolwire_tools import (
+    ActionExecutor,
+    BaseAction,
+    InvalidAction,
+    JsonParser,
+    TupleParser,
+    get_tool,
+    shapes,
+    tools_of,
+)
+from toolwire_tools.bundled import BUNDLED, chinese, class_of
+
+ROOT = Path(__file__).parents[2]
+OF_EXECUTORS = {"InvalidAction", "NoAction"}
+CHINESE = re.compile("[一-鿿]")
+IN_JSON = "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称"
+
+
+@pytest.fixture(autouse=True)
+def english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin each test in English, and undo what it sets."""
+    monkeypatch.setenv("TOOLWIRE_LANG", "en")
+
+
+def made(name: str, **settings: Any) -> Any:
+    return class_of(name)(**MADE_WITH.get(name, {}), **settings)
+
+
+def texts(described: Any) -> list[str]:
+    """All descriptions within *described*."""
+    if isinstance(described, list):
+        return [text for inner in described for text in texts(inner)]
+    if not isinstance(described, dict):
+        return []
+    own = [described["description"]] if isinstance(described.get("description"), str) else []
+    return own + [text for inner in described.values() for text in texts(inner)]
+
+
+# --- the tables ---
+
+EXEMPT = {".", "{name}"}
+NOUNS = {"action", "API", "theme"}  # of names that a model writes
+OF_PYTHONS_DECODER = {
+    text for text in SENTENCES if text.startswith(("Expecting", "Illegal", "Extra", "Untermin", "Invalid"))
+}
+
+
+def constants(node: ast.AST) -> set[str]:
+    return {each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)}
+
+
+def said_in(tree: ast.AST) -> set[str]:
+    """The templates that are said within *tree*, also by way of a name that is assigned in the same function."""
+    found = set()
+    for scope in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda | ast.Dict)]:
+        assigned = {
+            target.id: constants(node.value)
+            for node in ast.walk(scope)
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in ast.walk(scope):
+            name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+            if name in ("say", "_wanted", "_counted"):
+                template = node.args[0]  # type: ignore[attr-defined]
+                found |= assigned.get(template.id, set()) if isinstance(template, ast.Name) else constants(template)
+    return found
+
+
+def sources() -> list[ast.AST]:
+    files = [*(ROOT / "schemas").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]
+    return [ast.parse(file.read_text(encoding="utf-8")) for file in files if file.name != "chinese.py"]
+
+
+def test_each_sentence_that_is_said_has_a_translation_and_each_translation_is_said() -> None:
+    trees = sources()
+    said = {text for tree in trees for text in said_in(tree)} | NOUNS
+    said |= {*faults._FORMATS.values(), *faults._WITH_ARTICLE.values(), *shapes._SAID.values()}
+    written = {text for tree in trees for text in constants(tree)}
+
+    assert said - EXEMPT - SENTENCES.keys() == set()
+    assert SENTENCES.keys() - written - OF_PYTHONS_DECODER == set()
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_a_translation_has_the_same_values_in_it(sentence: str) -> None:
+    def values(template: str) -> list[Any]:
+        return sorted((name, form, how) for _, name, form, how in string.Formatter().parse(template) if name)
+
+    assert values(SENTENCES[sentence]) == values(sentence)
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_every_description_of_a_bundled_action_is_chinese(name: str) -> None:
+    english, translated = made(name).description, made(name, lang="zh").description
+
+    assert [text for text in texts(translated) if not CHINESE.search(text)] == []
+    assert len(texts(translated)) == len(texts(english))
+    apis, theirs = (described.get("api_list", [described]) for described in (translated, english))
+    for api, other in zip(apis, theirs, strict=True):
+        for member in ("parameters", "return_data"):
+            assert [entry["name"] for entry in api.get(member, [])] == [
+                entry["name"] for entry in other.get(member, [])
+            ]
+    if name not in OF_EXECUTORS:
+        served = [tool.describe() for tool in tools_of(made(name, lang="zh"))]
+        assert [text for text in texts(served) if not CHINESE.search(text)] == []
+
+
+def test_no_translation_is_of_what_is_no_more() -> None:
+    classes = {cls.__name__: cls for name in BUNDLED for cls in class_of(name).__mro__}
+    for key, api in chinese.APIS.items():
+        owner, _, method = key.partition(".")
+        cls = classes[owner]
+        assert method in vars(cls), key
+        described = cls.__tool_description__
+        name = next(name for name, own in cls.__toolwire_methods__.items() if own == method)
+        english = next(each for each in described.get("api_list", [described]) if name in (each["name"], "run"))
+        assert set(api.parameters) == {each["name"] for each in english["parameters"]}, key
+        assert set(api.result) == {each["name"] for each in english.get("return_data", [])}, key
+    served = [tool.describe() for name in BUNDLED.keys() - OF_EXECUTORS for tool in tools_of(made(name))]
+    assert set(chinese.RESULTS) == {text for each in served for text in texts(each.get("outputSchema"))} - members()
+
+
+def members() -> set[str]:
+    """What members of results are described by, besides."""
+    return {entry["description"] for name in BUNDLED for api in apis(name) for entry in api.get("return_data", [])}
+
+
+def apis(name: str) -> list[dict[str, Any]]:
+    described = made(name).description
+    found: list[dict[str, Any]] = described.get("api_list", [described])
+    return found
+
+
+# --- of an action ---
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_faults_of_arguments_are_in_the_language_of_the_action(name: str) -> None:
+    action = made(name, lang="zh", parser=JsonParser)
+    api = next(iter(action.__toolwire_apis__))
+
+    unknown = action('{"no such parameter": 1}', api)
+    broken = action("{", api)
+
+    assert "未知" in unknown.errmsg
+    assert broken.errmsg.startswith("JSON 格式无效：")
+    assert made(name, parser=JsonParser)("{", api).errmsg.startswith("invalid json format: ")
+
+
+def test_each_kind_of_fault_is_told_in_chinese() -> None:
+    class Order(BaseAction):
+        def run(self, item: str, count: int, notes: list[str] | None = None) -> str:
+            """Order."""
+            return item
+
+    order, by_tuple = Order(lang="zh"), Order(lang="zh", parser=TupleParser)
+
+    assert order('{"count": "three", "itm": "tea"}').errmsg == (
+        'arguments.count: "three" 不是整数\n'
+        "arguments.item: 缺少\n"
+        "arguments.itm: 未知；是否想用 item？此处可用：item, count, notes"
+    )
+    assert order('{"item": "tea", "count": 1, "notes": 5}').errmsg == "arguments.notes: 5 不是数组，也不是 null"
+    assert (
+        order("[1]").errmsg
+        == 'JSON 格式无效：这是数组；请传入一个 JSON 对象，形如 {"item": ..., "count": ..., "notes": ...}'
+    )
+    assert (
+        by_tuple("('tea',)").errmsg
+        == "API 需要 2 个必需的位置参数，但给出了 1 个；请传入一个元组，形如 (item, count, notes)"
+    )
+    assert order("{}", "rnu").errmsg == "无效的 API：rnu；Order 没有名为 'rnu' 的 API，是否想用 'run'？可用的有：run"
+
+
+def test_a_name_that_an_executor_does_not_know_is_told_in_the_language_of_its_invalid_action() -> None:
+    executor = ActionExecutor([made("Calculator")], invalid_action=InvalidAction(lang="zh"))
+
+    assert executor("calculator", "{}").errmsg == (
+        "动作无效，请检查动作名称。 没有名为 'calculator' 的动作，是否想用 'Calculator'？可用的有：Calculator"
+    )
+
+
+def test_a_description_of_ones_own_is_not_translated() -> None:
+    class Sums(class_of("Calculator")):  # type: ignore[misc]
+        def run(self, expression: str) -> str:
+            """Add up.
+
+            Args:
+                expression: what to add
+            """
+            return expression
+
+    described = Sums(lang="zh").description
+
+    assert (described["description"], described["parameters"][0]["description"]) == ("Add up.", "what to add")
+
+
+def test_a_parser_that_says_how_to_pass_arguments_in_one_language_says_it_in_each() -> None:
+    class Plain(JsonParser):
+        PARAMETER_DESCRIPTION = "As JSON, please."
+
+    assert made("Calculator", parser=Plain, lang="zh").description["parameter_description"] == "As JSON, please."
+
+
+# --- of the process ---
+
+
+def test_the_language_of_the_process_is_that_of_what_is_made_from_now_on() -> None:
+    set_language("zh")
+
+    assert get_tool("Calculator").description["parameter_description"] == IN_JSON
+    assert get_tool("Calculator").description["description"].startswith("计算表达式的值。")
+    assert get_tool("Calculator", lang="en").description["description"].startswith("Calculate")
+    assert (language(), os.environ["TOOLWIRE_LANG"]) == ("zh", "zh")
+
+
+@pytest.mark.parametrize(
+    ("said", "spoken"), [("zh_CN.UTF-8", "zh"), ("ZH", "zh"), ("en-GB", "en"), ("fr", "en"), ("", "en")]
+)
+def test_the_environment_says_it_as_locales_do(monkeypatch: pytest.MonkeyPatch, said: str, spoken: str) -> None:
+    monkeypatch.setenv("TOOLWIRE_LANG", said)
+    assert language() == spoken
+
+
+def test_a_language_that_is_not_spoken_is_refused() -> None:
+    with pytest.raises(ValueError, match="no language 'fr'"):
+        set_language("fr")
+
+
+def test_values_may_have_braces_in_them() -> None:
+    set_language("zh")
+    assert say("{value} is not {wanted}", value='{"a": {x}}', wanted="{y}") == '{"a": {x}} 不是{y}'
+
+
+def test_agents_speak_the_language_of_the_process() -> None:
+    from toolwire_client.react.structured import StructuredProtocol
+
+    set_language("zh")
+    assert StructuredProtocol().language.name == "zh"
+    assert StructuredProtocol("en").language.name == "en"
+
+
+PRINTED = """
+import sys
+sys.modules["lagent"] = __import__("toolwire_tools")  # the imports are all that is changed
+from lagent import BaseAction, get_tool, list_tools, tool_api
+from lagent import ActionExecutor, ArxivSearch, IPythonInterpreter
+
+class Bold(BaseAction):
+
+    def run(self, text: str):
+        \"\"\"make text bold
+
+        Args:
+            text (str): input text
+
+        Returns:
+            str: bold text
+        \"\"\"
+        return '**' + text + '**'
+
+class PhraseEmphasis(BaseAction):
+    \"\"\"a toolkit which provides different styles of text emphasis\"\"\"
+
+    @tool_api
+    def bold(self, text):
+        \"\"\"make text bold
+
+        Args:
+            text (str): input text
+
+        Returns:
+            str: bold text
+        \"\"\"
+        return '**' + text + '**'
+
+    @tool_api
+    def italic(self, text):
+        \"\"\"make text italic
+
+        Args:
+            text (str): input text
+
+        Returns:
+            str: italic text
+        \"\"\"
+        return '*' + text + '*'
+
+action = BaseAction(
+    {
+        'name': 'bold',
+        'description': 'a function used to make text bold',
+        'parameters': [
+            {
+                'name': 'text', 'type': 'STRING', 'description': 'input content'
+            }
+        ],
+        'required': ['text']
+    }
+)
+print(action.description)
+action = get_tool('PhraseEmphasis')
+print(action.description)
+executor = ActionExecutor(actions=[ArxivSearch(), IPythonInterpreter()])
+for info in executor.get_actions_info():
+    print(info['name'], [(each['name'], each['type']) for each in info['parameters']], info['required'])
+    print(info['parameter_description'])
+"""
+
+
+def test_the_examples_of_the_document_print_what_it_shows_with_only_their_imports_changed() -> None:
+    """The document has ArxivSearch and IPythonInterpreter described in English; here they are in Chinese."""
+    done = subprocess.run(
+        [sys.executable, "-c", PRINTED],
+        env={**os.environ, "TOOLWIRE_LANG": "zh", "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    text = "[{'name': 'text', 'type': 'STRING', 'description': 'input text'}]"
+    how = f"'parameter_description': '{IN_JSON}'"
+
+    assert done.stdout.splitlines() == [
+        "{'name': 'bold', 'description': 'a function used to make text bold', 'parameters': [{'name': 'text', "
+        f"'type': 'STRING', 'description': 'input content'}}], 'required': ['text'], {how}}}",
+        "{'name': 'PhraseEmphasis', 'description': 'a toolkit which provides different styles of text emphasis', "
+        f"'api_list': [{{'name': 'bold', 'description': 'make text bold', 'parameters': {text}, 'required': ['text'], "
+        f"{how}}}, {{'name': 'italic', 'description': 'make text italic', 'parameters': {text}, 'required': ['text'], "
+        f"{how}}}]}}",
+        "ArxivSearch.get_arxiv_article_information [('query', 'STRING')] ['query']",
+        IN_JSON,
+        # The document has NUMBER: Lagent's types call a float so, which this one may be.
+        "IPythonInterpreter [('command', 'STRING'), ('timeout', 'FLOAT')] ['command']",
+        IN_JSON,
+    ], done.stderr
+
+
+SERVED = """
+import sys
+from toolwire import tool_api
+@tool_api
+def add(a: int) -> list[str]:
+    return [name for name in sys.modules if name.endswith("chinese")]
+"""
+
+
+def test_a_server_of_functions_imports_no_chinese_before_it_speaks_it(tmp_path: Path) -> None:
+    from conversations import call, served
+
+    with served(tmp_path, SERVED, env={**os.environ, "TOOLWIRE_LANG": "zh"}) as server:
+        before = server.ask(call("add", {"a": 1}))["result"]
+        fault = server.ask(call("add", {"a": "one"}))["result"]
+
+    assert before["structuredContent"] == {"result": []}
+    assert fault["content"][0]["text"] == 'arguments.a: "one" 不是整数'

@@ -94,7 +94,12 @@ def note(face: Face, text: str) -> None:
 
 def is_attended() -> bool:
     """Return whether somebody sits at a terminal, who can be asked."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    return is_typed_at() and sys.stderr.isatty()
+
+
+def is_typed_at() -> bool:
+    """Return whether standard input is a terminal."""
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def person(*, before: Callable[[], object]) -> Callable[[Question], Answer] | None:

@@ -7,7 +7,7 @@ from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from .equipment import ServersToStart, budgets_of, face_of, is_attended, model_of, note
+from .equipment import ServersToStart, budgets_of, face_of, is_attended, is_typed_at, model_of, note
 from .errors import UsageError
 from .options import SET, Option, count, one_of, seconds
 
@@ -39,6 +39,7 @@ OPTIONS = (
     ),
     Option("--allow", "allow tools whose name matches without asking; may be given again", "PATTERN", many=True),
     Option("--deny", "never call tools whose name matches; may be given again", "PATTERN", many=True),
+    Option("--answer", "answer the model's next question so; may be given again for those after it", "TEXT", many=True),
     Option("--transcript", "add all that happens to FILE, as JSON lines", "FILE"),
     Option("--resume", "go on where the transcript FILE stopped, and add to it", "FILE"),
     Option(
@@ -53,7 +54,7 @@ OPTIONS = (
     Option("--timeout", "how long a question may take, without the time in which you are asked", "SECONDS", seconds),
     Option("--tool-timeout", "how long a call of a tool may take; by default 300", "SECONDS", seconds),
     Option("--base-url", "where the model is, if not at its provider's usual address", "URL"),
-    Option("--json", "print every event as a line of JSON; nobody is asked then"),
+    Option("--json", "print every event as a line of JSON; nobody is asked at the terminal"),
 )
 
 CANCELLED = 130
@@ -83,6 +84,7 @@ class Exchange:
         self._keyboard = Keyboard(self._main.typing)
         self._person = Person(self._keyboard.read, self._face.tell)
         self._settings = self._agent_settings()
+        self._answers: list[str] = list(options.get("answer", ()))
         self._is_running = self._is_ending = False
 
     def run(self, work: Callable[[], Awaitable[int]]) -> int:
@@ -123,7 +125,9 @@ class Exchange:
             return f"the call may have taken effect: decide at a terminal, or --deny {tool} goes on without it; "
         is_read = "json" in self.options
         told = "nobody is asked with --json" if is_read else "nobody can be asked here, since this is no terminal"
-        if isinstance(outcome.pending, ApprovalAsked):
+        if not isinstance(outcome.pending, ApprovalAsked):
+            told += ": --answer TEXT, or a line of standard input, answers the question"
+        else:
             told += f": --allow {quote(outcome.pending.tool)}, or --approve all, says yes beforehand"
         return f"{told}; "
 
@@ -203,6 +207,10 @@ class Exchange:
         return await self._main.do(partial(self._attend, self._person.fill_in, question))
 
     async def _on_model_question(self, question: Question) -> str | None:
+        if self._answers:
+            return self._answers.pop(0)
+        if not self.is_attended and is_typed_at():
+            return None
         return await self._main.do(partial(self._attend, self._person.reply, question))
 
     async def _on_approval(self, request: ApprovalRequest) -> Verdict:
@@ -218,11 +226,9 @@ class Exchange:
         given = self.options
         if "resume" in given and given.get("transcript", given["resume"]) != given["resume"]:
             raise UsageError("--resume adds to the transcript that it goes on with: leave out --transcript")
-        settings: dict[str, Any] = {"budgets": budgets_of(given)}
+        settings: dict[str, Any] = {"budgets": budgets_of(given), "on_ask": self._on_model_question}
         if "tool_timeout" in given:
             settings["tool_seconds"] = given["tool_timeout"]
-        if self.is_attended:
-            settings["on_ask"] = self._on_model_question
         if (transcript := given.get("resume", given.get("transcript"))) is not None:
             settings["transcript"] = transcript
         return settings | {name: given[name] for name in ("language", "instructions") if name in given}

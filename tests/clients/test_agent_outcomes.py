@@ -164,6 +164,23 @@ def test_replies_that_stay_invalid_end_the_run_with_the_reason(backend: str) -> 
     assert json.loads(last_message(model))["type"] == "ERROR"
 
 
+@pytest.mark.parametrize("ok", [True, False])
+@pytest.mark.parametrize("blank", ["", "  ", "\n\t", "\u3000"])
+def test_a_blank_final_answer_is_asked_for_again(backend: str, blank: str, ok: bool) -> None:
+    model = ScriptedModel([final(blank, ok=ok), final("3")])
+    outcome = answer(backend, Agent(model))
+    assert (outcome.status, outcome.result, outcome.turns) == ("answered", "3", 2)
+    assert "`result` is empty" in json.loads(last_message(model))["msg"]
+    assert play(backend, lambda: replayed(outcome.transcript)) == outcome.transcript
+
+
+def test_final_answers_that_stay_blank_are_a_failure_and_no_answer(backend: str) -> None:
+    outcome = answer(backend, Agent(ScriptedModel(lambda asked: final(" "))))
+    assert (outcome.status, outcome.result, outcome.turns, outcome.ok) == ("model_error", None, 4, False)
+    last = answer(backend, agent([act("add", a=1, b=1), final("")], budgets=Budgets(turns=1)))
+    assert (last.status, last.result) == ("turn_limit", None)
+
+
 def test_the_same_call_again_and_again_is_warned_of_and_then_stopped(backend: str) -> None:
     tools = Tools()
     model = ScriptedModel(lambda asked: act("add", a=1, b=1))

@@ -137,6 +137,21 @@ def test_a_run_that_was_really_killed_is_taken_up_by_another_process(tmp_path: A
     assert play("asyncio", lambda: replayed(path)) == outcome.transcript
 
 
+def test_a_run_is_resumed_without_an_event_loop(tmp_path: Any) -> None:
+    path, tools = tmp_path / "run.jsonl", Tools()
+    waits = Approvals(nobody="pause")
+    assert agent([act("add", a=1, b=2)], tools.both(), approval=waits, transcript=path).answer_sync("1+2?").status == (
+        "needs_input"
+    )
+    resumed = agent([final("3"), final("4")], tools.both(), transcript=path)
+    outcome = resumed.resume_sync(path)
+    assert (outcome.status, outcome.result, tools.calls) == ("answered", "3", [("add", (1, 2))])
+    assert resumed.resume_sync(path, "And 2+2?").result == "4"
+    assert resumed.resume_sync(load(path), "And 2+2?", on_ask=lambda question: "Yes.").status == "model_error"
+    with pytest.raises(ValueError, match="nothing to go on with"):
+        agent([]).resume_sync(outcome.transcript)
+
+
 @given(st.data())
 @settings(max_examples=40, deadline=None)
 def test_any_run_is_repeated_with_the_same_events(data: st.DataObject) -> None:

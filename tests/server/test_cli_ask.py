@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from toolwire_client.agent import load
-from toolwire_client.agent.events import FormAnswered
+from toolwire_client.agent.events import FormAnswered, UserAnswered
 
 SECONDS = 60
 
@@ -190,7 +190,7 @@ def test_a_run_that_needs_somebody_goes_on_in_another_process(folder: Path) -> N
 @pytest.mark.parametrize(
     ("model", "words", "told"),
     [
-        ("models.py:asks", [], "  nobody can be asked here, since this is no terminal; --transcript FILE keeps a run"),
+        ("models.py:asks", [], "  nobody can be asked here, since this is no terminal: --answer TEXT, or a line of"),
         (
             "arithmetic",
             ["--json"],
@@ -201,6 +201,30 @@ def test_a_run_that_needs_somebody_goes_on_in_another_process(folder: Path) -> N
 def test_what_helps_where_nobody_can_be_asked_is_told(folder: Path, model: str, words: list[str], told: str) -> None:
     done = run("ask", "How much is 12 * (3 + 4)?", "--tools", "tools.py", "--model", model, *words, cwd=folder)
     assert done.stderr.splitlines()[-1].startswith(told)
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+@pytest.mark.parametrize(
+    ("given", "stdin"),
+    [(("--answer", "blue"), ""), (("--answer", "blue"), "red\n"), ((), "blue\n"), ((), "\nblue\nred\n")],
+)
+def test_a_question_of_the_model_is_answered_from_the_command_line_or_piped_input(
+    folder: Path, given: tuple[str, ...], stdin: str, words: tuple[str, ...]
+) -> None:
+    asks = ["ask", "go", "--model", "models.py:asks", "--transcript", "run.jsonl", *given, *words]
+    assert run(*asks, cwd=folder, stdin=stdin).returncode == 0
+    assert [event.content for event in load(folder / "run.jsonl") if isinstance(event, UserAnswered)] == ["blue"]
+
+
+def test_several_answers_are_given_in_order_and_then_a_question_waits(folder: Path) -> None:
+    (folder / "models.py").write_text(MODELS + "def asks_thrice(): return ScriptedModel([QUESTION] * 3 + [done()])\n")
+    given = ["--model", "models.py:asks_thrice", "--transcript", "run.jsonl", "--answer", "blue", "--answer", "red"]
+    first = run("ask", "go", *given, cwd=folder)
+    assert (first.returncode, "needs_input" in first.stderr) == (1, True)
+    resumed = run("ask", "--model", "models.py:gives_up", "--resume", "run.jsonl", cwd=folder, stdin="green\n")
+    assert "unsolvable" in resumed.stderr
+    answers = [event.content for event in load(folder / "run.jsonl") if isinstance(event, UserAnswered)]
+    assert answers == ["blue", "red", "green"]
 
 
 def test_the_tools_of_all_servers_are_offered(folder: Path) -> None:

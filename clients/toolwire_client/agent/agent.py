@@ -152,6 +152,25 @@ class Agent:
         """
         return self._session(_events(transcript), on_live, on_ask)
 
+    def resume_sync(
+        self,
+        transcript: str | os.PathLike[str] | Sequence[Recorded],
+        question: str | None = None,
+        *,
+        on_live: OnLive | None = None,
+        on_ask: OnUser | None = None,
+    ) -> Outcome:
+        """As `await resume(transcript).answer(question)`, for code without an event loop.
+
+        Raises:
+            ValueError: if there is no *question* and the last one has been answered.
+            BrokenTranscript: as `resume`.
+            OSError: as `resume`.
+        """
+        import anyio
+
+        return anyio.run(self.resume(transcript, on_live=on_live, on_ask=on_ask).answer, question)
+
     async def replay(self, transcript: str | os.PathLike[str] | Sequence[Recorded]) -> AsyncGenerator[Recorded, None]:
         """Repeat a recorded exchange, without model, tools and persons, and tell what happens.
 

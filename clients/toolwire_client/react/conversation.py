@@ -23,7 +23,7 @@ import msgspec
 from ..fitting import told
 from .history import in_role, in_turn
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, whole
-from .protocol import Invalid, Message, Protocol
+from .protocol import Invalid, Message, Protocol, Reading
 from .remarks import Remark, remark
 from .replies import ModelReply
 from .results import shown
@@ -171,6 +171,9 @@ class Conversation:
             reply = ModelReply(text=reply, finish_reason=finish_reason)
         reply = msgspec.structs.replace(reply, text=whole(reply.text))
         reading = self.protocol.read(reply, self.tools)
+        match reading:
+            case Reading(message=FinalAnswer(result=result)) if not result.strip():
+                reading = Invalid((remark("blank", member="result"),))
         said = self.protocol.said(reply, reading)
         if isinstance(reading, Invalid):
             content, _ = shown(said["content"], self.limits.max_result_chars)  # a model that ran away may run far

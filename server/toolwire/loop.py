@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from .calls import Call
+    from .watchdog import Board
 
 Outcome = dict[str, Any] | BaseException
 Deliver = Callable[["Call", Outcome], None]
@@ -26,9 +27,10 @@ Deliver = Callable[["Call", Outcome], None]
 class Loop:
     """Runs calls side by side as tasks: *begin* is told of each, *deliver* of its outcome. Neither may wait."""
 
-    def __init__(self, begin: Callable[[Call], None], deliver: Deliver) -> None:
+    def __init__(self, begin: Callable[[Call], None], deliver: Deliver, board: Board) -> None:
         self._begin = begin
         self._deliver = deliver
+        self._board = board
         self._lock = threading.Lock()
         self._waiting: list[Call] = []
         self._arrived: list[Call] = []  # handed over together: to wake the loop for each would take it longer
@@ -155,9 +157,12 @@ class Loop:
         return arrived
 
     async def _run(self, call: Call) -> None:
+        slot = self._board.take_slot()
+        self._board.marks[slot] = self._board.codes[call.tool.name]
         try:
             await self._run_cancellably(call)
         finally:
+            self._board.give_back(slot)
             self._under_way.discard(call)
 
     async def _run_cancellably(self, call: Call) -> None:

@@ -24,6 +24,7 @@ from .clock import Clock
 from .loop import Loop, Outcome
 from .outlet import Outlet, Write
 from .protocol import Cancel, Protocol, Send, Wake
+from .watchdog import Board
 from .workers import Answers, Workers
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from .catalogue import Catalogue
     from .lifecycle import Identity
     from .settings import Settings
+    from .watchdog import Watchdog
 
 Read = Callable[[], bytes]
 
@@ -65,16 +67,20 @@ class Session:
             max_pending_bytes=settings.max_pending_bytes,
         )
         self.clock = Clock()
+        self.board = Board()
         self._workers = Workers(
             self._begin,
             self._outlet.send,
             self._outlet.post_all,
             self.clock,
+            self.board,
             each_tick=self._outlet.flush_soon,
             max_workers=settings.max_workers,
         )
         self._backlog = self._workers.backlog
-        self._loop = Loop(self._limit, self._post)
+        self._loop = Loop(self._limit, self._post, self.board)
+        self.watchdog: Watchdog | None = None
+        """What is to know that calls are under way in this process."""
         self._reading = False
         self._ending = False
         self._leave: Callable[[Outcome], None] | None = None
@@ -141,6 +147,8 @@ class Session:
 
     def disconnect(self, leave: Callable[[Outcome], None]) -> None:
         """Send nothing any more, and *leave* when a tool comes to its end: this process is a copy that a tool made."""
+        if self.watchdog is not None:
+            self.watchdog.disconnect()
         self._outlet.mute()
         self._leave = leave
 
@@ -149,10 +157,12 @@ class Session:
     def _decide(self, frames: list[Frame]) -> Answers:
         """Decide about *frames*, in their order; return what can be answered at once."""
         answers: Answers = []
-        receive = self._protocol.receive
+        receive, watchdog = self._protocol.receive, self.watchdog
         for frame in frames:
             for decision in receive(frame):
                 if type(decision) is Call:
+                    if watchdog is not None and watchdog.asleep and decision.tool.gate is None:
+                        watchdog.wake()
                     if decision.tool.is_async:
                         self._loop.put(decision)
                     else:

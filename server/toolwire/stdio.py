@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from . import log
+from .descriptors import private, private_pipe, unchanged
 from .polling import polled, readiness
+from .watchdog import Watchdog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,10 +46,14 @@ _LAST_SECONDS = 0.5
 
 
 class Streams(msgspec.Struct, frozen=True):
-    """The descriptors of the protocol, known to nobody else in the process and inherited by no child."""
+    """The descriptors of the protocol, known to nobody else in the process and inherited by no child.
+
+    `watched` says that another process ends this one if its interpreter is stuck.
+    """
 
     read: int
     write: int
+    watched: bool = False
 
 
 class AlreadyClaimed(RuntimeError):
@@ -61,7 +67,7 @@ class NotConnected(RuntimeError):
 _claimed = False
 
 
-def claim() -> Streams:
+def claim(*, watched: bool = False) -> Streams:
     """Take standard input and output for the protocol and give the rest of the process harmless ones.
 
     From then on descriptor 0 is the null device and descriptor 1 is stderr, and a signal to stop ends the process at
@@ -84,7 +90,7 @@ def claim() -> Streams:
     if null == 2:  # started without stderr: nothing of the protocol's may get that number
         os.set_inheritable(2, True)
         null = os.dup(null)
-    streams = Streams(os.dup(0), os.dup(1))  # os.dup makes them non-inheritable (PEP 446)
+    streams = Streams(private(0), private(1), watched)
     os.dup2(null, 0)
     os.dup2(2, 1)
     os.close(null)
@@ -114,6 +120,8 @@ def serve(begin: Callable[[Write], Session], settings: Settings, streams: Stream
     session = begin(_writer(streams.write))
     ended = _End()
     _end_on_signals(ended)
+    if not streams.watched:
+        session.watchdog = _watchdog(session, ended, settings, streams)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: session.disconnect(_leave_copy))
     if os.isatty(streams.read):
@@ -123,6 +131,8 @@ def serve(begin: Callable[[Write], Session], settings: Settings, streams: Stream
         read = polled(read, readiness(streams.read), may_look=session.is_idle)
     session.start_reading(read, ended.come)
     ended.wait()
+    if session.watchdog is not None:
+        session.watchdog.begin_end()
     # Nothing may keep the process: a host may have stopped reading stderr too, for one.
     _leave_within(settings.grace_seconds + _LAST_SECONDS)
     try:
@@ -132,14 +142,26 @@ def serve(begin: Callable[[Write], Session], settings: Settings, streams: Stream
     leave()
 
 
-def leave() -> NoReturn:
+def _watchdog(session: Session, ended: _End, settings: Settings, streams: Streams) -> Watchdog:
+    return Watchdog(
+        streams.read,
+        ended.pipe,
+        ended.poll_from_now_on,
+        board=session.board,
+        clock=session.clock,
+        is_idle=session.is_idle,
+        grace_seconds=settings.grace_seconds,
+    )
+
+
+def leave(status: int = 0) -> NoReturn:
     """End the process now: exit functions are run, but no thread is waited for, since a tool's may hang."""
     if not _leaving.acquire(blocking=False):
         threading.Event().wait()  # another thread is about to end us
-    _leave_within(_EXIT_HOOKS_SECONDS)
+    _leave_within(_EXIT_HOOKS_SECONDS, status)
     atexit._run_exitfuncs()
     _flush()
-    os._exit(0)
+    os._exit(status)
 
 
 _leaving = threading.Lock()
@@ -203,22 +225,53 @@ class _End:
 
     def __init__(self) -> None:
         self.has_come = False
-        self._wake, self._woken = os.pipe()
+        self.pipe = private_pipe()
+        self._poll: Callable[[], object] | None = None
+        self._polls = threading.Event()
+        self._is_unchanged = unchanged(self.pipe[1])
         if sys.platform != "win32":
-            os.set_blocking(self._woken, False)
+            os.set_blocking(self.pipe[1], False)
             if threading.current_thread() is threading.main_thread():
-                signal.set_wakeup_fd(self._woken, warn_on_full_buffer=False)
+                signal.set_wakeup_fd(self.pipe[1], warn_on_full_buffer=False)
 
     def come(self) -> None:
         self.has_come = True
-        os.write(self._woken, b"!")
+        if self._is_unchanged():
+            os.write(self.pipe[1], b"\0")
+        else:  # there is no other way to wake the main thread
+            log.error("a tool has closed or replaced a descriptor of the server's: the end")
+            leave(70)
 
     def wait(self) -> None:
         while not self.has_come:
-            if sys.platform == "win32":  # where no signal interrupts a read
-                time.sleep(0.1)
-            else:
-                os.read(self._wake, 1)
+            try:
+                if sys.platform == "win32":  # where no signal interrupts a read
+                    time.sleep(0.1)
+                else:
+                    if self._poll is not None:
+                        self._polls.set()
+                        self._poll()
+                    if not os.read(self.pipe[0], 1):
+                        raise OSError("another file's end")
+            except BlockingIOError:  # it is not blocking any more, or the guard was quicker
+                continue
+            except OSError:
+                log.error("a tool has closed a descriptor of the server's: the end")
+                return
+
+    def poll_from_now_on(self) -> None:
+        """Leave in the pipe what comes until this process gets to run: the guard looks whether it does.
+
+        A read would take it out though the interpreter is stuck. Polling costs an import, so not before it is needed.
+        """
+        import select
+
+        poller = select.poll()
+        poller.register(self.pipe[0], select.POLLIN)
+        self._poll = poller.poll
+        os.set_blocking(self.pipe[0], False)
+        os.write(self.pipe[1], b"\xff")  # which is no signal's number
+        self._polls.wait(1)
 
 
 # Whoever shares the streams with us, such as a wrapper that has left us its own, can make them non-blocking at any
@@ -227,9 +280,13 @@ class _End:
 
 def _reader(descriptor: int) -> Read:
     size = _CHUNK_BYTES
+    is_unchanged = unchanged(descriptor)
 
     def read() -> bytes:
         nonlocal size
+        if not is_unchanged():
+            log.error(f"a tool has closed or replaced descriptor {descriptor}, from which the server reads: the end")
+            return b""
         try:
             data = os.read(descriptor, size)
         except BlockingIOError:
@@ -244,9 +301,14 @@ def _reader(descriptor: int) -> Read:
 
 
 def _writer(descriptor: int) -> Write:
+    is_unchanged = unchanged(descriptor)
+
     def write(data: bytes) -> None:
         rest: bytes | memoryview = data
         while rest:
+            if not is_unchanged():
+                log.error(f"a tool has closed or replaced descriptor {descriptor}, to which the server writes: the end")
+                leave(70)
             try:
                 written = os.write(descriptor, rest)
             except BlockingIOError:

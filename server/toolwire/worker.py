@@ -30,7 +30,7 @@ def main(words: dict[str, Any], life: int) -> NoReturn:
     """Serve what *words*, an `Order`, says, until the server hangs up or *life*, a descriptor, says that it died."""
     order = msgspec.convert(words, Order)
     _die_with_the_server(life)
-    streams = stdio.claim()
+    streams = stdio.claim(watched=True)
     threading.excepthook = _give_up
     # What there is to say about the targets, the server has said.
     log.configure(level="error", as_json=order.log_as_json)

@@ -28,6 +28,7 @@ from .monitor import Job, Monitor
 if TYPE_CHECKING:
     from .calls import Call
     from .clock import Clock
+    from .watchdog import Board
 
 DEFAULT_MAX_WORKERS = 128
 
@@ -50,6 +51,7 @@ class Workers:
         send: Callable[[Answers], None],
         post: Callable[[Answers], None],
         clock: Clock,
+        board: Board,
         *,
         each_tick: Callable[[], None],
         max_workers: int = DEFAULT_MAX_WORKERS,
@@ -57,6 +59,7 @@ class Workers:
         self.run = run
         self.send = send
         self.post = post
+        self.board = board
         self.read: Read | None = None
         # Changed by several threads, by operations that are atomic: no lock on the path of a quick call.
         self.backlog: deque[Call] = deque()
@@ -119,6 +122,7 @@ class Workers:
                     try:
                         worker.thread.start()
                     except RuntimeError:  # there are no more threads; the monitor will try again
+                        self.board.give_back(worker.slot)
                         return
                     self._workers.add(worker)
             worker.inbox.put(job)
@@ -149,6 +153,7 @@ class Workers:
     def retire(self, worker: _Worker) -> None:
         """Forget *worker*, which ends."""
         with self._lock:
+            self.board.give_back(worker.slot)
             self._workers.discard(worker)
             self._counted_out.discard(worker)
 
@@ -176,6 +181,7 @@ class _Worker:
 
     def __init__(self, team: Workers) -> None:
         self.inbox: SimpleQueue[Job] = SimpleQueue()
+        self.slot = team.board.take_slot()
         self.thread = threading.Thread(target=self._work, args=(team,), name="toolwire-worker", daemon=True)
 
     def _work(self, team: Workers) -> None:
@@ -208,11 +214,13 @@ class _Worker:
 
     def _serve(self, team: Workers) -> bool:
         """Run calls and read, until there are none and somebody else reads; false if this worker was counted out."""
-        backlog, run = team.backlog, team.run
+        backlog, run, board, slot = team.backlog, team.run, team.board, self.slot
+        codes = board.codes
         while True:
             try:
                 call = backlog.popleft()
             except IndexError:
+                board.marks[slot] = 0
                 if not team.read_once(self, team.send):
                     return True
                 continue
@@ -220,6 +228,8 @@ class _Worker:
                 continue
             team.begun += 1
             call.worker = self
+            tool = call.tool
+            board.marks[slot] = codes[tool.name] if tool.gate is None else 0
             run(call)
             if call.given_up:
                 return False

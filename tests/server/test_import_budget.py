@@ -29,7 +29,6 @@ TOO_MUCH = {
     "pdb",
     "pkgutil",
     "random",
-    "select",
     "selectors",
     "shutil",
     "socket",
@@ -113,6 +112,22 @@ def test_only_the_budgeted_libraries_are_imported_before_the_first_list(loaded: 
 
 def test_nothing_heavy_of_the_standard_library_is_imported_before_the_first_list(loaded: set[str]) -> None:
     assert loaded & TOO_MUCH == set()
+
+
+def test_what_watches_over_calls_is_imported_for_the_first_call(tmp_path: Path) -> None:
+    (tmp_path / "tools_of_a_user.py").write_text(FILE, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "toolwire", "serve", "tools_of_a_user.py"],
+        cwd=tmp_path,
+        input='{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n',
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=True,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "toolwire.watchdog" in imported
+    assert imported & {"select", "mmap"} == set()
 
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["list", "tools_of_a_user.py"]])

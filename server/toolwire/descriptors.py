@@ -1,0 +1,58 @@
+"""Descriptors that are the server's own, kept where no tool comes upon them by mistake.
+
+Strategy. A tool that closes a number twice, or closes a few it never opened, hits low numbers, and the next file that
+is opened gets the lowest that is free. So ours are high. Whoever goes out of their way to close or replace those, or
+uses up all below them, ends the server: before each use its descriptor is compared with what it was, so that nothing
+of the protocol is written to another file or read from one. (Another thread can come between the two all the same;
+nothing in POSIX writes to a descriptor on a condition.)
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def private(descriptor: int) -> int:
+    """Return a duplicate of *descriptor* with a high number, which no child inherits."""
+    try:
+        import fcntl
+
+        limit = os.sysconf("SC_OPEN_MAX")
+        # Near 1024 at most: the system's table of descriptors is as long as the highest number.
+        floor = (min(limit, 1024) if limit > 0 else 1024) * 15 // 16
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, floor)
+    except (ImportError, OSError):  # Windows; or all the high ones are taken
+        return os.dup(descriptor)
+
+
+def moved(descriptor: int) -> int:
+    """Give *descriptor* a high number, and return that."""
+    try:
+        return private(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def private_pipe() -> tuple[int, int]:
+    """Return a new pipe, the end to read first, with high numbers."""
+    read, write = os.pipe()
+    return moved(read), moved(write)
+
+
+def unchanged(descriptor: int) -> Callable[[], bool]:
+    """Return what tells whether *descriptor* is still open on the file that it is open on now."""
+    fstat, was = os.fstat, os.fstat(descriptor)
+    file, device = was.st_ino, was.st_dev
+
+    def is_unchanged() -> bool:
+        try:
+            now = fstat(descriptor)
+        except OSError:
+            return False
+        return now.st_ino == file and now.st_dev == device
+
+    return is_unchanged

@@ -26,9 +26,45 @@ from .react.tokens import checked, directed
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from toolwire_tools import BaseAction, CodeExecutor, Env, PythonInterpreter, WebSearch, tool_api
+
+    from .models import DoubaoAPI
     from .models.model import Message, ModelReply
 
-__all__ = ["BaseProtocol", "DoubaoProtocol", "Finished", "NoProtocolReply", "ReAct", "State", "print_message"]
+__all__ = [
+    "BaseAction",
+    "BaseProtocol",
+    "CodeExecutor",
+    "DoubaoAPI",
+    "DoubaoProtocol",
+    "Env",
+    "Finished",
+    "NoProtocolReply",
+    "PythonInterpreter",
+    "ReAct",
+    "State",
+    "WebSearch",
+    "print_message",
+    "tool_api",
+]
+
+_OF_TOOLS = ("BaseAction", "CodeExecutor", "Env", "PythonInterpreter", "WebSearch", "tool_api")
+"""Groot's names that belong to the tools. Nothing here uses them; they can be imported from here with the others."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "DoubaoAPI":
+        from .models import DoubaoAPI
+
+        return DoubaoAPI
+    if name not in _OF_TOOLS:
+        from toolwire_schemas.elsewhere import missing
+
+        raise missing(__name__, name)
+    import toolwire_tools
+
+    return getattr(toolwire_tools, name)
+
 
 NOT_FINISHED = "Not finished"
 """What `run` returns if the model still acts in its last turn."""

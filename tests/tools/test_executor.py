@@ -23,8 +23,8 @@ from toolwire_tools import (
     Hook,
     InternLMActionProcessor,
     InvalidAction,
-    NoAction,
     MessageLogger,
+    NoAction,
     tool_api,
 )
 

@@ -199,7 +199,9 @@ _LATER: dict[str, str] = {
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from toolwire_schemas.elsewhere import missing
+
+        raise missing(__name__, name)
     from importlib import import_module
 
     value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)

@@ -1,5 +1,7 @@
 """A function described as Lagent describes it: the dict that its agents show to the model.
 
+It is also the one place to import Lagent's names from, whichever of its modules they are in there.
+
 Strategy. The description is made when the function is decorated, long before anybody serves it, and few are asked for
 it. So it takes a short way to the types: a hint is only looked at far enough to name it, and no JSON Schema is made.
 """
@@ -24,8 +26,111 @@ from .written_types import hint_of
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from . import (
+        PPT,
+        ActionExecutor,
+        ActionPreprocessor,
+        ActionReturn,
+        ActionStatusCode,
+        ActionValidCode,
+        AgentMessage,
+        AgentStatusCode,
+        ArxivSearch,
+        AsyncActionExecutor,
+        AsyncActionMixin,
+        BaseAction,
+        BaseParser,
+        BINGMap,
+        FinishAction,
+        FunctionCall,
+        GoogleScholar,
+        GoogleSearch,
+        Hook,
+        InternLMActionProcessor,
+        InvalidAction,
+        IPythonInterpreter,
+        JsonParser,
+        MessageLogger,
+        ModelStatusCode,
+        NoAction,
+        ParseError,
+        PythonInterpreter,
+        RemovableHandle,
+        TupleParser,
+        WebBrowser,
+        get_tool,
+        get_tool_cls,
+        list_tools,
+        tool_api,
+    )
+    from . import WebBrowser as BingBrowser
     from .docstrings import Docstring
     from .entries import Entry
+
+__all__ = [  # noqa: RUF022  # as Python sorts
+    "ActionExecutor",
+    "ActionPreprocessor",
+    "ActionReturn",
+    "ActionStatusCode",
+    "ActionValidCode",
+    "AgentMessage",
+    "AgentStatusCode",
+    "ArxivSearch",
+    "AsyncActionExecutor",
+    "AsyncActionMixin",
+    "BINGMap",
+    "BaseAction",
+    "BaseParser",
+    "BingBrowser",
+    "FinishAction",
+    "FunctionCall",
+    "GoogleScholar",
+    "GoogleSearch",
+    "Hook",
+    "IPythonInterpreter",
+    "InternLMActionProcessor",
+    "InvalidAction",
+    "JsonParser",
+    "MessageLogger",
+    "ModelStatusCode",
+    "NoAction",
+    "PPT",
+    "ParseError",
+    "PythonInterpreter",
+    "RemovableHandle",
+    "TupleParser",
+    "WebBrowser",
+    "get_tool",
+    "get_tool_cls",
+    "list_tools",
+    "tool_api",
+]
+
+_INSTEAD = {
+    "GPTAPI": "from toolwire_client.models import GPTAPI",
+    "ReAct": "from toolwire_client import Agent, or from toolwire_client.groot import ReAct",
+    "IPythonInteractive": "use IPythonInterpreter, whose sessions are processes of their own",
+    "IPythonInteractiveManager": "use IPythonInterpreter, whose sessions are processes of their own",
+    "BatchIPythonInterpreter": "use IPythonInterpreter, whose sessions are processes of their own",
+}
+"""What to do about names of Lagent's that are not here."""
+
+
+def __getattr__(name: str) -> Any:
+    import toolwire_tools
+
+    if name in __all__:
+        return getattr(toolwire_tools, _RENAMED.get(name, name))
+    twin = name.removeprefix("Async")
+    if twin != name and twin in __all__:
+        raise ImportError(f"there is no {name}: use {twin}, which AsyncActionExecutor runs in a thread")
+    if name in _INSTEAD:
+        raise ImportError(f"{name} is not in {__name__}; {_INSTEAD[name]}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+_RENAMED = {"BingBrowser": "WebBrowser"}
+"""Names of Lagent 0.2.4 that are others in 0.5."""
 
 _STRING = "STRING"
 _NAMES: dict[Any, str] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -206,8 +207,9 @@ def test_what_left_the_process_group_ends_with_the_session(made: Any) -> None:
 
 def test_a_session_that_nobody_uses_ends(made: Any) -> None:
     action = made(idle_seconds=0.05)
-    pid = int(told(action, "import os; os.getpid()")[0])
-    wait_until(lambda: not Path(f"/proc/{pid}").exists())
+    name = f"tw-idle-{os.getpid() % 10_000}"
+    told(action, NAMED.format(name))
+    wait_until(lambda: not called_by(name))
 
     news, answer = told(action, "1")
 
@@ -219,6 +221,80 @@ def test_the_code_sees_no_key_of_the_servers(made: Any, monkeypatch: pytest.Monk
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
 
     assert told(made(), "import os; 'OPENAI_API_KEY' in os.environ") == ["False"]
+
+
+LOOKS_AROUND = """
+import glob
+def environment(path):
+    try:
+        with open(path, 'rb') as file:
+            return file.read()
+    except OSError:
+        return b''
+any(b'sk-secret' in environment(path) for path in glob.glob('/proc/[0-9]*/environ'))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_the_environment_of_the_server_and_of_its_parent_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    parent = "import subprocess, sys; subprocess.run([sys.executable, '-m', 'toolwire', 'serve', sys.argv[1]])"
+    with running("-c", parent, TOOL, env=dict(os.environ)) as process:
+        found = process.ask(call(TOOL, {"command": LOOKS_AROUND}))["result"]
+        process.popen.stdin.close()
+        process.popen.wait(60)
+
+    if kernel_namespace():
+        assert [block["text"] for block in found["content"]] == ["False"]
+    elif os.environ.get("TOOLWIRE_REQUIRE_PEERS") == "1":
+        pytest.fail("bubblewrap is needed: apt-get install bubblewrap")
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="only root becomes another user")
+def test_without_bubblewrap_a_server_that_is_not_root_hides_its_environment(tmp_path: Path) -> None:
+    code = """
+import ctypes, os
+from toolwire_tools.bundled.ipython import kernel
+os.setgid(61000)
+os.setuid(61000)
+ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # as it is in a server that has not become another user
+def look():
+    child = os.fork()
+    if child == 0:
+        parent = os.getppid()
+        os.execv("/bin/cat", ["cat", f"/proc/{parent}/environ"])
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+before = look()
+kernel._hide_environment()
+print(before, look())
+"""
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, timeout=60)
+
+    assert done.stdout.endswith("True False\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is found in /proc")
+def test_what_hides_from_the_search_for_it_ends_with_the_session(made: Any) -> None:
+    action, name = made(), f"tw-hide-{os.getpid() % 10_000}"
+    if not kernel_namespace():
+        pytest.skip("without bubblewrap, what has another environment, group and parent survives")
+    daemon = f"import os, time\n{NAMED.format(name)}os.setsid()\nprint(flush=True)\nwhile True: time.sleep(60)"
+    start = (
+        "import subprocess, sys\np = subprocess.Popen([sys.executable, '-c', {!r}], stdout=-1, env={{}}, cwd='/')\n"
+        "p.stdout.readline()"
+    )
+    told(action, start.format(daemon))
+    assert called_by(name)
+
+    action.reset()
+
+    wait_until(lambda: not called_by(name))
+
+
+def kernel_namespace() -> tuple[str, ...]:
+    from toolwire_tools.bundled.ipython.kernel import _namespace
+
+    return _namespace()
 
 
 def test_the_code_runs_in_the_users_folder_or_one_that_goes_with_the_session(

@@ -70,6 +70,7 @@ BUNDLED: dict[str, Entry] = {
         "Runs Python code in a Jupyter session that keeps its variables; without a sandbox.",
         extra="ipython",
         variables=("USER_DATA_DIR",),
+        programs=("bwrap",),
     ),
     "PPT": Entry("bundled.ppt", "Makes presentations: text, lists and pictures, in a few styles.", extra="ppt"),
     "PythonInterpreter": Entry(

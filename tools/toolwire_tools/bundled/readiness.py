@@ -12,7 +12,7 @@ from . import BUNDLED, Entry
 from .needs import EXTRAS, how_to_install
 
 _PROGRAMS = {
-    "bwrap": "keeps what runs from the network and from your files; install bubblewrap",
+    "bwrap": "keeps what runs apart from the rest of the machine; install bubblewrap",
 }
 """What each program is good for, and how to come by it."""
 

@@ -1,7 +1,9 @@
 """One Jupyter kernel: a Python process that keeps what it was told. Imported with jupyter_client, at the first call.
 
 Strategy. The process is ours, so that it gets no more of our environment than it needs, and ends with everything it
-started: with its process group, and with what has left that (scratch.py). What goes over its channels is
+started: with its process group, and with what has left that (scratch.py). Where bubblewrap works, it also has a PID
+namespace and a /proc of its own: it sees no environment of any other process, and nothing can leave the namespace.
+(`--die-with-parent` would end it with the thread that started it.) What goes over its channels is
 jupyter_client's; they are Unix sockets in a private folder where that is possible, and ports of this machine
 elsewhere. One call at a time uses a kernel: ZeroMQ's sockets are not for several threads at once.
 """
@@ -10,11 +12,13 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import zmq
@@ -39,6 +43,8 @@ _INTERRUPT_SECONDS = 2.0
 
 _LATE_SECONDS = 1.0
 """How long output may take that was sent before the reply. Behind that, some of it is lost."""
+
+_PR_SET_DUMPABLE = 4  # linux/prctl.h
 
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
@@ -81,6 +87,7 @@ class Kernel:
             # A larger message closes the connection and is lost. Without this it would take as much of our memory.
             self._context.setsockopt(zmq.MAXMSGSIZE, _MAX_MESSAGE_BYTES)
             self._shell, self._output = self._client.connect_shell(), self._client.connect_iopub()
+            self._control = self._client.connect_control()
             self._wait_until_ready(check)
             self._silently(_BEGINNING.format(shell="" if shell else _NO_SHELL), check)
         except BaseException:
@@ -154,9 +161,12 @@ class Kernel:
             write_connection_file(self._connection_file)
         home = self._in_scratch("folder")
         os.mkdir(home)
-        # The environment says whose child it is: without its parent it ends by itself.
-        environment = {**_environment(os.environ), "JPY_PARENT_PID": str(os.getpid()), "IPYTHONDIR": home}
-        program = [sys.executable, "-m", "ipykernel_launcher", "-f", self._connection_file]
+        environment = {**_environment(os.environ), "IPYTHONDIR": home}
+        self._namespace = _namespace()
+        if not self._namespace:
+            _hide_environment()
+            environment["JPY_PARENT_PID"] = str(os.getpid())  # without its parent it ends by itself
+        program = [*self._namespace, sys.executable, "-m", "ipykernel_launcher", "-f", self._connection_file]
         options: dict[str, Any] = {
             "args": [*program, "--HistoryManager.enabled=False"],
             "stdin": subprocess.DEVNULL,
@@ -237,8 +247,13 @@ class Kernel:
         if self._replied and (cell.finished or time.monotonic() - self._replied > _LATE_SECONDS):
             return True
         if not sockets and not self.is_alive:
-            raise Died(None if self._process is None else self._process.returncode)
+            raise Died(self._status())
         return False
+
+    def _status(self) -> int | None:
+        status = None if self._process is None else self._process.returncode
+        # As shells do, bubblewrap adds 128 to the signal that killed what it ran.
+        return 128 - status if self._namespace and status is not None and status > 128 else status
 
     def _ready_sockets(self, milliseconds: int) -> list[Any]:
         poller = zmq.Poller()
@@ -261,8 +276,7 @@ class Kernel:
             return
         # Again and again: code may catch the first, and what waits in C sees it only when that returns.
         while time.monotonic() < deadline:
-            if self._process is not None:
-                self._process.send_signal(signal.SIGINT)
+            self._client.session.send(self._control, "interrupt_request")  # a thread of the kernel's signals it
             with suppress(Died):
                 for _ in range(10):
                     if self._finished(parent, cell, lambda text: None):
@@ -274,6 +288,33 @@ def _environment(ours: Mapping[str, str]) -> dict[str, str]:
     """What of *ours* a kernel needs: no keys."""
     wanted = ("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "SYSTEMROOT", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV")
     return {name: value for name, value in ours.items() if name in wanted or name.startswith("LC_")}
+
+
+@cache
+def _namespace() -> tuple[str, ...]:
+    """The command that gives what it runs a PID namespace and the /proc of that; empty where there is none."""
+    bwrap = shutil.which("bwrap") if sys.platform == "linux" else None
+    if bwrap is None:
+        return ()
+    # Whoever may mount could take away the new /proc, behind which the old one is.
+    rights = ("--cap-add", "ALL", "--cap-drop", "CAP_SYS_ADMIN") if os.geteuid() == 0 else ()
+    command = (bwrap, "--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc", *rights, "--")
+    with suppress(OSError, subprocess.TimeoutExpired):
+        options: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "timeout": _START_SECONDS}
+        if subprocess.run([*command, "true"], stderr=subprocess.DEVNULL, **options).returncode == 0:
+            return command
+    return ()
+
+
+def _hide_environment() -> None:
+    """Keep processes of the same user from reading this one's environment and memory (Linux; root still can).
+
+    There are no core dumps of it then, and only root can attach a debugger.
+    """
+    with suppress(ImportError, AttributeError, OSError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 _kernels: set[Kernel] = set()

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import signal
 
+from toolwire_tools.guardian import OUT_OF_MEMORY
 from toolwire_tools.sizes import shown
-
-OUT_OF_MEMORY = 109
-"""The exit status that says so. (Any would do that no program is known to use.)"""
 
 
 def ending(status: int, memory_limit: int | None, *, by_us: bool) -> str:

@@ -150,6 +150,7 @@ def _pool(loading: Loading, tools: list[Tool], settings: Settings) -> Pool:
             log_as_json=as_json,
         ),
         settings.max_processes,
+        limited=limited and _can_limit(),
     )
 
 

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import msgspec
+from toolwire_tools import guardian
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,10 +27,10 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     log_as_json: bool = False
 
 
-def command(order: Order, life: int) -> list[str]:
+def command(order: Order, life: int, cgroup: str) -> list[str]:
     """Return the command of Python as it runs here, with the same path and words, doing what *order* says.
 
-    *life* is the descriptor that tells it of the server's end.
+    *life* is the descriptor that tells it of the server's end, *cgroup* the path of its own cgroup, if it has one.
     """
     import subprocess
 
@@ -39,6 +40,14 @@ def command(order: Order, life: int) -> list[str]:
     path = [entry for entry in sys.path if isinstance(entry, str)]
     code = (
         f"import sys; sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "
-        f"from toolwire.worker import main; main({msgspec.to_builtins(order)!a}, {life})"
+        f"from toolwire.worker import main; main({msgspec.to_builtins(order)!a}, {cgroup!a})"
     )
-    return [sys.executable, *flags, "-c", code]
+    return [sys.executable, *flags, "-c", _GUARDED.format(guardian.__file__, life, cgroup) + code]
+
+
+_GUARDED = (
+    "from importlib.util import module_from_spec, spec_from_file_location; "
+    "spec = spec_from_file_location('guardian', {!a}); guardian = module_from_spec(spec); "
+    "spec.loader.exec_module(guardian); guardian.EXISTS and guardian.guard({}, {!a}); "
+)
+"""So little is imported before the guardian and the worker become two processes."""

@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from . import log
 from .gate import Gate
 from .processes import NotBegun, Process
 
@@ -22,11 +23,17 @@ it takes as long as the imports of its tools; not for ever, since it may hold mu
 
 
 class Pool(Gate):
-    """Up to *room* processes that do what *order* says, reused while they are healthy and needed now and then."""
+    """Up to *room* processes that do what *order* says, reused while they are healthy and needed now and then.
 
-    def __init__(self, order: Order, room: int) -> None:
+    *limited* says that the memory of some tools is.
+    """
+
+    def __init__(self, order: Order, room: int, *, limited: bool) -> None:
         super().__init__(room)
         self._order = order
+        self._limited = limited
+        self._said = not limited
+        """Whether the log has said that a limit holds for each process, if it does."""
         self._changing = threading.Lock()
         self._idle: list[Process] = []  # the one that has been so for longest is first
         self._clock: Clock | None = None
@@ -44,9 +51,25 @@ class Pool(Gate):
             process = self._take()
             if process is None:
                 with call.host.pause(call):
-                    process = Process(self._order, self._gone, call)
+                    process = Process(self._order, self._gone, call, self._cgroup())
+            if not self._said and (tool.memory_limit or self._order.memory_limit):
+                self._said = True
+                log.info(
+                    "memory_limit holds for each process of a tool by itself, not for it and its children together: "
+                    "the server has no cgroup (version 2) of its own that it may divide"
+                )
             with suppress(NotBegun):
                 return self._ask(process, tool, arguments, call)
+
+    def _cgroup(self) -> str:
+        """The path of a new cgroup; "" if there can be none, or need not be."""
+        if not self._limited:
+            return ""
+        from toolwire_tools import cgroups
+
+        path = cgroups.new()
+        self._said = self._said or path is not None
+        return path or ""
 
     def retire(self) -> None:
         """Let the processes end, those at work when they have answered: nobody will call these tools again."""

@@ -1,12 +1,13 @@
-"""Worker processes: started when there is a call for them, asked one call at a time, ended by their process group.
+"""Worker processes: started when there is a call for them, asked one call at a time, ended with all they started.
 
 Strategy. Whoever runs a call writes it to a process and reads until the answer has come, in its own thread. A second
 thread waits for the process to end, whatever else its descendants keep open, and then ends what is left of its group.
 So a crash, a kill and a time limit are all the same to the reader: the pipe ends, and there is a status to be told.
 
-Three pipes lead to a process: its standard input and output, and one on which nothing is ever written. The server
-alone holds the end of that; where the system can (Linux), it kills the group when the end is closed, by whatever ended
-the server and whatever the worker is doing.
+On Linux, a guardian stands between the server and the process: it ends whatever the process leaves behind, in its group
+or not, and passes the status on. Three pipes lead there: the worker's standard input and output, and one on which
+nothing is ever written. The server alone holds the end of that. When it is closed, by whatever ended the server, the
+guardian kills the worker, whatever that is doing.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.codec import EncodingError
-from toolwire_tools import Cancelled, NotAnswered, ToolError
+from toolwire_tools import Cancelled, NotAnswered, ToolError, guardian
 
 from . import log, peer
 from .asking import can_ask
@@ -59,11 +60,13 @@ class NotBegun(Exception):
 class Process:
     """One worker process, ready to be asked. *gone* is called when it has ended, on a thread of its own.
 
+    *cgroup* is the path of the one it is to be in, which is removed with it.
+
     Raises:
         ToolError: if it could not be started.
     """
 
-    def __init__(self, order: Order, gone: Callable[[Process], None], call: Call) -> None:
+    def __init__(self, order: Order, gone: Callable[[Process], None], call: Call, cgroup: str = "") -> None:
         self.healthy = True
         """Whether it may be asked again."""
         self.idle_since = 0.0
@@ -79,9 +82,11 @@ class Process:
         self._ended = threading.Event()
         self._read = self._write = self._life = -1
         try:
-            self._popen = self._start(order)
+            self._popen = self._start(order, cgroup)
         except OSError as error:
             self.close()
+            with suppress(OSError):
+                os.rmdir(cgroup)
             raise ToolError(f"{call.tool.name}: the tool's process could not be started: {error}.") from None
         self._told_can_ask = can_ask(call.capabilities)
         _running.add(self)
@@ -133,11 +138,11 @@ class Process:
                 self.healthy = self.healthy and idle
 
     def kill(self) -> None:
-        """End the process and all of its group, now."""
+        """End the process and all that it has started, now. Never waits."""
         with self._lock:
             self._killed, self.healthy = True, False
             if not self._ended.is_set():
-                _kill_group(self._popen)
+                _kill(self._popen)
 
     def end(self) -> None:
         """Let the process, which nobody asks any more, end by itself, and soon. Never waits."""
@@ -291,7 +296,8 @@ class Process:
         except (AttributeError, ChildProcessError):  # some systems cannot look without taking it away
             popen.wait()
         with self._lock:
-            _kill_group(popen)  # while its number can belong to nobody else
+            if not guardian.EXISTS:
+                _kill(popen)  # what is left of the group, while its number can belong to nobody else
             popen.wait()
             self._ended.set()
             asked = None if self._call is None or self._call.origin.modern else self._call.asked
@@ -300,7 +306,7 @@ class Process:
         _running.discard(self)
         self._gone(self)
 
-    def _start(self, order: Order) -> Popen[bytes]:
+    def _start(self, order: Order, cgroup: str) -> Popen[bytes]:
         import subprocess
 
         theirs: list[int] = []
@@ -315,17 +321,20 @@ class Process:
             if sys.platform == "win32":
                 options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
             return subprocess.Popen(
-                command(order, life), stdin=stdin, stdout=stdout, bufsize=0, cwd=order.folder, **options
+                command(order, life, cgroup), stdin=stdin, stdout=stdout, bufsize=0, cwd=order.folder, **options
             )
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
 
 
-def _kill_group(popen: Popen[bytes]) -> None:
+def _kill(popen: Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):
         if sys.platform == "win32":
             popen.kill()
+        elif guardian.EXISTS:  # it kills the others
+            os.kill(popen.pid, signal.SIGTERM)
+            os.kill(popen.pid, signal.SIGCONT)  # a tool may have stopped it
         else:
             os.killpg(popen.pid, signal.SIGKILL)
 
@@ -342,6 +351,8 @@ def _end_all() -> None:
     for process in left:
         process.wait(deadline)
         process.kill()
+    if cgroups := sys.modules.get("toolwire_tools.cgroups"):
+        cgroups.leave()
 
 
 def _abandon_all() -> None:

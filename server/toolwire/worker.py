@@ -10,10 +10,10 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
-from toolwire_tools import RegistrationError, Tool
+from toolwire_tools import RegistrationError, Tool, cgroups, guardian
+from toolwire_tools.guardian import OUT_OF_MEMORY
 
 from . import log, stdio
-from .endings import OUT_OF_MEMORY
 from .errors import LoadError
 from .load import load
 from .order import Order
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from toolwire_tools import Caller
 
 
-def main(words: dict[str, Any], life: int) -> NoReturn:
-    """Serve what *words*, an `Order`, says, until the server hangs up or *life*, a descriptor, says that it died."""
+def main(words: dict[str, Any], cgroup: str) -> NoReturn:
+    """Serve what *words*, an `Order`, says, until the server hangs up; *cgroup* is the path of our own, if any."""
     order = msgspec.convert(words, Order)
-    _die_with_the_server(life)
+    if not guardian.EXISTS:
+        _die_with_the_server()
     streams = stdio.claim(watched=True)
     threading.excepthook = _give_up
     # What there is to say about the targets, the server has said.
@@ -46,7 +47,7 @@ def main(words: dict[str, Any], life: int) -> NoReturn:
         log.error(f"the process of a tool: {error}")
         os._exit(2)
     log.configure(level=order.log_level, as_json=order.log_as_json)
-    memory = Memory(order.memory_limit, [tool.memory_limit for tool in tools])
+    memory = Memory(order.memory_limit, [tool.memory_limit for tool in tools], cgroup)
     unlimited = {"max_message_bytes": NO_LIMIT, "max_pending_bytes": NO_LIMIT, "ask_seconds": float("inf")}
     settings: dict[str, Any] = {"grace_seconds": 0.0, **unlimited, **order.settings}
     Server([KeptTool(tool, memory) for tool in tools], **settings).serve(streams)
@@ -96,13 +97,16 @@ def _leaving_if_cancelled(caller: Caller) -> Iterator[None]:
 class Memory:
     """What tools may use beyond what the process holds when the first of them is called.
 
-    What is measured and limited is address space. It counts from there on, not from each call, so that a tool that
-    loses a little memory each time comes to its limit, too, and gets a new process.
+    What is measured and limited is the address space of this process and, if it has a cgroup, the memory of all
+    processes in that. It counts from there on, not from each call, so that a tool that loses a little memory each time
+    comes to its limit, too, and gets a new process.
     """
 
-    def __init__(self, default: int | None, limits: list[int | None]) -> None:
+    def __init__(self, default: int | None, limits: list[int | None], cgroup: str) -> None:
         self._default = default
         self._base = 0
+        self._cgroup = cgroup
+        self._base_of_all = 0
         if default is not None or any(limit is not None for limit in limits):
             _share_one_heap()
 
@@ -123,13 +127,26 @@ class Memory:
         wanted = self._base + limit
         try:
             resource.setrlimit(resource.RLIMIT_AS, (wanted if hard < 0 else min(wanted, hard), hard))
-            yield
+            with self._limited_together(limit):
+                yield
         except MemoryError as error:
             resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
             log.traceback(f"{tool.name} ran out of memory", error)
             os._exit(OUT_OF_MEMORY)
         finally:
             resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+    @contextmanager
+    def _limited_together(self, limit: int) -> Iterator[None]:
+        if not self._cgroup:
+            yield
+            return
+        self._base_of_all = self._base_of_all or cgroups.used(self._cgroup) + _OWN_BYTES
+        cgroups.limit(self._cgroup, self._base_of_all + limit)
+        try:
+            yield
+        finally:
+            cgroups.limit(self._cgroup, None)
 
 
 _OWN_BYTES = 32 * 1024 * 1024
@@ -152,11 +169,8 @@ def _share_one_heap() -> None:
         ctypes.CDLL(None).mallopt(-8, 1)  # M_ARENA_MAX
 
 
-def _die_with_the_server(life: int) -> None:
-    """Have the system kill this process and its group when the server has gone.
-
-    Where the system cannot (Linux can), the end of input is what tells. While there is a server, that ends the group.
-    """
+def _die_with_the_server() -> None:
+    """Kill the process group at the end of this process if the server has gone. While there is one, it does that."""
     leader, server = os.getpid(), os.getppid()
 
     def end_group() -> None:
@@ -164,15 +178,6 @@ def _die_with_the_server(life: int) -> None:
             os.killpg(leader, signal.SIGKILL)
 
     atexit.register(end_group)  # the first to be registered is the last to be called
-    try:
-        import fcntl
-
-        os.set_inheritable(life, False)
-        fcntl.fcntl(life, fcntl.F_SETOWN, -leader)
-        fcntl.fcntl(life, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
-    except (ImportError, AttributeError, OSError):
-        return
 
 
 def _give_up(failure: threading.ExceptHookArgs) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,35 @@ def with_child_and_limit(path: str) -> None:
 @tool_api(runs_in="process")
 async def with_child_async(path: str) -> None:
     with_child(path)
+
+def daemon(path: str) -> None:
+    """Leave a process in a session of its own, whose parent has ended."""
+    left = "setsid sh -c 'echo $$ > $0.new; mv $0.new $0; exec sleep 600' $0 & true"
+    subprocess.run(["sh", "-c", left, path + ".daemon"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env={})
+    while not os.path.exists(path + ".daemon"):
+        time.sleep(0.005)
+
+@tool_api(runs_in="process")
+def with_daemon(path: str) -> None:
+    daemon(path)
+    note(path)
+    threading.Event().wait()
+
+@tool_api(runs_in="process")
+def stop_all(path: str) -> None:
+    """Stop whatever would end it."""
+    daemon(path)
+    note(path)
+    os.kill(os.getppid(), signal.SIGSTOP)
+    threading.Event().wait()
+
+@tool_api(runs_in="process")
+def daemon_and_end(path: str, how: int) -> None:
+    daemon(path)
+    if not how:
+        os._exit(3)
+    os.kill(os.getpid(), how)
+    threading.Event().wait()
 
 @tool_api(runs_in="process")
 def deaf(path: str) -> None:
@@ -258,6 +288,63 @@ def test_a_process_that_dies_while_idle_is_replaced(process: Process) -> None:
     wait_until(lambda: not Path(f"/proc/{first}").exists())
 
     assert value_of(process.ask(call("pid", id=2))) != first
+
+
+def cgroup() -> Path | None:
+    """A new cgroup (version 2) for a server that may divide it; `None` if there can be none here."""
+    try:
+        if "memory" not in Path("/sys/fs/cgroup/cgroup.subtree_control").read_text().split():
+            return None
+        (path := Path(f"/sys/fs/cgroup/test-{os.getpid()}")).mkdir()
+        return path
+    except OSError:
+        return None
+
+
+FORKS = """
+import mmap, os
+from toolwire import tool_api
+
+@tool_api(runs_in="process", memory_limit="64 MiB")
+def fork(count: int) -> list[int]:
+    "Have so many children that each use 32 MiB at the same time."
+    read, write = os.pipe()
+    pids = []
+    for _ in range(count):
+        if (pid := os.fork()) == 0:
+            with mmap.mmap(-1, 32 << 20) as used:
+                used.write(b"x" * len(used))
+                os.close(write)
+                os.read(read, 1)
+                os._exit(0)
+        pids.append(pid)
+    os.close(write)
+    return [os.waitpid(pid, 0)[1] for pid in pids]
+"""
+
+
+def test_a_memory_limit_holds_for_a_process_and_its_children_together_if_there_are_cgroups(tmp_path: Path) -> None:
+    if (path := cgroup()) is None:
+        pytest.skip("needs a cgroup of version 2 with the memory controller")
+    try:
+        with served(tmp_path, FORKS) as process:
+            (path / "cgroup.procs").write_text(str(process.popen.pid))
+            assert value_of(process.ask(call("fork", {"count": 2}))) == [0, 0]
+            assert "ran out of memory (limit 64 MiB)" in text_of(process.ask(call("fork", {"count": 6})))
+            assert value_of(process.ask(call("fork", {"count": 2}))) == [0, 0]
+            assert process.hang_up() == []
+            assert "memory_limit holds for each process" not in process.stderr()
+        wait_until(lambda: not [inner for inner in path.iterdir() if inner.is_dir()])
+    finally:
+        path.rmdir()
+
+
+def test_the_log_says_once_if_a_memory_limit_holds_for_each_process_by_itself(tmp_path: Path) -> None:
+    with served(tmp_path, FORKS) as process:  # which is not alone in the cgroup of these tests
+        for _ in range(2):
+            assert value_of(process.ask(call("fork", {"count": 4}))) == [0] * 4
+        process.hang_up()
+        assert process.stderr().count("memory_limit holds for each process of a tool by itself") == 1
 
 
 # Which process
@@ -526,6 +613,53 @@ def test_cancelling_ends_the_process_and_its_children(process: Process, tmp_path
     assert value_of(process.ask(call("pid"))) != group
     assert process.hang_up() == []
     assert process.stderr() == ""
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux can find what has left its group and its parent")
+
+
+@linux
+@pytest.mark.parametrize("name", ["with_daemon", "stop_all"])
+def test_cancelling_ends_also_what_has_left_the_group_and_its_parent(
+    process: Process, tmp_path: Path, name: str
+) -> None:
+    process.send(call(name, {"path": str(tmp_path / "note")}, id=1))
+    group, daemon = group_of(tmp_path / "note"), group_of(tmp_path / "note.daemon")
+    assert members(daemon) == [daemon]
+
+    process.send(request("notifications/cancelled", {"requestId": 1}, id=...))
+
+    wait_until_gone(group)
+    wait_until_gone(daemon)
+    assert process.ask(request("ping", id=2))["id"] == 2
+
+
+@linux
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [(0, "exit status 3"), (signal.SIGKILL, "signal 9 (SIGKILL)"), (signal.SIGSEGV, "signal 11 (SIGSEGV)")],
+)
+def test_a_process_that_ends_by_itself_takes_along_what_has_left_it(
+    process: Process, tmp_path: Path, how: int, told: str
+) -> None:
+    answer = process.ask(call("daemon_and_end", {"path": str(tmp_path / "note"), "how": how}))
+
+    assert told in text_of(answer)
+    assert not members(group_of(tmp_path / "note.daemon"))  # it was ended before the answer
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_what_has_left_its_group_does_not_outlive_the_server(tmp_path: Path, number: int) -> None:
+    with served(tmp_path, TOOLS, "--grace", "0.05") as process:
+        process.send(call("with_daemon", {"path": str(tmp_path / "note")}))
+        group, daemon = group_of(tmp_path / "note"), group_of(tmp_path / "note.daemon")
+
+        process.popen.send_signal(number)
+        process.wait()
+
+        wait_until_gone(group)
+        wait_until_gone(daemon)
 
 
 def test_a_time_limit_ends_the_process_and_its_children(process: Process, tmp_path: Path) -> None:

@@ -1,0 +1,185 @@
+"""Keeps a process between the server and a worker, which ends all that the worker leaves behind.
+
+Strategy. A process can leave its group (setsid) and outlive its parent (a double fork), and then neither leads to it. A
+*subreaper* (prctl(2), Linux) is made the parent of every descendant whose own parent has ended. A guardian is one, has
+one thread, and waits: for the end of the worker, for the end of the server, for SIGTERM. Then it kills its descendants
+until it has none, and ends as the worker has ended.
+
+The first process of a container is parent to all orphans in it, and has to reap them. It cannot tell an orphan from a
+child that some tool will wait for. So there, too, a process stays behind, and the server is its child.
+
+This file is loaded by its path, before anything else is imported: what it needs stays in memory as long as the worker.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OUT_OF_MEMORY = 109
+"""The exit status that says so. (Any would do that no program is known to use.)"""
+
+EXISTS = sys.platform == "linux"
+"""Whether there can be guardians. Without them, the process group is what is killed."""
+
+_END_SECONDS = 5.0
+"""How long to go on killing what starts others, or cannot be killed at once."""
+
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+
+
+def guard(life: int, cgroup: str = "") -> None:
+    """Return in a new process. All of its descendants end with it, or when the other end of the pipe *life* closes.
+
+    The new process leads a session, in *cgroup*, if one is named. The present process never returns.
+    """
+    import fcntl
+
+    signals = {signal.SIGCHLD, signal.SIGIO, signal.SIGTERM}
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, there would be no status to wait for
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
+    guardian, worker = os.getpid(), os.fork()
+    if worker == 0:
+        os.setsid()
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != guardian:
+            os._exit(1)
+        os.close(life)
+        if cgroup:
+            _write(f"{cgroup}/cgroup.procs", "0")
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        return
+    _let_go_of_streams()
+    status = _waited(worker, life, signals)
+    if cgroup:
+        _write(f"{cgroup}/cgroup.kill", "1")
+    _end_descendants()
+    if cgroup and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL and _was_too_large(cgroup):
+        status = OUT_OF_MEMORY << 8
+    with suppress(OSError):
+        os.rmdir(cgroup)
+    _end_as(status)
+
+
+def reap_orphans() -> None:
+    """Return in a new process, for which the present one, the first of its container, reaps orphans until it ends."""
+    names = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGWINCH")
+    signals = {signal.SIGCHLD, *(getattr(signal, name) for name in names)}
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    server = os.fork()
+    if server == 0:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        return
+    _let_go_of_streams()
+    while True:
+        for process, status in _reaped():
+            if process == server:
+                code = os.waitstatus_to_exitcode(status)
+                os._exit(code if code >= 0 else 128 - code)
+        received = signal.sigwaitinfo(signals)
+        # What a terminal sends (si_code > 0), the server receives as well.
+        if received.si_signo != signal.SIGCHLD and received.si_code <= 0:
+            os.kill(server, received.si_signo)
+
+
+def _waited(worker: int, life: int, signals: set[signal.Signals]) -> int:
+    """Wait until *worker* has ended, killed if the server is gone or says so; return its status."""
+    import select
+
+    poll = select.poll()
+    poll.register(life, 0)
+    while True:
+        for process, status in _reaped():
+            if process == worker:
+                return status
+        if poll.poll(0) or signal.sigwait(signals) != signal.SIGCHLD:
+            os.kill(worker, signal.SIGKILL)
+            with suppress(ChildProcessError):
+                os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT)
+
+
+def _reaped() -> Iterator[tuple[int, int]]:
+    """The children that have ended, with their statuses."""
+    with suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            yield ended
+
+
+def _end_descendants() -> None:
+    import time
+
+    latest = time.monotonic() + _END_SECONDS
+    while time.monotonic() < latest:
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        for process in descendants(os.getpid()):
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        signal.sigtimedwait({signal.SIGCHLD}, 0.05)
+
+
+def descendants(ancestor: int) -> list[int]:
+    """Return the processes that *ancestor*, a process, has started, directly or not, and that are still its own."""
+    children: dict[int, list[int]] = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+            parent = int(file.read().rpartition(b")")[2].split()[1])
+            children.setdefault(parent, []).append(int(name))
+    found = list(children.get(ancestor, ()))
+    for process in found:  # which grows
+        found += children.get(process, ())
+    return found
+
+
+def _let_go_of_streams() -> None:
+    """Leave standard input and output to the child alone, so that its end closes them."""
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    os.close(null)
+
+
+def _end_as(status: int) -> NoReturn:
+    """End this process with the *status* of another one, which may be that of a signal."""
+    if os.WIFSIGNALED(status):
+        import resource
+
+        number = os.WTERMSIG(status)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the other one has left a dump if one is wanted
+        if number != signal.SIGKILL:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        os.kill(os.getpid(), number)
+    os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+
+
+def _was_too_large(cgroup: str) -> bool:
+    try:
+        with open(f"{cgroup}/memory.events", encoding="ascii") as file:
+            return any(line.startswith("oom_kill ") and line != "oom_kill 0\n" for line in file)
+    except OSError:
+        return False
+
+
+def _write(path: str, text: str) -> None:
+    with suppress(OSError), open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def _prctl(option: int, value: int) -> None:
+    with suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

@@ -91,12 +91,28 @@ def documents(text: str, file: str) -> list[Document]:
         raise NoYAML(file) from None
     try:
         # Not its C parser, which is quicker: a file of brackets makes that one overflow the stack and end the process.
-        loader = yaml.SafeLoader(text)
+        loader = _shallow(yaml.SafeLoader(text))
         return [_Reading(yaml, loader, file).document(node) for node in _nodes(loader)]
     except RecursionError:
         raise ConfigError([Fault(file, 0, "", "it is nested too deeply")]) from None
     except yaml.YAMLError as error:
         raise ConfigError([Fault(file, _line(error), "", f"this is not YAML: {_reason(error)}")]) from None
+
+
+def _shallow(loader: Any) -> Any:
+    """Limit how deep brackets are nested: PyYAML looks at each level again for each of the next thousand characters."""
+    start = loader.fetch_flow_collection_start
+
+    def start_if_shallow(token: Any) -> None:
+        if loader.flow_level >= _MAX_FLOW_LEVEL:
+            raise RecursionError
+        start(token)
+
+    loader.fetch_flow_collection_start = start_if_shallow
+    return loader
+
+
+_MAX_FLOW_LEVEL = 100
 
 
 def _nodes(loader: Any) -> Iterator[Any]:

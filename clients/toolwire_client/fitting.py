@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.faults import worded
@@ -14,32 +13,30 @@ Schema = dict[str, Any]
 
 
 class Fitting:
-    """Judges values by *schema*. References never leave the schema."""
+    """Judges values by *schema*. References never leave the schema.
+
+    `trouble` says why values are not judged, once that is known; it is empty while they are.
+    """
 
     def __init__(self, schema: Schema) -> None:
-        from jsonschema import Draft202012Validator
-        from jsonschema.exceptions import SchemaError
-        from jsonschema.validators import validator_for
-        from referencing import Registry
+        from toolwire_schemas.judging import CannotJudge, Judge
 
-        self._validator: Any = None
-        named = {"$schema": schema["$schema"]} if isinstance(schema.get("$schema"), str) else {}
+        self.trouble = ""
         try:
-            dialect = validator_for(named, default=Draft202012Validator)
-            dialect.check_schema(schema)
-        except (SchemaError, RecursionError, re.error, ValueError):
-            return
-        self._validator = dialect(schema, registry=Registry())
+            self._judge = Judge(schema)
+        except CannotJudge as error:
+            self.trouble = str(error)
 
     def faults(self, value: Any, root: str) -> list[Fault]:
         """Return what the schema has against *value*, which is called *root*; nothing, if it cannot tell."""
-        if self._validator is None:
-            return []
-        from referencing.exceptions import Unresolvable
+        from toolwire_schemas.judging import CannotJudge
 
+        if self.trouble:
+            return []
         try:
-            return worded(self._validator.iter_errors(value), root)
-        except (Unresolvable, RecursionError, re.error, ArithmeticError, ValueError):
+            return worded(self._judge.errors(value), root)
+        except CannotJudge as error:
+            self.trouble = str(error)
             return []
 
 

@@ -34,6 +34,7 @@ _MEMBERS: dict[str, tuple[type, str]] = {
     "execution": (dict, "an object"),
     "_meta": (dict, "an object"),
 }
+_SMALLER = "define recurring parts once, under $defs"
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
@@ -47,8 +48,7 @@ def audit(entries: Sequence[Any]) -> list[Finding]:
             size += _size(entry)
             found += [Finding(name, *finding) for finding in _about(entry)]
         except (RecursionError, codec.EncodingError):
-            remedy = "define recurring parts once, under $defs"
-            found.append(Finding(name, "", "it is nested too deeply to be read", remedy, "error", ALL_CLIENTS))
+            found.append(Finding(name, "", "it is nested too deeply to be read", _SMALLER, "error", ALL_CLIENTS))
     found += _about_all(entries, size)
     return sorted(found, key=lambda finding: _SEVERITIES.index(finding.severity))
 
@@ -125,15 +125,17 @@ def _schema(schema: Any, where: str) -> Iterator[Found]:
 
 def _meta(schema: dict[str, Any], where: str) -> Iterator[Found]:
     """What a schema says that no JSON Schema can say."""
-    from jsonschema import Draft7Validator, Draft202012Validator
+    from .judging import CannotJudge, faults_of_schema
 
-    kind = Draft7Validator if "draft-07" in str(schema.get("$schema")) else Draft202012Validator
-    for error in kind(kind.META_SCHEMA).iter_errors(schema):
-        # Patterns and boolean schemas have findings of their own, with better words.
-        if error.validator != "format":
-            path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
-            problem = f"it is no JSON Schema: {_shortened(error.message)}"
-            yield where + path, problem, "see the reference of this keyword", "error", TYPESCRIPT
+    try:
+        faults = faults_of_schema(schema)
+    except CannotJudge as error:
+        yield where, f"it is too expensive to check: {error}", _SMALLER, "error", ALL_CLIENTS
+        return
+    for fault in faults:
+        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault.absolute_path)
+        problem = f"it is no JSON Schema: {_shortened(fault.message)}"
+        yield where + path, problem, "see the reference of this keyword", "error", TYPESCRIPT
 
 
 def _leads_somewhere(root: Any, reference: str) -> bool:

@@ -18,6 +18,7 @@ MAX_FAULTS = 10
 _MAX_COUNTED = 100
 _MAX_VALUE = 80
 _MAX_LIST = 30
+_MAX_COMPARED = 1000
 
 
 def worded(errors: Iterable[Any], root: str) -> list[Fault]:
@@ -76,12 +77,20 @@ def _faults(error: Any, root: str) -> Iterable[Fault]:
 def _unknown(error: Any, root: str) -> Iterator[Fault]:
     known = error.schema.get("properties", {})
     patterns = error.schema.get("patternProperties", {})
-    import re
-
     for name in error.instance:
-        if name not in known and not any(re.search(pattern, name) for pattern in patterns):
+        if name not in known and not _is_named(name, patterns):
             hint = _known(name, list(known))
             yield place(root, (*error.absolute_path, name)), say("is unknown; {hint}", hint=hint)
+
+
+def _is_named(name: str, patterns: Iterable[str]) -> bool:
+    from .matching import Budget, CannotJudge, search
+
+    spend = Budget().spend
+    try:
+        return any(search(pattern, name, spend) for pattern in patterns)
+    except CannotJudge:
+        return False
 
 
 def _known(name: str, known: Sequence[str]) -> str:
@@ -89,7 +98,8 @@ def _known(name: str, known: Sequence[str]) -> str:
         return say("nothing is taken here")
     import difflib
 
-    close = difflib.get_close_matches(_cut(name), known, n=3, cutoff=0.6)
+    likely = [other for other in known[:_MAX_COMPARED] if len(other) <= _MAX_VALUE]
+    close = difflib.get_close_matches(_cut(name), likely, n=3, cutoff=0.6)
     ordered = [*close, *(other for other in known if other not in close)]
     listed = ", ".join(ordered[:_MAX_LIST]) + (", …" if len(ordered) > _MAX_LIST else "")
     question = say("did you mean {name}? ", name=close[0]) if close else ""

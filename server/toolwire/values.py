@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolwire_schemas.codec import DecodingError, decode
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 Schema = dict[str, Any]
+T = TypeVar("T")
 
 _KINDS: dict[type, str] = {
     bool: "boolean",
@@ -143,49 +144,65 @@ def _value(text: str, schema: Schema, root: Schema) -> Any:
 
 def _is_text(text: str, schema: Schema, root: Schema) -> bool:
     """Whether *schema* knows numbers as text too, as it does for a `Decimal`: every digit counts there."""
-    import re
+    from toolwire_schemas.matching import Budget, CannotJudge, search
 
-    branches = [_resolved(branch, root) for branch in _resolved(schema, root).get("anyOf", ())]
+    branches = [_resolved(branch, root) for branch in _list(_resolved(schema, root), "anyOf")]
     patterns = [pattern for branch in branches if isinstance(pattern := branch.get("pattern"), str)]
-    with suppress(re.error):  # of JavaScript, that is, or a mistake of the server's
-        return any(re.search(pattern, text) for pattern in patterns)
+    with suppress(CannotJudge):  # a pattern of JavaScript, an expensive one, or a mistake of the server's
+        return any(search(pattern, text, Budget().spend) for pattern in patterns)
     return False
 
 
 def _kinds(schema: Schema, root: Schema) -> set[str]:
     """The JSON types that *schema* allows; none of them if it does not say."""
-    schema = _resolved(schema, root)
+    return set[str]().union(*_found(schema, root, _own_kinds))
+
+
+def _own_kinds(schema: Schema) -> set[str] | None:
     if "type" in schema:
-        return {schema["type"]} if isinstance(schema["type"], str) else set(schema["type"])
+        names = [schema["type"]] if isinstance(schema["type"], str) else _list(schema, "type")
+        return {name for name in names if isinstance(name, str)}
     if "const" in schema:
         return {_KINDS[type(schema["const"])]}
-    if "enum" in schema:
-        return {_KINDS[type(value)] for value in schema["enum"]}
-    kinds: set[str] = set()
-    for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):
-        kinds |= _kinds(branch, root)
-    return kinds
+    return {_KINDS[type(value)] for value in _list(schema, "enum")} if "enum" in schema else None
 
 
 def _items(schema: Schema, root: Schema) -> Schema:
-    return _first(schema, root, lambda found: found.get("items")) or {}
+    return _first(schema, root, "items")
 
 
 def _properties(schema: Schema, root: Schema) -> dict[str, Schema]:
-    return _first(schema, root, lambda found: found.get("properties")) or {}
+    return _first(schema, root, "properties")
 
 
-def _first(schema: Schema, root: Schema, look: Callable[[Schema], Any]) -> dict[str, Any] | None:
-    """What *look* finds in *schema* or in one of its branches: `X | None` is X as far as typing goes."""
-    schema = _resolved(schema, root)
-    found = look(schema)
-    if isinstance(found, dict):
-        return found
-    for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):
-        inner = _first(branch, root, look)
-        if inner is not None:
-            return inner
-    return None
+def _first(schema: Schema, root: Schema, word: str) -> dict[str, Any]:
+    """The *word* of *schema* or of one of its branches: `X | None` is X as far as typing goes."""
+    words = (
+        found.get(word) for found in _found(schema, root, lambda at: at if isinstance(at.get(word), dict) else None)
+    )
+    return next(words, None) or {}
+
+
+def _found(schema: Schema, root: Schema, look: Callable[[Schema], T | None]) -> list[T]:
+    """What *look* finds in *schema*, or else in its branches, each of which is looked at once."""
+    found: list[T] = []
+    seen: set[int] = set()
+    waiting: list[Any] = [schema]
+    while waiting:
+        at = _resolved(waiting.pop(), root)
+        if not at or id(at) in seen:
+            continue
+        seen.add(id(at))
+        if (said := look(at)) is not None:
+            found.append(said)
+        else:
+            waiting += [branch for word in ("allOf", "oneOf", "anyOf") for branch in reversed(_list(at, word))]
+    return found
+
+
+def _list(schema: Schema, word: str) -> list[Any]:
+    value = schema.get(word)
+    return value if isinstance(value, list) else []
 
 
 def _resolved(schema: Any, root: Schema) -> Schema:

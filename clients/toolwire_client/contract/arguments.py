@@ -7,6 +7,7 @@ schema, and if it does not fit, the next branches are tried.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.subschemas import target
@@ -57,7 +58,7 @@ def plain(schema: Any) -> dict[str, Any] | None:
 def of_wrong_type(schema: Any) -> Iterator[dict[str, Any]]:
     """Yield arguments that *schema* refuses since one is of a wrong type."""
     base = plain(schema)
-    for name in schema.get("properties", {}) if base is not None else ():
+    for name in islice(schema.get("properties", {}), _MAX_BRANCHES) if base is not None else ():
         changed = ({**(base or {}), name: value} for value in _WRONG)
         yield from (made for made in changed if not _takes(schema, made))
 

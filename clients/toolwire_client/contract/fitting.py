@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolwire_schemas import codec
 from toolwire_schemas.faults import Fault, worded
+from toolwire_schemas.judging import CannotJudge, Judge
 
 from .conversation import text_of
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
 
 
 def is_schema(schema: Any) -> bool:
@@ -22,19 +19,16 @@ def is_schema(schema: Any) -> bool:
 
 def faults_in(value: Any, schema: Any, root: str = "it") -> list[Fault]:
     """Return where and why *value* does not fit *schema*; one that cannot judge at all is a fault at *root*."""
-    from referencing.exceptions import Unresolvable
-
     judge = _judge(schema) if isinstance(schema, dict) else None
     if judge is None:
         return [(root, f"cannot be judged by {text_of(schema)[:100]}, which is no JSON Schema")]
     try:
-        return worded(judge.iter_errors(value), root)
-    # References in circles, a pattern of another language, a number beyond all floats.
-    except (Unresolvable, RecursionError, re.error, ArithmeticError) as error:
-        return [(root, f"cannot be judged by its schema: {str(error)[:200]}")]
+        return worded(judge.errors(value), root)
+    except CannotJudge as error:
+        return [(root, f"cannot be judged by its schema: {error}")]
 
 
-def _judge(schema: dict[str, Any]) -> Validator | None:
+def _judge(schema: dict[str, Any]) -> Judge | None:
     try:
         return _made(codec.encode(schema))
     except codec.EncodingError:  # it is nested too deeply
@@ -42,17 +36,8 @@ def _judge(schema: dict[str, Any]) -> Validator | None:
 
 
 @lru_cache(maxsize=256)  # to check a schema takes longer than to judge a value by it
-def _made(text: bytes) -> Validator | None:
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import validator_for
-    from referencing import Registry
-
-    schema = codec.decode(text)
-    named = {"$schema": schema["$schema"]} if isinstance(schema.get("$schema"), str) else {}
-    dialect = validator_for(named, default=Draft202012Validator)
+def _made(text: bytes) -> Judge | None:
     try:
-        dialect.check_schema(schema)
-    except (SchemaError, RecursionError, re.error):
+        return Judge(codec.decode(text))
+    except CannotJudge:
         return None
-    return dialect(schema, registry=Registry())  # nothing is fetched, whatever it refers to

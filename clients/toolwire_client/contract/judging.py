@@ -89,7 +89,10 @@ def _faults_of(step: dict[str, Any], answer: dict[str, Any]) -> str | None:
 
 
 def _misfit(schema: Any, value: Any, root: str) -> str | None:
-    faults = worded(_validator(schema).iter_errors(value), root)
+    try:
+        faults = worded(_validator(schema).iter_errors(value), root)
+    except RecursionError:
+        return " (nested too deeply to be checked)"
     return f" ({'; '.join(f'{place} {fault}' for place, fault in faults[:3])})" if faults else None
 
 

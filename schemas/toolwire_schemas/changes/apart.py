@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from .cases import NUMBERS, Case, cases, of_types
-from .nodes import identity, kind
+from .nodes import identity, kind, spend
 
 if TYPE_CHECKING:
     from .nodes import Node
@@ -22,6 +22,7 @@ def apart(case: Case, schema: Node, depth: int = 0) -> bool:
     """Return whether no value of *case* fits *schema*; False if that is not sure."""
     if depth > _MAX_DEPTH:
         return False
+    spend()
     words = schema.words
     if "type" in words and case.kind not in of_types(words["type"]):
         return True

@@ -12,7 +12,7 @@ from itertools import product
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
-from .nodes import Document, Key, Node, TooComplex, identity, kind
+from .nodes import Document, Key, Node, TooComplex, identity, kind, spend
 from .texts import matches
 
 if TYPE_CHECKING:
@@ -208,6 +208,7 @@ def _alternatives(nodes: tuple[Node, ...], seen: frozenset[Key]) -> Iterator[tup
         node = waiting.pop(0)
         if node.key in seen:  # said already; or a reference that leads to itself, which says nothing
             continue
+        spend()
         seen |= {node.key}
         flat.append(node)
         words = node.words

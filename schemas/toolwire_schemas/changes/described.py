@@ -73,16 +73,16 @@ def _bounds(schema: dict[str, Any]) -> dict[str, int]:
 def _parts(root: dict[str, Any]) -> Iterator[int]:
     """The ids of schemas that are only a part of what is said about a value: others may know its other members."""
     document = Document(root)
+    seen: set[int] = set()
     for _, schema in walk(root, ""):
         beside = schema.keys() & SAYING.keys()
         for word in (*_WITHIN, "not", "dependentSchemas"):
             alone = word in ("anyOf", "oneOf", "$ref") and beside <= {word, "type"}
             if word in schema and not alone:
-                yield from _reached(document, schema[word])
+                yield from _reached(document, schema[word], seen)
 
 
-def _reached(document: Document, value: Any) -> Iterator[int]:
-    seen: set[int] = set()
+def _reached(document: Document, value: Any, seen: set[int]) -> Iterator[int]:
     waiting = [value]
     while waiting:
         found = waiting.pop()

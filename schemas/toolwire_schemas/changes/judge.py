@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .nodes import TooComplex
+from ..matching import MAX_STEPS, Budget, CannotJudge, TooExpensive
+from .nodes import TooComplex, spend
 
 if TYPE_CHECKING:
     from .nodes import Document, Node
@@ -32,20 +33,27 @@ class Judge:
         self._asked += 1
         if self._asked > _MAX_ASKED:
             raise TooComplex
+        used = Budget()
         try:
-            strict = self._validator(node.document)
-            found = strict.evolve(schema=node.schema).is_valid(value)
-            return found, strict.evolve(schema=node.schema, format_checker=None).is_valid(value)
-        except Exception:  # schemas are anybody's, and what they make of a validator is no answer
+            judge = self._judge(node.document)
+            strict = judge.is_valid(value, node.schema, formats=True, total=used)
+            return strict, judge.is_valid(value, node.schema, total=used)
+        except TooExpensive:
+            raise TooComplex from None
+        except CannotJudge:
             return None
+        finally:
+            spend(MAX_STEPS - used.left)
 
-    def _validator(self, document: Document) -> Any:
+    def _judge(self, document: Document) -> Any:
         if id(document) not in self._validators:
             from jsonschema import Draft7Validator, Draft202012Validator
-            from referencing import Registry
+
+            from ..judging import Judge as OfSchema
 
             kind = Draft7Validator if document.is_old else Draft202012Validator
-            # With a registry of its own it fetches nothing.
-            made = kind(document.root, registry=Registry(), format_checker=kind.FORMAT_CHECKER)
-            self._validators[id(document)] = document, made
+            self._validators[id(document)] = (
+                document,
+                OfSchema(document.root, dialect=kind, is_fixed=True, checks=False),
+            )
         return self._validators[id(document)][1]

@@ -6,15 +6,18 @@ that another draft would read otherwise, is *unclear*: it is never used as a rea
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..matching import Budget, TooExpensive
 from ..subschemas import target, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 Key = tuple[int, int]
 
@@ -27,6 +30,42 @@ IN_PLACE = ("allOf", "anyOf", "oneOf")
 
 class TooComplex(Exception):
     """Deciding would take longer than anybody waits."""
+
+
+MAX_STEPS = 1_000_000
+_MAX_STEPS_OF_TOOL = 100_000
+"""Two tools' schemas take some hundred steps. This many are a few seconds."""
+
+_budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
+
+
+@contextmanager
+def limited(steps: int = _MAX_STEPS_OF_TOOL) -> Iterator[None]:
+    """Within it, all work together takes at most so many *steps*, and what is left of those around it."""
+    outer = _budget.get()
+    inner = Budget(steps if outer is None else max(0, min(steps, outer.left)))
+    before = _budget.set(inner)
+    taken = inner.left
+    try:
+        yield
+    finally:
+        _budget.reset(before)
+        if outer is not None:
+            outer.left -= taken - max(0, inner.left)
+
+
+def spend(steps: int = 1) -> None:
+    """Count *steps*.
+
+    Raises:
+        TooComplex: if there are too many, within `limited`.
+    """
+    budget = _budget.get()
+    try:
+        if budget is not None:
+            budget.spend(steps)
+    except TooExpensive:
+        raise TooComplex from None
 
 
 class Document:

@@ -14,7 +14,7 @@ import msgspec
 from ..faults import place as written
 from ..faults import shown
 from .described import described
-from .nodes import SAYING, Document, Key, Node, equal, identity
+from .nodes import SAYING, Document, Key, Node, equal, identity, limited
 from .sameness import Sameness
 from .verdict import UNKNOWN, YES, Verdict, compared
 
@@ -98,7 +98,8 @@ def differences(old: Any, new: Any, place: str) -> list[Difference]:
     """Return where the schemas *old* and *new*, of what is called *place*, differ; an empty list if nowhere."""
     try:
         before, after = (Side(Document(schema).top, Document(described(schema)).top) for schema in (old, new))
-        found = _Walk().between(before, after, place)
+        with limited():
+            found = _Walk().between(before, after, place)
     except RecursionError:
         if equal(old, new):
             return []

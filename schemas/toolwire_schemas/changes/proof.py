@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from .apart import apart
 from .cases import Case, cases
-from .nodes import Key, Node, TooComplex
+from .nodes import Key, Node, TooComplex, spend
 from .rules import RULES, impossible
 from .sameness import Sameness
 
@@ -72,6 +72,7 @@ class Proof:
 
     def _step(self, steps: int = 1) -> None:
         self._steps += steps
+        spend(steps)
         if self._steps > _MAX_STEPS or len(self._claimed) > _MAX_DEPTH:
             raise TooComplex
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..subschemas import LISTS, NAMED, ONE
-from .nodes import SAYING, Document, Key, Node, identity, is_schema, never
+from .nodes import SAYING, Document, Key, Node, TooComplex, identity, is_schema, never, spend
 
 
 def _read_alike(one: Document, other: Document) -> bool:
@@ -21,7 +21,10 @@ class Sameness:
         pair = (one.key, other.key)
         if pair not in self._known:
             visited: set[tuple[Key, Key]] = set()
-            same = self._agree(one, other, visited)
+            try:
+                same = self._agree(one, other, visited)
+            except TooComplex:  # whoever asks proves what is not the same, and notices it too
+                return False
             self._known[pair] = same
             if same:
                 self._known |= dict.fromkeys(visited, True)
@@ -30,9 +33,16 @@ class Sameness:
     def _agree(self, one: Node, other: Node, visited: set[tuple[Key, Key]]) -> bool:
         one, other = one.resolved(), other.resolved()
         pair = (one.key, other.key)
-        if pair in visited or self._known.get(pair):
-            return True
+        if pair in visited or pair in self._known:
+            return self._known.get(pair, True)
+        spend()
         visited.add(pair)
+        same = self._say_the_same(one, other, visited)
+        if not same:  # though parts of it were taken to be the same while it was compared
+            self._known[pair] = False
+        return same
+
+    def _say_the_same(self, one: Node, other: Node, visited: set[tuple[Key, Key]]) -> bool:
         if isinstance(one.schema, bool) or isinstance(other.schema, bool):
             return one.schema is other.schema
         if not (isinstance(one.schema, dict) and isinstance(other.schema, dict)):

@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from .cases import NUMBERS, Case, cases, element, members, prefix
-from .nodes import IN_PLACE, Key, Node, TooComplex, identity, kind
+from .nodes import IN_PLACE, Key, Node, TooComplex, identity, kind, spend
 from .proof import Proof
 
 if TYPE_CHECKING:
@@ -203,6 +203,7 @@ def within(nodes: Iterable[Node]) -> list[Node]:
         node = waiting.pop(0)
         if node.key in found:
             continue
+        spend()
         found[node.key] = node
         words = node.words
         if "$ref" in words and (there := node.document.target(words["$ref"])) is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from .nodes import equal
+from .nodes import MAX_STEPS, equal, limited
 from .places import Difference, differences
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ LEVELS: tuple[Level, ...] = ("none", "patch", "minor", "unknown", "major")
 _ALIKE = 0.6
 """How alike two names are, at least, if one tool is taken for the other under a new name: as difflib has it."""
 
+_MAX_NAME = 200
+"""Longer names are not compared: MCP has at most 128 characters."""
 _MAX_PAIRS = 20_000
 """Where more tools than that might be the same, these are other lists, and to compare the names takes seconds."""
 
@@ -66,9 +68,10 @@ def between(old: Sequence[Any], new: Sequence[Any]) -> list[Change]:
         BadList: if an entry is no tool, or two tools have one name.
     """
     before, after = _by_name(old, "the old list"), _by_name(new, "the new list")
-    found = list(_of_list(before, after))
-    for name in before.keys() & after.keys():
-        found += _of_tool(before[name], after[name])
+    with limited(MAX_STEPS):
+        found = list(_of_list(before, after))
+        for name in [name for name in before if name in after]:
+            found += _of_tool(before[name], after[name])
     order = {name: place for place, name in enumerate([*before, *after])}
     return sorted(found, key=lambda change: (-LEVELS.index(change.level), order.get(change.tool, -1)))
 
@@ -106,8 +109,8 @@ def _of_list(before: dict[str, Entry], after: dict[str, Entry]) -> Iterator[Chan
 
 def _renamed(before: dict[str, Entry], after: dict[str, Entry]) -> Iterator[tuple[str, str]]:
     """Pairs of old and new names, the most alike first, each name once."""
-    gone = [name for name in before if name not in after]
-    come = [name for name in after if name not in before]
+    gone = [name for name in before if name not in after and len(name) <= _MAX_NAME]
+    come = [name for name in after if name not in before and len(name) <= _MAX_NAME]
     if len(gone) * len(come) > _MAX_PAIRS:
         return
     alike = ((SequenceMatcher(None, one.lower(), other.lower()).ratio(), one, other) for one in gone for other in come)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from .judge import Judge
-from .nodes import Document, Node, TooComplex, equal
+from .nodes import Document, Node, TooComplex, equal, limited
 from .proof import Proof
 from .samples import Samples
 
@@ -33,7 +33,8 @@ def takes_all(new: Any, old: Any) -> Verdict:
     if equal(old, new):
         return YES
     try:
-        return compared(Document(old).top, Document(new).top)
+        with limited():
+            return compared(Document(old).top, Document(new).top)
     except RecursionError:
         return UNKNOWN
 

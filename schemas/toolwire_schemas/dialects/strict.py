@@ -15,16 +15,19 @@ said in words, too.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
-from referencing.exceptions import Unresolvable
 
+from ..judging import Budget, CannotJudge, Judge, TooExpensive, faults_of_schema
 from ..lint import COMBINATORS
 from ..vendors import about_strict
 from .entries import Schema, followed, kind_of, properties, required, schema_of, text
 from .limits import as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # What is kept of each type, and what is said in words. What is in neither says nothing about values.
 _KEPT = {
@@ -65,10 +68,12 @@ def strict(schema: Schema) -> Schema:
         return _strict(schema)
     except RecursionError:
         raise NotStrict("", "it is nested too deeply") from None
+    except CannotJudge as error:
+        raise NotStrict("", str(error)) from None
 
 
 def _strict(schema: Schema) -> Schema:
-    if error := best_match(Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)):
+    if error := best_match(iter(faults_of_schema(schema, dialect=Draft202012Validator, is_fixed=True))):
         raise NotStrict(".".join(map(str, error.absolute_path)), f"it is no JSON Schema: {error.message}")
     for word in ("$ref", *COMBINATORS):
         if word in schema:
@@ -86,16 +91,20 @@ def restored(arguments: dict[str, Any], schema: Schema) -> dict[str, Any]:
     null, since nobody can tell which was meant. What does not fit the schema stays as it is, for the tool to refuse.
     """
     try:
-        made: dict[str, Any] = _restored(arguments, schema, Draft202012Validator(schema))
-    except RecursionError:  # a circle of alternatives, or arguments nested too deeply
+        made: dict[str, Any] = _restored(arguments, schema, _judge_of(schema), Budget())
+    except (RecursionError, CannotJudge):  # a circle of alternatives, arguments nested too deeply, too many branches
         return arguments
     return made
+
+
+def _judge_of(schema: Schema) -> Judge:
+    return Judge(schema, dialect=Draft202012Validator, is_fixed=True, checks=False)
 
 
 class _Writer:
     def __init__(self, root: Schema) -> None:
         self._root = root
-        self._validator = Draft202012Validator(root)
+        self._judge = _judge_of(root)
         self._names: dict[str, str] = {}
         self._definitions: dict[str, Schema] = {}
 
@@ -153,7 +162,7 @@ class _Writer:
     def _optional(self, made: Schema, original: Schema) -> Schema:
         """*made*, which may be null now instead of being left out, and says what that means."""
         default = f"default: {as_json(original['default'])}" if original.get("default") is not None else ""
-        if _takes(self._validator, original, None):
+        if _takes(self._judge, original, None):
             return _saying(made, default)
         note = f"null for the {default}" if default else "null to leave it out"
         if set(made) - {"description"} == {"anyOf"}:
@@ -167,15 +176,14 @@ class _Writer:
         members = list(first) if isinstance(first, list) else []
         if schema.get("items") or not members:
             members.append(schema.get("items"))
-        made: list[Schema] = []
-        for member in members:
-            written = self.schema(member, f"{where}.items")
-            made += [part for part in written.get("anyOf", [written]) if part not in made]
+        written = [self.schema(member, f"{where}.items") for member in members]
+        made = _unique(part for whole in written for part in whole.get("anyOf", [whole]))
         return made[0] if len(made) == 1 else {"anyOf": made}
 
     def _enum(self, schema: Schema, where: str) -> Schema:
         values = schema["enum"] if isinstance(schema["enum"], list) else []
-        allowed = [value for value in values if _takes(self._validator, {**schema, "enum": values}, value)]
+        beside = {word: value for word, value in schema.items() if word != "enum"}
+        allowed = [value for value in values if _takes(self._judge, beside, value)]
         kinds = dict.fromkeys(kind_of([value]) for value in allowed)
         if not allowed or None in kinds:
             raise NotStrict(where, "strict mode has only values that are text, numbers, booleans or null")
@@ -199,10 +207,7 @@ class _Writer:
 
     def _any_of(self, schema: Schema, members: list[Any], where: str) -> Schema:
         made = [self.schema(member, f"{where}[{index}]") for index, member in enumerate(members)]
-        flat: list[Schema] = []
-        for member in made:
-            parts = member["anyOf"] if member.keys() == {"anyOf"} else [member]
-            flat += [part for part in parts if part not in flat]
+        flat = _unique(part for whole in made for part in (whole["anyOf"] if whole.keys() == {"anyOf"} else [whole]))
         return _with_description(flat[0] if len(flat) == 1 else {"anyOf": flat}, schema, "", but=("anyOf", "oneOf"))
 
     def _reference(self, schema: Schema, where: str) -> Schema:
@@ -224,6 +229,10 @@ class _Writer:
         while name in self._definitions:
             name += "_"
         return name
+
+
+def _unique(parts: Iterable[Schema]) -> list[Schema]:
+    return list({as_json(part): part for part in reversed(list(parts))}.values())[::-1]
 
 
 def _kept(schema: Schema, kind: str) -> Schema:
@@ -251,33 +260,40 @@ def _saying(made: Schema, *notes: str) -> Schema:
     return {**made, "description": f"{made.get('description', '')} ({note})".strip()} if note else made
 
 
-def _restored(value: Any, schema: Schema, validator: Draft202012Validator) -> Any:
-    schema = followed(schema, validator.schema)
+def _restored(value: Any, schema: Schema, judge: Judge, budget: Budget) -> Any:
+    budget.spend()
+    schema = followed(schema, judge.schema)
     for word in ("anyOf", "oneOf"):
         for member in schema[word] if isinstance(schema.get(word), list) else []:
-            candidate = _restored(value, schema_of(member), validator)
-            if _takes(validator, member, candidate):
+            candidate = _restored(value, schema_of(member), judge, budget)
+            if _takes(judge, member, candidate):
                 value = candidate
                 break
     for member in schema["allOf"] if isinstance(schema.get("allOf"), list) else []:
-        value = _restored(value, schema_of(member), validator)
+        value = _restored(value, schema_of(member), judge, budget)
     if isinstance(value, list):
         first = schema["prefixItems"] if isinstance(schema.get("prefixItems"), list) else []
         items = [*first, *[schema.get("items")] * (len(value) - len(first))]
-        return [_restored(item, schema_of(inner), validator) for item, inner in zip(value, items, strict=False)]
+        return [_restored(item, schema_of(inner), judge, budget) for item, inner in zip(value, items, strict=False)]
     if not isinstance(value, dict):
         return value
     members, needed = properties(schema), required(schema)
     return {
-        name: _restored(item, members.get(name, {}), validator)
+        name: _restored(item, members.get(name, {}), judge, budget)
         for name, item in value.items()
-        if item is not None or name in needed or name not in members or _takes(validator, members[name], None)
+        if item is not None or name in needed or name not in members or _takes(judge, members[name], None)
     }
 
 
-def _takes(validator: Draft202012Validator, schema: Any, value: Any) -> bool:
-    """Whether *value* is valid by *schema*, a part of the one that *validator* is for."""
+def _takes(judge: Judge, schema: Any, value: Any) -> bool:
+    """Whether *value* is valid by *schema*, a part of the one that *judge* is for.
+
+    Raises:
+        TooExpensive: as a `Judge` does.
+    """
     try:
-        return bool(validator.evolve(schema=schema).is_valid(value))
-    except (Unresolvable, RecursionError, re.error):
+        return judge.is_valid(value, schema)
+    except TooExpensive:
+        raise
+    except CannotJudge:
         return False

@@ -103,6 +103,7 @@ def _expanded(
     document: Document, pending: list[Schema], choices: tuple[_Choice, ...], way: Way, seen: frozenset[str]
 ) -> Iterator[Way]:
     while pending:
+        document.spend()
         schema = pending.pop()
         if schema is True:
             continue

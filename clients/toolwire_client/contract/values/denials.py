@@ -7,7 +7,6 @@ or an item is broken by what fits the schema around it, with a denial of its own
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,6 +14,7 @@ import msgspec
 from . import nasty
 from .arrays import TWINS_WORD
 from .conjunction import KINDS, KINDS_WORD, dependent_names, dependent_schemas, kinds_of
+from .document import matches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,12 +111,12 @@ class Denials:
             yield from self._of_member(rest, name, inner, "properties", depth)
         free = [name for name in _UNKNOWN if name not in properties]
         for pattern, inner in patterns.items():
-            for name in [name for name in free if re.search(pattern, name)][:1]:
+            for name in [name for name in free if matches(pattern, name)][:1]:
                 rest = {**schema, "patternProperties": without(patterns, pattern)}
                 rest["properties"] = {**properties, name: True}
                 yield from self._of_member(rest, name, inner, "patternProperties", depth)
         if "additionalProperties" in schema:
-            for name in [name for name in free if not any(re.search(pattern, name) for pattern in patterns)][:1]:
+            for name in [name for name in free if not any(matches(pattern, name) for pattern in patterns)][:1]:
                 rest = {**schema, "properties": {**properties, name: True}}
                 yield from self._of_member(rest, name, schema["additionalProperties"], "additionalProperties", depth)
         if "propertyNames" in schema:

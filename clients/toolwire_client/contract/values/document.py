@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from jsonschema import Draft7Validator, Draft202012Validator, FormatChecker
-from jsonschema.exceptions import SchemaError
-from referencing import Registry
+from jsonschema import Draft7Validator, Draft202012Validator
+from toolwire_schemas.judging import MAX_STEPS, Budget, CannotJudge, Judge, faults_of_schema, search
 from toolwire_schemas.patterns import problem
 from toolwire_schemas.subschemas import target, walk
 
@@ -25,6 +24,9 @@ _UNSUPPORTED = {
     "unevaluatedItems": "what it applies to depends on all other words",
 }
 _LARGEST = {"minLength": 10**6, "minItems": 10**4, "minContains": 10**4, "minProperties": 10**3}
+_MAX_LENGTH = 1_000_000
+_MAX_STEPS = 100 * MAX_STEPS
+"""All that is done with a schema's values together. Ordinary ones take a hundredth of it."""
 _ALLOWING_ALL: tuple[Schema, ...] = (True, {})
 
 
@@ -41,10 +43,18 @@ class Document:
         self.root = schema
         self.is_draft7 = _is_draft7(schema)
         dialect = Draft7Validator if self.is_draft7 else Draft202012Validator
-        self._validator = dialect(schema, registry=Registry())  # nothing is fetched, whatever it refers to
+        self._steps = Budget(_MAX_STEPS)
         try:
+            if len(conjunction_key((schema,))) > _MAX_LENGTH:
+                raise Unsupported("", f"no values are made of more than {_MAX_LENGTH:,} characters of schema")
+            for fault in faults_of_schema(schema, dialect=dialect, is_fixed=True)[:1]:
+                where = ".".join(map(str, fault.absolute_path))
+                raise Unsupported(where, f"this is no valid schema: {fault.message[:200]}")
+            self._judge = Judge(schema, dialect=dialect, is_fixed=True, checks=False)
             for where, why in self._faults():
                 raise Unsupported(where, why)
+        except CannotJudge as error:
+            raise Unsupported("", str(error)) from None
         except RecursionError:
             raise Unsupported("", "it is nested too deeply") from None
 
@@ -57,23 +67,36 @@ class Document:
         """Whether *value* is valid by *schema*, whose references are this document's. Formats are not judged.
 
         Raises:
-            Unsupported: if jsonschema cannot tell.
+            Unsupported: if jsonschema cannot tell, or has told too often.
         """
         try:
-            return bool(self._validator.evolve(schema=schema).is_valid(value))
-        except ArithmeticError as error:  # it divides by `multipleOf` in floating point
-            raise Unsupported("", f"its numbers are too large to be judged: {error}") from None
+            return self._judge.is_valid(value, schema, total=self._steps)
+        except CannotJudge as error:
+            raise Unsupported("", str(error)) from None
 
-    def errors(self, value: Any) -> Iterator[Any]:
-        """Yield what jsonschema has to say against *value*."""
-        yield from self._validator.iter_errors(value)
+    def errors(self, value: Any) -> list[Any]:
+        """Return jsonschema's errors about *value*.
+
+        Raises:
+            Unsupported: as `is_valid`.
+        """
+        try:
+            return self._judge.errors(value, total=self._steps)
+        except CannotJudge as error:
+            raise Unsupported("", str(error)) from None
+
+    def spend(self, steps: int = 1) -> None:
+        """Count steps of work on this schema.
+
+        Raises:
+            Unsupported: if it takes too many.
+        """
+        try:
+            self._steps.spend(steps)
+        except CannotJudge as error:
+            raise Unsupported("", str(error)) from None
 
     def _faults(self) -> Iterator[tuple[str, str]]:
-        try:
-            self._validator.check_schema(self.root, format_checker=FormatChecker(()))  # patterns are told of below
-        except SchemaError as error:
-            yield ".".join(map(str, error.absolute_path)), f"this is no valid schema: {error.message[:200]}"
-            return
         for where, schema in walk(self.root, "schema") if isinstance(self.root, dict) else ():
             if "$id" in schema and schema is not self.root:
                 yield f"{where}.$id", "references from here on lead elsewhere"
@@ -114,6 +137,18 @@ class Document:
                 yield f"{where}.$ref", f"{reference} leads to something that is no schema"
         except (LookupError, ValueError):
             yield f"{where}.$ref", f"{reference} leads out of the schema, or nowhere; only #/… is followed"
+
+
+def matches(pattern: str, text: str, flags: int = 0) -> bool:
+    """Return whether a part of *text* matches *pattern*.
+
+    Raises:
+        Unsupported: if that takes too long.
+    """
+    try:
+        return search(pattern, text, Budget().spend, flags)
+    except CannotJudge as error:
+        raise Unsupported("", str(error)) from None
 
 
 def conjunction_key(schemas: tuple[Schema, ...]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from .conjunction import dependent_names
+from .document import matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,7 +47,7 @@ def _said_of(name: str, schema: dict[str, Any]) -> list[Schema]:
     properties: dict[str, Schema] = schema.get("properties", {})
     patterns: dict[str, Schema] = schema.get("patternProperties", {})
     said = [properties[name]] if name in properties else []
-    said += [inner for pattern, inner in patterns.items() if re.search(pattern, name)]
+    said += [inner for pattern, inner in patterns.items() if matches(pattern, name)]
     if not said and "additionalProperties" in schema:
         return [schema["additionalProperties"]]
     return said

@@ -5,14 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hypothesis import reject
 from hypothesis import strategies as st
+from toolwire_schemas.matching import Graph, graph, is_cheap
 
 from . import nasty
+from .document import matches
 from .formats import FORMATS
 
 if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn
+
     from .conjunction import Way
 
+_SOME = 500
+"""Characters of a text that Hypothesis makes for a pattern, and many times the usual."""
+_MAX_SPELT = 300
 _LONG = 100  # a longer string is made by repeating a shorter one
 
 # One piece repeated, from the first character to the last: what most patterns of tools are. Its count is our choice.
@@ -66,8 +74,11 @@ def matching(pattern: str, least: int = 0, most: int | None = None) -> st.Search
         if high is not None and low > high:
             return st.nothing()
         pattern = f"^{piece}{{{low},{'' if high is None else high}}}$"
-    ascii_only = re.compile(pattern, re.ASCII)
-    return st.from_regex(ascii_only).map(lambda text: text.removesuffix("\n")).map(lambda text: text.ljust(least, "a"))
+    if is_cheap(pattern, _SOME):
+        made = st.from_regex(re.compile(pattern, re.ASCII))
+    else:  # Hypothesis would search what it made
+        made = _spelt(graph(pattern, re.ASCII))
+    return made.map(lambda text: text.removesuffix("\n")).map(lambda text: text.ljust(least, "a"))
 
 
 def matches_everywhere(pattern: str, text: str) -> bool:
@@ -77,12 +88,29 @@ def matches_everywhere(pattern: str, text: str) -> bool:
     """
     if _ENDS_OF_LINES.search(text) and not _MENTIONS_THEM.search(pattern):
         return False
-    return bool(re.search(pattern, text) and re.search(pattern, text, re.ASCII))
+    return matches(pattern, text) and matches(pattern, text, re.ASCII)
 
 
 def matches_somewhere(pattern: str, text: str) -> bool:
     """Whether *text* may match *pattern*, in Python or in JavaScript, to which a byte order mark is a space."""
-    return bool("\ufeff" in text or re.search(pattern, text) or re.search(pattern, text, re.ASCII))
+    return "\ufeff" in text or matches(pattern, text) or matches(pattern, text, re.ASCII)
+
+
+@st.composite
+def _spelt(draw: DrawFn, pattern: Graph) -> str:
+    """Draw what a way through *pattern* spells. Tests of what is around are left to who uses it."""
+    text, node = "", pattern.start
+    for _ in range(_MAX_SPELT):
+        test, following = pattern.steps[node]
+        if test is not None and (letters := [letter for letter in _LETTERS if test.fullmatch(letter)]):
+            text += draw(st.sampled_from(letters))
+        if node == pattern.end:
+            return text
+        node = draw(st.sampled_from(following))
+    return reject()
+
+
+_LETTERS = [chr(number) for number in range(256)]
 
 
 def _texts(least: int, most: int | None) -> st.SearchStrategy[str]:

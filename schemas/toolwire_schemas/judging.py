@@ -1,0 +1,262 @@
+"""Judges values by JSON Schemas that anybody may have written, within a budget of steps.
+
+A schema of a few lines can ask for more work than a computer does in a year: references that double at each level,
+patterns that backtrack, lists compared item by item. Every such schema of another program is judged here.
+
+Strategy. jsonschema judges, with each of its keywords wrapped by one that counts. The keywords that use patterns or
+compare items are our own, since theirs may take for ever within one step.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from .matching import MAX_STEPS, Budget, CannotJudge, TooExpensive, is_cheap, search
+from .wellformed import is_well_formed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Keyword = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
+
+__all__ = ["MAX_STEPS", "Budget", "CannotJudge", "Judge", "TooExpensive", "faults_of_schema", "search"]
+
+MAX_DEPTH = 100
+"""JSON values within each other. jsonschema's metaschema needs some ten calls for each, of the thousand there are."""
+_MAX_STEPS_OF_SCHEMA = 4 * MAX_STEPS
+_MAX_ERRORS = 1000
+_LONG_NAME = 1000
+
+_budget: ContextVar[Budget] = ContextVar("budget")
+
+
+class Judge:
+    """Judges values by *schema*. References never leave the schema.
+
+    *dialect* is the draft for a schema that does not name one; its own draft for one that does, unless *is_fixed*.
+
+    Raises:
+        CannotJudge: if it is no JSON Schema, or too large to be judged by.
+    """
+
+    def __init__(self, schema: Any, *, dialect: Any = None, is_fixed: bool = False, checks: bool = True) -> None:
+        from referencing import Registry
+
+        self.schema = schema
+        self._kind = _bounded(_dialect(None if is_fixed else schema, dialect))
+        if checks and (faults := _faults(self._kind, schema)):
+            raise CannotJudge(f"it is no JSON Schema: {faults[0].message[:200]}")
+        _check_names(schema)
+        self._validator: Any = self._kind(schema, registry=Registry())  # nothing is fetched
+
+    def errors(
+        self, value: Any, schema: Any = None, *, formats: bool = False, total: Budget | None = None
+    ) -> list[Any]:
+        """Return jsonschema's errors about *value* by the schema, or by a part *schema* of it; at most 1,000.
+
+        The steps are also taken from *total*.
+
+        Raises:
+            CannotJudge: if the schema does not tell, as with circular references; `TooExpensive` after too many steps.
+        """
+        return self._judged(value, schema, _MAX_ERRORS, formats, total)
+
+    def is_valid(self, value: Any, schema: Any = None, *, formats: bool = False, total: Budget | None = None) -> bool:
+        """Return whether *value* fits the schema, or a part *schema* of it.
+
+        Raises:
+            CannotJudge: as `errors`.
+        """
+        return not self._judged(value, schema, 1, formats, total)
+
+    def _judged(self, value: Any, schema: Any, most: int, formats: bool, total: Budget | None) -> list[Any]:
+        validator = self._validator
+        changes = {} if schema is None else {"schema": schema}
+        if formats:
+            changes["format_checker"] = self._kind.FORMAT_CHECKER
+        before = _budget.set(budget := Budget())
+        try:
+            return _first(most, (validator.evolve(**changes) if changes else validator).iter_errors(value))
+        finally:
+            _budget.reset(before)
+            if total is not None:
+                total.spend(MAX_STEPS - budget.left)
+
+
+def faults_of_schema(schema: Any, *, dialect: Any = None, is_fixed: bool = False) -> list[Any]:
+    """Return jsonschema's errors about *schema* as a JSON Schema, at most 1,000, without those about formats.
+
+    *dialect* and *is_fixed* mean what they do for a `Judge`.
+
+    Raises:
+        CannotJudge: if it is too large or nested too deeply to be looked at.
+    """
+    return _faults(_bounded(_dialect(None if is_fixed else schema, dialect)), schema)
+
+
+def _faults(kind: Any, schema: Any) -> list[Any]:
+    _check_depth(schema)
+    if _is_known(kind) and is_well_formed(schema):
+        return []
+    before = _budget.set(Budget(_MAX_STEPS_OF_SCHEMA))
+    try:
+        return _first(_MAX_ERRORS, kind(kind.META_SCHEMA).iter_errors(schema))
+    finally:
+        _budget.reset(before)
+
+
+def _is_known(kind: Any) -> bool:
+    return any(draft in kind.META_SCHEMA["$id"] for draft in ("draft-07", "2019-09", "2020-12"))
+
+
+def _first(most: int, errors: Iterator[Any]) -> list[Any]:
+    from jsonschema.exceptions import UnknownType
+    from referencing.exceptions import Unresolvable
+
+    found: list[Any] = []
+    try:
+        for error in errors:
+            found.append(error)
+            if len(found) >= most:
+                break
+    except RecursionError:
+        raise CannotJudge("it is nested too deeply, or refers to itself in a circle") from None
+    except ArithmeticError as error:  # jsonschema divides in floating point
+        raise CannotJudge(f"its numbers are too large to be judged: {error}") from None
+    except (Unresolvable, UnknownType, ValueError, TypeError, AttributeError, LookupError) as error:
+        raise CannotJudge(f"it does not tell: {str(error)[:200]}") from error
+    return found
+
+
+def _check_depth(schema: Any) -> None:
+    level, depth = [schema], 0
+    while level := [inner for value in level for inner in _inside(value)]:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise TooExpensive(f"it is nested more than {MAX_DEPTH} levels deep")
+
+
+def _inside(value: Any) -> list[Any]:
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [inner for inner in members if isinstance(inner, dict | list)]
+
+
+def _check_names(schema: Any) -> None:
+    """Refuse patterns of names that would be searched by jsonschema itself, for `unevaluatedProperties`."""
+    level, patterns, needed = [schema], list[str](), False
+    while level:
+        for value in level:
+            if isinstance(value, dict):
+                needed |= "unevaluatedProperties" in value
+                patterns += value["patternProperties"] if isinstance(value.get("patternProperties"), dict) else ()
+        level = [inner for value in level for inner in _inside(value)]
+    if needed and not all(is_cheap(pattern, _LONG_NAME) for pattern in patterns):
+        raise TooExpensive("a pattern takes too long beside unevaluatedProperties")
+
+
+def _dialect(schema: Any, default: Any) -> Any:
+    """The validator of the draft that *schema* names, or else the *default*."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import validator_for
+
+    named = schema.get("$schema") if isinstance(schema, dict) else None
+    default = default or Draft202012Validator
+    return validator_for({"$schema": named}, default=default) if isinstance(named, str) else default
+
+
+@cache
+def _bounded(kind: Any) -> Any:
+    """jsonschema's validator of this *kind*, which spends steps of the current budget."""
+    from jsonschema.validators import extend
+
+    ours = {word: keyword for word, keyword in _OURS.items() if word in kind.VALIDATORS}
+    made = extend(kind, {word: _counted(keyword) for word, keyword in {**kind.VALIDATORS, **ours}.items()})
+    theirs = made.evolve
+
+    def evolve(self: Any, **changes: Any) -> Any:
+        _budget.get().spend()
+        part = changes.get("schema", self.schema)
+        if isinstance(part, dict) and "$schema" in part:  # it would get a validator of that draft, which does not count
+            part = {word: value for word, value in part.items() if word != "$schema"}
+        return theirs(self, **{**changes, "schema": part})
+
+    made.evolve = evolve
+    return made
+
+
+def _counted(keyword: Keyword) -> Keyword:
+    def counting(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        budget = _budget.get()
+        budget.spend(1 + (len(value) >> 3 if isinstance(value, dict | list) else 0))
+        for error in keyword(validator, value, instance, schema) or ():
+            budget.spend(1 + (len(error.message) >> 8))  # it has the whole value in it
+            yield error
+
+    return counting
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:
+    if isinstance(instance, str) and not search(pattern, instance, _budget.get().spend):
+        yield _error(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(validator: Any, patterns: dict[str, Any], instance: Any, schema: Any) -> Iterator[Any]:
+    spend = _budget.get().spend
+    for pattern, inner in patterns.items() if isinstance(instance, dict) else ():
+        for name, member in instance.items():
+            if search(pattern, name, spend):
+                yield from validator.descend(member, inner, path=name, schema_path=pattern)
+
+
+def _additional_properties(validator: Any, more: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    if not isinstance(instance, dict):
+        return
+    spend = _budget.get().spend
+    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    extras = [name for name in instance if name not in known]
+    extras = [name for name in extras if not any(search(pattern, name, spend) for pattern in patterns)]
+    if isinstance(more, dict):
+        for name in extras:
+            yield from validator.descend(instance[name], more, path=name)
+    elif not more and extras:
+        named = ", ".join(map(repr, extras))
+        yield _error(
+            f"Additional properties are not allowed ({named} {'was' if len(extras) == 1 else 'were'} unexpected)"
+        )
+
+
+def _unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    if wanted and isinstance(instance, list):
+        _budget.get().spend(len(instance) >> 3)
+        if len(set(map(_identity, instance))) < len(instance):
+            yield _error(f"{instance!r} has non-unique elements")
+
+
+def _identity(value: Any) -> Any:
+    """What is equal for equal JSON values, and for no others: 1.0 is 1, and true is not."""
+    match value:
+        case bool() | None:
+            return (value,)
+        case int() | float():
+            return ("number", str(int(value)) if value == int(value) else repr(value))
+        case list():
+            return ("array", *map(_identity, value))
+        case dict():
+            return frozenset((name, _identity(member)) for name, member in value.items())
+    return value
+
+
+def _error(message: str) -> Any:
+    from jsonschema import ValidationError
+
+    return ValidationError(message)
+
+
+_OURS: dict[str, Keyword] = {
+    "pattern": _pattern,
+    "patternProperties": _pattern_properties,
+    "additionalProperties": _additional_properties,
+    "uniqueItems": _unique_items,
+}

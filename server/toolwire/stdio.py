@@ -85,6 +85,10 @@ def claim(*, watched: bool = False) -> Streams:
         os.fstat(1)
     except OSError:
         raise NotConnected("there is no standard input or no standard output; start it with a pipe on both") from None
+    if os.getpid() == 1 and threading.active_count() == 1:
+        from toolwire_tools.guardian import reap_orphans
+
+        reap_orphans()
     _claimed = True
     null = os.open(os.devnull, os.O_RDWR)
     if null == 2:  # started without stderr: nothing of the protocol's may get that number

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -336,3 +337,73 @@ def test_children_inherit_neither_stream(process: Process, tmp_path: Path) -> No
     protocol = {os.readlink(f"/proc/self/fd/{stream.fileno()}") for stream in ours if stream}
 
     assert not pipes & protocol
+
+
+CONTAINED = '''
+import os, subprocess, time
+
+def zombies() -> int:
+    """How many processes have ended that nobody waits for."""
+    found = 0
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat") as file:
+                found += file.read().rpartition(")")[2].split()[0] == "Z"
+        except OSError:
+            continue
+    return found
+
+def leave_orphans(count: int) -> None:
+    """Have processes whose parent ends before they do."""
+    for _ in range(count):
+        subprocess.run(["sh", "-c", "sleep 0.01 &"], check=True)
+
+def status_of_a_child_that_ended_long_ago() -> int:
+    child = subprocess.Popen(["sh", "-c", "exit 7"])
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    leave_orphans(3)
+    while zombies() > 1:
+        time.sleep(0.01)
+    return child.wait()
+
+def numbers() -> list[int]:
+    return [os.getpid(), os.getppid()]
+'''
+
+
+@pytest.fixture
+def contained(tmp_path: Path) -> Iterator[Process]:
+    """A server that is started as the first process of a PID namespace, as in a container."""
+    wrapper = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*wrapper, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this system lets nobody make a PID namespace")
+    path = tmp_path / "contained.py"
+    path.write_text(CONTAINED)
+    serve = [*wrapper, sys.executable, "-m", "toolwire", "serve", str(path)]
+    start = f"import os; os.execvp('unshare', {serve!r})"
+    with running("-c", start) as process:
+        yield process
+
+
+def value(process: Process, name: str, **arguments: Any) -> Any:
+    return process.ask(call(name, arguments))["result"]["structuredContent"]["result"]
+
+
+def test_the_first_process_of_a_container_reaps_orphans_and_takes_no_status_from_a_tool(contained: Process) -> None:
+    assert value(contained, "numbers")[1] == 1
+    assert value(contained, "status_of_a_child_that_ended_long_ago") == 7
+
+    contained.ask(call("leave_orphans", {"count": 5}))
+
+    wait_until(lambda: value(contained, "zombies") == 0)
+    assert contained.hang_up() == []
+    assert contained.wait() == 0
+
+
+def test_the_first_process_of_a_container_ends_when_it_is_asked_to(contained: Process) -> None:
+    assert value(contained, "numbers")[1] == 1
+
+    [first] = Path(f"/proc/{contained.popen.pid}/task/{contained.popen.pid}/children").read_text().split()
+    os.kill(int(first), signal.SIGTERM)
+
+    assert contained.wait() == 0

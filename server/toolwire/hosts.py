@@ -207,12 +207,17 @@ class Taken(Exception):
 def merged(host: Host, text: str, server: Server, *, force: bool = False) -> str:
     """Return the *text* of the host's file with the server in it, and everything else as it was.
 
+    Variables of the environment that the server has there are kept, unless *server* gives them another value.
+
     Raises:
         jsonc.NotJson: if it is not what the host could read.
         Taken: if there is another server of that name; with *force* it is replaced.
     """
     path, made = (host.holds, server.name), entry(host, server)
     there = jsonc.member(text, path, comments=host.comments)
+    kept = there.get("env") if isinstance(there, dict) and is_ours(there) else None
+    if isinstance(kept, dict):
+        made = {**made, "env": {**kept, **server.env}}
     if there == made:
         return text
     if there is not None and not (force or is_ours(there)):

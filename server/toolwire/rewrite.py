@@ -27,7 +27,8 @@ class NotRewritten(Exception):
 def rewrite(path: str, change: Callable[[str], str]) -> Rewritten:
     """Give the text of the file at *path* to *change* and put what it returns in its place; a missing file is empty.
 
-    Links are followed, so that they stay links. Line ends are *change*'s affair, and permissions are kept.
+    Links are followed, so that they stay links. Line ends are *change*'s affair, and permissions are kept; a new file
+    is for its owner alone.
 
     Raises:
         NotRewritten: if that is not possible, or the file was changed by somebody else meanwhile.
@@ -90,7 +91,7 @@ def _replace(path: str, before: bytes | None, after: bytes) -> None:
 
 def _write_new(path: str, data: bytes, *, like: str | None) -> None:
     """Write a file that must not exist, with the permissions of another: these files may hold keys."""
-    mode = 0o666 if like is None else os.stat(like).st_mode & 0o777
+    mode = 0o600 if like is None else os.stat(like).st_mode & 0o777
     with os.fdopen(
         os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode), "wb"
     ) as file:

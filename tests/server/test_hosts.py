@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -149,6 +150,27 @@ def test_ours_is_replaced_and_another_only_by_force() -> None:
         with pytest.raises(Taken, match="npx -y some-server"):
             merged(one, text, SERVER)
         assert parse(merged(one, text, SERVER, force=True)).value[one.holds] == {"tools": entry(one, SERVER)}
+
+
+def test_the_environment_that_ours_has_there_is_kept_and_that_of_another_is_not() -> None:
+    ours = Server("tools", "/old/python", ["-m", "toolwire", "serve", "x.py"], {"API_KEY": "secret", "MODE": "old"})
+    another = Server("tools", "npx", ["-y", "some-server"], {"API_KEY": "secret"})
+    new = msgspec.structs.replace(SERVER, env={"MODE": "new"})
+    for one in OTHERS:
+        kept = parse(merged(one, merged(one, "", ours), new)).value[one.holds]["tools"]
+        assert kept == {**entry(one, SERVER), "env": {"API_KEY": "secret", "MODE": "new"}}
+        assert parse(merged(one, merged(one, "", another), new, force=True)).value[one.holds]["tools"]["env"] == new.env
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
+def test_a_new_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "mcp.json"
+    mask = os.umask(0)
+    try:
+        rewrite(str(path), lambda text: "{}")
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize(

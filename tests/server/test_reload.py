@@ -124,3 +124,76 @@ def test_a_new_file_in_a_folder_that_is_served_is_found(tmp_path: Path) -> None:
         assert process.ask(call("two"))["result"]["structuredContent"] == {"result": 2}
         assert process.hang_up() == []
         assert process.wait() == 0
+
+
+def release(folder: Path, word: str) -> Path:
+    """A folder with the tools and a module that they import, all of the same size and time whatever *word* is."""
+    folder.mkdir()
+    write(folder / "helper.py", f"WORD = {word!r}\n")
+    write(folder / "my_tools.py", TOOLS)
+    for file in folder.iterdir():
+        os.utime(file, (1, 1))
+    return folder
+
+
+def switch(link: Path, target: Path) -> None:
+    """Let *link* lead to *target*, in one step."""
+    beside = link.with_name(f"{link.name}.new")
+    beside.symlink_to(target)
+    os.replace(beside, link)
+
+
+@pytest.mark.parametrize("target", ["current/my_tools.py", "current", "tools.py"])
+@pytest.mark.parametrize("isolate", [[], ["--isolate"]], ids=["threads", "processes"])
+def test_a_link_that_is_switched_is_followed_with_all_that_is_imported(
+    tmp_path: Path, target: str, isolate: list[str]
+) -> None:
+    old, new = release(tmp_path / "release-1", "old"), release(tmp_path / "release-2", "new")
+    switch(tmp_path / "current", old)
+    switch(tmp_path / "tools.py", old / "my_tools.py")
+    with running("-m", "toolwire", "serve", str(tmp_path / target), "--reload", *isolate) as process:
+        assert said(process) == "old"
+
+        switch(tmp_path / "current", new)
+        switch(tmp_path / "tools.py", new / "my_tools.py")
+        until_stderr_says(process, "changed; serving")
+        assert said(process) == "new"
+
+        switch(tmp_path / "current", old)
+        switch(tmp_path / "tools.py", old / "my_tools.py")
+        wait_until(lambda: b"".join(process._stderr).count(b"changed; serving") == 2)
+        assert said(process) == "old"
+
+
+@pytest.mark.parametrize("target", ["tools/my_tools.py", "tools"])
+def test_a_folder_that_is_replaced_by_another_is_followed(tmp_path: Path, target: str) -> None:
+    release(tmp_path / "tools", "old")
+    release(tmp_path / "other", "new")
+    with running("-m", "toolwire", "serve", str(tmp_path / target), "--reload") as process:
+        assert said(process) == "old"
+
+        (tmp_path / "tools").rename(tmp_path / "gone")
+        (tmp_path / "other").rename(tmp_path / "tools")
+        until_stderr_says(process, "changed; serving")
+        assert said(process) == "new"
+
+        write(tmp_path / "tools" / "helper.py", "WORD = 'newest'\n")
+        until_stderr_says(process, "helper.py changed; serving")
+        assert said(process) == "newest"
+
+
+def test_an_import_that_hangs_is_reported_and_the_old_tools_go_on(tmp_path: Path) -> None:
+    write(tmp_path / "helper.py", "import toolwire.reload\ntoolwire.reload._HANGING_SECONDS = 0.1\nWORD = 'old'\n")
+    write(tmp_path / "my_tools.py", TOOLS)
+    with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload") as process:
+        assert said(process) == "old"
+
+        gate = tmp_path / "gate"
+        hanging = f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.005)\nWORD = 'new'\n"
+        write(tmp_path / "helper.py", hanging)
+        until_stderr_says(process, "helper.py changed, and importing it takes long")
+        assert said(process) == "old"
+
+        gate.touch()
+        until_stderr_says(process, "helper.py changed; serving 2 tools")
+        assert said(process) == "new"

@@ -119,7 +119,7 @@ def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader
     places = [load.parse(target).place for target in targets]
     folders = [os.path.dirname(place) or "." if place.endswith(imports.YAML) else place for place in places]
     try:
-        return Reloader(loading, [folder for folder in folders if os.path.isdir(folder)])
+        return Reloader(loading, [path for path in {*places, *folders} if os.path.exists(path)])
     except ImportError:
         raise LoadError("--reload needs watchfiles; install it: pip install 'toolwire[reload]'") from None
 

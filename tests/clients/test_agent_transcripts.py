@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import sys
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+import anyio
+import msgspec
 import pytest
 from agent_scripts import BACKENDS, SCHEMA, Tools, act, agent, answer, ask, final, kinds, play, replayed
 from hypothesis import given, settings
@@ -87,6 +93,90 @@ def test_what_is_no_transcript_is_refused_with_its_place(tmp_path: Any, text: st
     path.write_text(text)
     with pytest.raises(BrokenTranscript, match=match):
         load(path)
+
+
+LONG = [act("add", a=1, b=2), "what?", ask("Sure?"), act("fail", reason="x"), final("3")]
+
+
+def test_times_are_dates_in_utc_that_never_go_back(run: Any) -> None:
+    times = [json.loads(line)["at"] for line in run[0].read_text().splitlines()]
+    assert all(time.endswith("Z") and datetime.fromisoformat(time).tzinfo == UTC for time in times)
+    assert times == sorted(times)
+    assert datetime.now(UTC) - datetime.fromisoformat(times[0]) < timedelta(days=1)
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_line_that_is_doubled_or_from_another_run_is_found_and_named(data: st.DataObject) -> None:
+    waits = Approvals(ask=lambda request: True, trust_hints=False)
+    made = answer("asyncio", agent(LONG, on_ask=lambda question: "Yes.", approval=waits)).transcript
+    place = data.draw(st.integers(1, len(made) - 1))
+    foreign = data.draw(st.booleans())
+    event = data.draw(st.sampled_from(made[1:])) if foreign else made[place]
+    lines = [msgspec.json.encode(each) for each in (*made[: place + 1], event, *made[place + 1 :])]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.jsonl"
+        path.write_bytes(b"".join(line + b"\n" for line in lines))
+        with pytest.raises(BrokenTranscript, match=r"run.jsonl, line \d+, is no event that can follow") as caught:
+            agent([]).resume(path)
+        named = int(re.search(r"line (\d+)", str(caught.value))[1])  # type: ignore[index]
+        assert named == place + 2 or (foreign and named == place + 3)
+
+
+def test_events_that_follow_by_kind_and_not_by_what_they_say_are_refused_with_their_line(tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+    answer("asyncio", agent([ask("Sure?")], transcript=path))
+    with path.open("a") as file:
+        file.write('{"type":"Resumed"}\n{"type":"CallFinished","success":true,"result":1}\n')
+    with pytest.raises(BrokenTranscript, match="line 9, does not fit what is before it"):
+        agent([]).resume(path)
+    with pytest.raises(BrokenTranscript, match="event 9, does not fit"):
+        agent([]).resume(load(path))
+
+
+def test_a_second_writer_is_refused_while_a_run_is_written(tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+    refused = []
+
+    def other() -> str:
+        """Try to write to the same file, twice."""
+        for make in (
+            lambda: agent([final()], transcript=path).answer,
+            lambda: agent([], transcript=path).resume(path).answer,
+        ):
+            with pytest.raises(BlockingIOError, match="another run is writing it") as caught:
+                anyio.run(make(), "?")
+            refused.append(caught.value.filename)
+        return "done"
+
+    outcome = answer("asyncio", agent([act("other"), final("3")], [other], transcript=path))
+    assert (outcome.status, refused) == ("answered", [str(path)] * 2)
+    assert load(path) == list(outcome.transcript)
+    assert answer("asyncio", agent([final("4")], transcript=path)).status == "answered"
+
+
+def test_a_run_does_not_go_on_in_a_file_that_another_one_has_written_to(tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+    answer("asyncio", agent([final("1")], transcript=path))
+    first, second = (agent([final("2"), final("3")], transcript=path).resume(path) for _ in range(2))
+    assert play("asyncio", lambda: first.answer("?")).result == "2"
+    assert play("asyncio", lambda: first.answer("?")).result == "3"
+    written = path.read_bytes()
+    with pytest.raises(BrokenTranscript, match="another run has written to"):
+        play("asyncio", lambda: second.answer("?"))
+    assert path.read_bytes() == written
+
+
+@pytest.mark.parametrize("text", ["my notes", "my notes\n", "{}\nmy notes", '{"type":"Start', "\n"])
+def test_a_file_that_is_no_transcript_is_not_written_to(tmp_path: Any, text: str) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(text)
+    if text in ('{"type":"Start', "\n"):  # what a crash at the very beginning left
+        assert answer("asyncio", agent([final("1")], transcript=path)).status == "answered"
+        return
+    with pytest.raises(BrokenTranscript, match=r"notes\.txt"):
+        answer("asyncio", agent([final("1")], transcript=path))
+    assert path.read_text() == text
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -503,6 +503,26 @@ def test_an_identical_call_waits_for_a_person_although_everything_is_allowed(kil
     assert "needs_input" in waits.stderr
 
 
+def test_a_second_writer_and_a_doubled_line_are_one_sentence_each(killed: Path) -> None:
+    (killed / "run.jsonl").unlink()
+    (killed / "payments").unlink()
+    os.mkfifo(killed / "paying")
+    words = ["--tools", "pay.py", "--approve", "all", "--model"]
+    started = command("ask", "Pay!", *words, "payers.py:pays", "--transcript", "run.jsonl")
+    with subprocess.Popen(started, cwd=killed, stdin=subprocess.DEVNULL) as process:
+        assert (killed / "paying").read_text() == "yes"
+        for more in (("--resume", "run.jsonl"), ("--transcript", "run.jsonl")):
+            done = run("ask", "Pay!", *words, "payers.py:stops", *more, cwd=killed)
+            assert (done.returncode, done.stdout, payments(killed)) == (2, "", 1)
+            assert done.stderr == "toolwire: cannot open run.jsonl: another run is writing it\n"
+        process.kill()
+    lines = (killed / "run.jsonl").read_text().splitlines(keepends=True)
+    (killed / "run.jsonl").write_text("".join([*lines[:4], lines[3], *lines[4:]]))
+    done = run("ask", *words, "payers.py:stops", "--resume", "run.jsonl", cwd=killed)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "run.jsonl, line 5, is no event that can follow the one before it, ModelAsked" in done.stderr
+
+
 # --- on a terminal ---
 
 # The terminal becomes the one that controls the process, so that Ctrl-C reaches it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,12 +17,11 @@ from .events import Started
 from .performing import Performing
 from .replaying import FromRecord, Record, replayed
 from .session import Clock, Session
-from .transcript import Transcript, load
+from .transcript import Transcript, load, loaded
 from .user import User
 from .words import words
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import AsyncGenerator, Iterator, Sequence
 
     from ..react import Protocol
@@ -150,7 +150,12 @@ class Agent:
             BrokenTranscript: if it is none.
             OSError: if it cannot be read.
         """
-        return self._session(_events(transcript), on_live, on_ask)
+        if not isinstance(transcript, str | os.PathLike):
+            return self._session(transcript, on_live, on_ask)
+        read = loaded(transcript)
+        is_ours = self._transcript is not None and os.path.realpath(self._transcript) == os.path.realpath(transcript)
+        names = [f"{transcript}, line {number}" for number in read.lines]
+        return self._session(read.events, on_live, on_ask, names=names, end=read.end if is_ours else None)
 
     def resume_sync(
         self,
@@ -200,7 +205,15 @@ class Agent:
 
     # --- how ---
 
-    def _session(self, events: Sequence[Recorded], on_live: OnLive | None, on_ask: OnUser | None) -> Session:
+    def _session(
+        self,
+        events: Sequence[Recorded],
+        on_live: OnLive | None,
+        on_ask: OnUser | None,
+        *,
+        names: Sequence[str] = (),
+        end: int | None = None,
+    ) -> Session:
         language = self._protocol.language.name
         user = User(on_ask or self.on_ask, self._nobody, lambda kind: words(language, kind))
         performer: Performer = Performing(
@@ -212,9 +225,11 @@ class Agent:
             trim=self._trim,
             on_live=on_live,
         )
-        record = Transcript(self._transcript).add if self._transcript is not None else None
+        record = Transcript(self._transcript, end=end).add if self._transcript is not None else None
         begin = Started(model=_told(self._model), protocol=f"{type(self._protocol).__name__}, {language}")
-        return Session(self._course(), performer, begin=begin, events=events, record=record, clock=self._clock)
+        return Session(
+            self._course(), performer, begin=begin, events=events, names=names, record=record, clock=self._clock
+        )
 
     def _course(self) -> Course:
         return Course(
@@ -227,7 +242,7 @@ class Agent:
 
 
 def _events(transcript: str | os.PathLike[str] | Sequence[Recorded]) -> Sequence[Recorded]:
-    return load(transcript) if isinstance(transcript, str) or hasattr(transcript, "__fspath__") else transcript
+    return load(transcript) if isinstance(transcript, str | os.PathLike) else transcript
 
 
 def _check_trust(names: bool | tuple[str, ...], tools: Any) -> None:

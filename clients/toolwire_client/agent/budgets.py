@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import msgspec
 
 from ..react.replies import Usage
@@ -33,4 +35,4 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     turns: int = 0
     tokens: int = 0
     usage: Usage = Usage()
-    since: float = 0.0
+    since: datetime = datetime.fromtimestamp(0, UTC)

@@ -16,6 +16,7 @@ from ..react.messages import Action, Error
 from .approvals import Allow, Refuse
 from .budgets import Spent
 from .events import (
+    NEVER,
     ActionChosen,
     ApprovalAsked,
     Approved,
@@ -44,6 +45,7 @@ from .words import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from ..react import Decision, Limits, Protocol
     from .approvals import Approvals, Trust
@@ -72,7 +74,7 @@ class Course:
         self._approvals = approvals
         self._roles = roles
         self._spent = Spent()
-        self._now = 0.0
+        self._now = NEVER
         self._untold: Recorded | None = None
         self._forced: FinalForced | None = None
         self._annotations: dict[str, dict[str, Any]] = {}
@@ -80,11 +82,11 @@ class Course:
         self._call: Literal["new", "allowed", "begun"] = "new"
         self._interrupted: list[Action] = []  # calls whose end is not recorded
         self._is_again = False
-        self._asked_at = 0.0  # a person
+        self._asked_at = NEVER  # a person
         self._is_resumed = False
 
     @property
-    def now(self) -> float:
+    def now(self) -> datetime:
         """When the last event happened."""
         return self._now
 
@@ -111,7 +113,7 @@ class Course:
 
     def apply(self, event: Recorded) -> None:
         """Take note of what happened."""
-        self._now = event.at
+        before, self._now = self._now, event.at
         if _is_told(self._untold, event):
             self._untold = None
         match event:
@@ -156,6 +158,7 @@ class Course:
             case Ended():
                 self.has_ended = True
             case Resumed():
+                self._spent = msgspec.structs.replace(self._spent, since=self._spent.since + (self._now - before))
                 self._resume()
 
     def _list(self, tools: list[dict[str, Any]]) -> None:
@@ -211,7 +214,7 @@ class Course:
         return self.ending(self._forced.status, reason=self._forced.reason) if self._forced else None
 
     def _waited(self) -> None:
-        since = self._spent.since + self._now - self._asked_at
+        since = self._spent.since + (self._now - self._asked_at)
         self._spent = msgspec.structs.replace(self._spent, since=since)
         self._asked_at = self._now  # a tool may put several questions at once
 
@@ -278,7 +281,7 @@ class Course:
     def _left(self) -> float:
         """Seconds until the time is over."""
         assert self._budgets.seconds is not None
-        return self._budgets.seconds - (self._now - self._spent.since)
+        return self._budgets.seconds - (self._now - self._spent.since).total_seconds()
 
     def _exhausted(self) -> FinalForced | None:
         budgets, spent = self._budgets, self._spent

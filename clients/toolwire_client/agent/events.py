@@ -8,7 +8,8 @@ reads. So one list of events serves to watch a run, to take it up again, and to 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -27,25 +28,26 @@ the model gave no reply, or none that can be used. `cancelled` was ended from ou
 """
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Something that happened. `at` counts seconds since the first event of its transcript."""
+NEVER = datetime.fromtimestamp(0, UTC)
+"""When an event happened whose time was not recorded."""
 
-    at: float = 0.0
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Something that happened, and when."""
+
+    at: Annotated[datetime, msgspec.Meta(tz=True)] = NEVER
 
 
 class Started(Event, frozen=True, kw_only=True):
-    """An exchange begins. `version` is that of these events, `date` in UTC, as of ISO 8601."""
+    """An exchange begins. `version` is that of these events."""
 
     version: Literal[1] = 1
-    date: str = ""
     model: str = ""
     protocol: str = ""
 
 
 class Resumed(Event, frozen=True, kw_only=True):
     """An exchange is taken up again, perhaps by another process."""
-
-    date: str = ""
 
 
 class ToolsListed(Event, frozen=True, kw_only=True):

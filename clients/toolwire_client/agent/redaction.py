@@ -100,7 +100,9 @@ class Redactor:
 
     def event(self, event: T) -> T:
         """Return an event without secrets."""
-        return msgspec.convert(self.value(msgspec.to_builtins(event)), type(event))
+        plain = msgspec.to_builtins(event)
+        ours = {name: plain[name] for name in ("type", "at") if name in plain}
+        return msgspec.convert(self.value(plain) | ours, type(event))
 
     def _member(self, name: str, value: Any) -> Any:
         if isinstance(value, str) and value and _MEMBER.fullmatch(name):

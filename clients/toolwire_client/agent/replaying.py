@@ -10,6 +10,7 @@ from anyio.lowlevel import checkpoint
 from ..models.errors import NoReplyLeft
 from ..models.replay import ReplayModel
 from .events import (
+    NEVER,
     Approved,
     CallFinished,
     Ended,
@@ -32,6 +33,7 @@ from .session import Abandoned, Clock, Session
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
     from contextlib import AbstractAsyncContextManager
+    from datetime import datetime
 
     from .course import Course
     from .steps import AskApproval, AskUser, Call
@@ -139,22 +141,18 @@ class FromRecord:
 
 
 class RecordedClock(Clock):
-    """Tells the times of a record: a `Session` looks once at its beginning, and then once for each event."""
+    """Tells the times of a record: that of the next event."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
-        self._has_begun = False
 
     def seconds(self) -> float:
         """As `Clock.seconds`."""
-        if not self._has_begun:
-            self._has_begun = True
-            return 0.0
-        return self._record.next.at if self._record.next else 0.0
+        return (self.date() - NEVER).total_seconds()
 
-    def date(self) -> str:
+    def date(self) -> datetime:
         """As `Clock.date`."""
-        return self._record.next.date if isinstance(self._record.next, Started | Resumed) else ""
+        return self._record.next.at if self._record.next else NEVER
 
 
 async def replayed(course: Course, performer: FromRecord, record: Record) -> AsyncGenerator[Recorded, None]:

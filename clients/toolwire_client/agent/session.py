@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import aclosing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -23,6 +23,7 @@ from .events import (
 )
 from .outcome import Outcome, outcome_of
 from .steps import AskApproval, AskModel, AskUser, Call, Tell
+from .transcript import BrokenTranscript
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
@@ -33,15 +34,15 @@ if TYPE_CHECKING:
 
 
 class Clock:
-    """What time it is: `seconds` from any beginning, for budgets, and the `date`, for readers."""
+    """What time it is: `seconds` from any beginning, and the `date` at the beginning of each run."""
 
     def seconds(self) -> float:
-        """Return seconds that only ever grow."""
+        """Return seconds that only ever grow, whatever is done to the system's clock."""
         return time.monotonic()
 
-    def date(self) -> str:
-        """Return the date and time in UTC, as of ISO 8601."""
-        return datetime.now(UTC).isoformat(timespec="seconds")
+    def date(self) -> datetime:
+        """Return the date and time, in UTC."""
+        return datetime.now(UTC)
 
 
 class Abandoned(Exception):
@@ -49,7 +50,13 @@ class Abandoned(Exception):
 
 
 class Session:
-    """One exchange, over any number of questions, each of which is asked after the one before has ended."""
+    """One exchange, over any number of questions, each of which is asked after the one before has ended.
+
+    *events* are what has happened already; *names* say of each where it is from.
+
+    Raises:
+        BrokenTranscript: if they do not follow from one another.
+    """
 
     def __init__(
         self,
@@ -58,6 +65,7 @@ class Session:
         *,
         begin: Started,
         events: Sequence[Recorded] = (),
+        names: Sequence[str] = (),
         record: Callable[[Recorded], object] | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -74,11 +82,14 @@ class Session:
         self._cancelled: str | None = None
         self._is_abandoned = False
         self._tools: ToolsListed | None = None
-        for event in events:
-            course.apply(event)
+        for place, event in enumerate(events):
+            try:
+                course.apply(event)
+            except Exception as error:  # a file may say anything
+                where = names[place] if names else f"event {place + 1}"
+                raise BrokenTranscript(f"{where}, does not fit what is before it: {error}") from error
             if isinstance(event, ToolsListed):
                 self._tools = event
-        self._start = self._clock.seconds() - course.now
 
     @property
     def can_go_on(self) -> bool:
@@ -96,7 +107,7 @@ class Session:
         """
         if not question.strip():
             raise ValueError("an empty question cannot be answered")
-        first = () if self.events else (self._begin_now(),)
+        first = () if self.events else (self._begin,)
         async with aclosing(self._events(first, QuestionAsked(content=question))) as events:
             async for event in events:
                 yield event
@@ -110,7 +121,7 @@ class Session:
         """
         if not self.can_go_on:
             raise ValueError("there is nothing to go on with: the last question is done")
-        async with aclosing(self._events((Resumed(date=self._clock.date()),))) as events:
+        async with aclosing(self._events((Resumed(),))) as events:
             async for event in events:
                 yield event
 
@@ -148,9 +159,11 @@ class Session:
         if self._is_running:
             raise RuntimeError("this session is answering a question; a second one needs a session of its own")
         self._is_running, self._cancelled = True, None
+        # Anew for each run: seconds may stand still while the system sleeps.
+        self._start = self._clock.date() - timedelta(seconds=self._clock.seconds())
         try:
             if not self._course.has_ended:  # whoever ran it before came to a sudden end
-                self._note(self._course.ending("cancelled", reason="interrupted"))
+                self._note(self._course.ending("cancelled", reason="interrupted"), at=self._course.now)
             for event in first:
                 yield self._note(event)
             for event in [*await self._listed(), *then]:
@@ -245,14 +258,14 @@ class Session:
         self._tools = tools
         return [tools]
 
-    def _begin_now(self) -> Started:
-        return msgspec.structs.replace(self._begin, date=self._clock.date())
+    def _time(self) -> datetime:
+        return self._start + timedelta(seconds=self._clock.seconds())
 
-    def _note(self, event: Recorded) -> Recorded:
+    def _note(self, event: Recorded, *, at: datetime | None = None) -> Recorded:
         """Write the event down, before anybody hears of it, and take it into account."""
         if self._is_abandoned:
             raise Abandoned
-        event = msgspec.structs.replace(event, at=max(self._course.now, self._clock.seconds() - self._start))
+        event = msgspec.structs.replace(event, at=at or max(self._course.now, self._time()))
         if self._record is not None:
             self._record(event)
         self.events.append(event)

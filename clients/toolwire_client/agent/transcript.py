@@ -1,18 +1,47 @@
 """A run on file: one event a line, each written before anything else happens.
 
 For readers in other languages the lines are described by the published schema `transcript-event`.
+
+Strategy. A file has one writer at a time: it is locked from the first event of a run to its `Ended`, and another run of
+the same exchange goes on only where the file still ends as it was left. What was written all the same by two writers,
+or by hand, is found when it is read: each kind of event can follow only certain others.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_schemas import codec
 
-from .events import Recorded, Started
+from .events import (
+    NEVER,
+    ActionChosen,
+    ApprovalAsked,
+    Approved,
+    CallFinished,
+    CallStarted,
+    Ended,
+    FinalForced,
+    FormAnswered,
+    ModelAsked,
+    ModelFailed,
+    ModelReplied,
+    QuestionAsked,
+    Recorded,
+    Refused,
+    ReplyRefused,
+    Resumed,
+    Started,
+    ToolAsked,
+    ToolsListed,
+    UserAnswered,
+    UserAsked,
+)
 from .redaction import Redactor
 
 if TYPE_CHECKING:
@@ -20,33 +49,42 @@ if TYPE_CHECKING:
 
 
 class BrokenTranscript(ValueError):
-    """A file is no transcript, or was written by a version that this one does not know."""
+    """A file is no transcript, was written by a version that this one does not know, or by two runs at once."""
 
 
 class Transcript:
     """The file *path*, to which events are added. It is made when there is one, for nobody else to read.
 
     A line that was cut off by a crash is taken away first. Secrets are hidden: keys, what stands under names such as
-    `password`, and the values of variables in *environ* whose names end like `..._KEY`.
+    `password`, and the values of variables in *environ* whose names end like `..._KEY`. *end* is where the file has to
+    end when the next event is added, as `loaded` says; None if it may have grown.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, end: int | None = None, environ: Mapping[str, str] | None = None
+    ) -> None:
         self._file: int | None = None
         self._path = Path(path)
+        self._end = end
         self._redactor = Redactor(environ)
 
     def add(self, event: Recorded) -> None:
-        """Write *event*, and return when it is on disk.
+        """Write *event*, and return when it is on disk. The file is locked until that is an `Ended`.
 
         Raises:
-            OSError: if that is not possible.
+            BlockingIOError: if another run is writing the file.
+            BrokenTranscript: if another run has written to it since this one did, or it is no transcript.
+            OSError: if it cannot be written.
         """
         if self._file is None:
-            self._file = _opened(self._path)
+            self._file = self._opened()
         line = codec.encode(msgspec.to_builtins(self._redactor.event(event))) + b"\n"
         if os.write(self._file, line) < len(line):
             raise OSError(f"{self._path} could not be written: the disk is full")
         os.fsync(self._file)
+        if isinstance(event, Ended):
+            self._end = os.fstat(self._file).st_size
+            self.close()
 
     def close(self) -> None:
         """Close the file; another event opens it again."""
@@ -57,6 +95,27 @@ class Transcript:
     def __del__(self) -> None:
         self.close()
 
+    def _opened(self) -> int:
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+        try:
+            _lock(file, self._path)
+            if os.fstat(file).st_size != self._end:
+                _mend(file, self._path)
+            if self._end not in (None, os.fstat(file).st_size):
+                raise BrokenTranscript(f"another run has written to {self._path} since this one read it")
+        except BaseException:
+            os.close(file)
+            raise
+        return file
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """The last exchange in a file: its events, the number of each one's line, and where the file ends."""
+
+    events: list[Recorded]
+    lines: list[int]
+    end: int
+
 
 def load(path: str | os.PathLike[str]) -> list[Recorded]:
     """Return the events of the last exchange in the file *path*. A last line that was cut off does not count.
@@ -65,15 +124,35 @@ def load(path: str | os.PathLike[str]) -> list[Recorded]:
         OSError: if it cannot be read.
         BrokenTranscript: if it is no transcript; the text says which line is not as it should be.
     """
+    return loaded(path).events
+
+
+def loaded(path: str | os.PathLike[str]) -> Loaded:
+    """As `load`, with what it takes to go on in the same file."""
     lines = Path(path).read_bytes().split(b"\n")
     last = lines.pop()
     if last and _is_whole(last):
         lines.append(last)
-    events = [_event(line, f"{path}, line {number}") for number, line in enumerate(lines, start=1) if line.strip()]
-    starts = [place for place, event in enumerate(events) if isinstance(event, Started)]
-    if not starts:
+    exchange = Loaded([], [], sum(len(line) + 1 for line in lines))
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        event = _event(line, f"{path}, line {number}")
+        if isinstance(event, Started):
+            exchange = Loaded([], [], exchange.end)
+        before = exchange.events[-1] if exchange.events else None
+        if before is None and not isinstance(event, Started):
+            raise BrokenTranscript(f"{path}, line {number}: a transcript begins with Started, not {_kind(event)}")
+        if before is not None and not _may_follow(before, event):
+            raise BrokenTranscript(
+                f"{path}, line {number}, is no event that can follow the one before it, {_kind(before)}: it is "
+                f"{_kind(event)}; the line is doubled or from another run"
+            )
+        exchange.events.append(event)
+        exchange.lines.append(number)
+    if not exchange.events:
         raise BrokenTranscript(f"{path} is no transcript: no line of it has the type Started")
-    return events[starts[-1] :]
+    return exchange
 
 
 def _event(line: bytes, where: str) -> Recorded:
@@ -84,6 +163,51 @@ def _event(line: bytes, where: str) -> Recorded:
     return event
 
 
+def _kind(event: Recorded) -> str:
+    return type(event).__name__
+
+
+# --- which events follow one another ---
+
+_TURN = (ModelAsked, FinalForced)
+_CALL = (ApprovalAsked, CallStarted, CallFinished, Refused)
+_DURING_CALL = (ToolAsked, FormAnswered, CallFinished)
+_GOES_ON = (*_TURN, *_CALL, ActionChosen, ReplyRefused, UserAsked)
+_NEXT: dict[type[Recorded], tuple[type[Recorded], ...]] = {
+    Started: (ToolsListed, QuestionAsked),
+    ToolsListed: (ToolsListed, QuestionAsked, Resumed, *_GOES_ON),
+    Resumed: (ToolsListed, *_GOES_ON),
+    QuestionAsked: _TURN,
+    ModelAsked: (ModelReplied, ModelFailed),
+    ModelReplied: (ActionChosen, UserAsked, ReplyRefused),
+    ModelFailed: _TURN,
+    ReplyRefused: _TURN,
+    ActionChosen: _CALL,
+    ApprovalAsked: (Approved, Refused),
+    Approved: (CallStarted, CallFinished, Refused),
+    Refused: _TURN,
+    CallStarted: _DURING_CALL,
+    ToolAsked: _DURING_CALL,
+    FormAnswered: _DURING_CALL,
+    CallFinished: _TURN,
+    UserAsked: (UserAnswered,),
+    UserAnswered: _TURN,
+    FinalForced: (ModelAsked,),
+    Ended: (ToolsListed, QuestionAsked, Resumed),
+}
+
+
+def _may_follow(before: Recorded, event: Recorded) -> bool:
+    if NEVER < event.at < before.at or event == before:
+        return False
+    if isinstance(event, Ended):  # a run may be cancelled at any time
+        return not isinstance(before, Ended | Started)
+    return isinstance(event, _NEXT[type(before)])
+
+
+# --- the file ---
+
+
 def _is_whole(line: bytes) -> bool:
     try:
         codec.decode(line)
@@ -92,12 +216,46 @@ def _is_whole(line: bytes) -> bool:
     return True
 
 
-def _opened(path: Path) -> int:
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
-    written = path.read_bytes()
-    rest = written[written.rfind(b"\n") + 1 :]
+def _mend(file: int, path: Path) -> None:
+    """Take away a line that was cut off.
+
+    Raises:
+        BrokenTranscript: if the file is no transcript, which is left as it is.
+    """
+    *lines, rest = path.read_bytes().split(b"\n")
+    whole = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    if whole:
+        _event(whole[-1][1], f"{path}, line {whole[-1][0]}")
+    elif rest.strip() and not rest.startswith(_BEGINNING[: len(rest)]):
+        raise BrokenTranscript(f"{path} is no transcript: no line of it has the type Started")
     if rest and _is_whole(rest):
         os.write(file, b"\n")
     elif rest:
-        os.ftruncate(file, len(written) - len(rest))
-    return file
+        os.ftruncate(file, os.fstat(file).st_size - len(rest))
+
+
+_BEGINNING = b'{"type":"Started"'
+
+
+def _lock(file: int, path: Path) -> None:
+    """Lock the file until it is closed, where the system and the file's disk can do that.
+
+    Raises:
+        BlockingIOError: if it is locked.
+    """
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            os.lseek(file, _FAR, os.SEEK_SET)  # others may read what is written
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+            raise BlockingIOError(errno.EAGAIN, "another run is writing it", str(path)) from None
+
+
+_FAR = 2**31 - 2

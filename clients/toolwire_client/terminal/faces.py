@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Protocol
 import msgspec
 from toolwire_schemas import codec
 
-from ..agent.events import Ended, QuestionAsked, Resumed
+from ..agent.events import NEVER, Ended, QuestionAsked, Resumed
 from .story import MARKS, Line, closing, told
 from .words import printable
 
@@ -38,13 +38,13 @@ class Timer:
     """How long a question takes, by what its events say."""
 
     def __init__(self) -> None:
-        self._since = 0.0
+        self._since = NEVER
 
     def seconds(self, event: Recorded) -> float:
         """Return the seconds from the question, or from when it was taken up again, to *event*."""
         if isinstance(event, QuestionAsked | Resumed):
             self._since = event.at
-        return event.at - self._since
+        return (event.at - self._since).total_seconds()
 
 
 class PlainFace:

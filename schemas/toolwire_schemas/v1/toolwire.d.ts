@@ -3025,17 +3025,13 @@ export interface ToolLibraryParameterWords {
 export interface StartedEvent {
   type: 'Started'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * The version of these events.
    */
   version?: 1
-  /**
-   * The date and time in UTC, as of ISO 8601.
-   */
-  date?: string
   /**
    * What the model calls itself.
    */
@@ -3051,13 +3047,9 @@ export interface StartedEvent {
 export interface ResumedEvent {
   type: 'Resumed'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
-  /**
-   * The date and time in UTC, as of ISO 8601.
-   */
-  date?: string
+  at?: string
 }
 /**
  * The tools that the model is told of from here on.
@@ -3065,9 +3057,9 @@ export interface ResumedEvent {
 export interface ToolsListedEvent {
   type: 'ToolsListed'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * Their entries, as in `tools/list`.
    */
@@ -3100,9 +3092,9 @@ export interface ToldTool {
 export interface QuestionAskedEvent {
   type: 'QuestionAsked'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * What the user wrote.
    */
@@ -3114,9 +3106,9 @@ export interface QuestionAskedEvent {
 export interface ModelAskedEvent {
   type: 'ModelAsked'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * How many messages of the last time are sent again, from the first on.
    */
@@ -3161,9 +3153,9 @@ export interface ModelMessage {
 export interface ModelRepliedEvent {
   type: 'ModelReplied'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   reply: ModelReply
 }
 /**
@@ -3245,9 +3237,9 @@ export interface TokenUsage {
 export interface ModelFailedEvent {
   type: 'ModelFailed'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * Why not.
    */
@@ -3263,9 +3255,9 @@ export interface ModelFailedEvent {
 export interface ReplyRefusedEvent {
   type: 'ReplyRefused'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * What the model is told.
    */
@@ -3281,9 +3273,9 @@ export interface ReplyRefusedEvent {
 export interface ActionChosenEvent {
   type: 'ActionChosen'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * What the model thinks. The user is not meant to see it.
    */
@@ -3309,9 +3301,9 @@ export interface ActionChosenEvent {
 export interface ApprovalAskedEvent {
   type: 'ApprovalAsked'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * The tool, by the name that the model knows.
    */
@@ -3337,9 +3329,9 @@ export interface ApprovalAskedEvent {
 export interface ApprovedEvent {
   type: 'Approved'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * What the person has made of the parameters; null if nothing.
    */
@@ -3353,9 +3345,9 @@ export interface ApprovedEvent {
 export interface RefusedEvent {
   type: 'Refused'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * What the model is told about it.
    */
@@ -3371,9 +3363,9 @@ export interface RefusedEvent {
 export interface CallStartedEvent {
   type: 'CallStarted'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * The tool, by the name that the model knows.
    */
@@ -3391,9 +3383,9 @@ export interface CallStartedEvent {
 export interface ToolAskedEvent {
   type: 'ToolAsked'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * The tool, as its server calls it; null if that does not say, before MCP 2026-07-28.
    */
@@ -3415,9 +3407,9 @@ export interface ToolAskedEvent {
 export interface FormAnsweredEvent {
   type: 'FormAnswered'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * Whether the user answered it, did not want to, or closed it.
    */
@@ -3435,9 +3427,9 @@ export interface FormAnsweredEvent {
 export interface CallFinishedEvent {
   type: 'CallFinished'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * Whether the tool did what it was called for.
    */
@@ -3457,9 +3449,9 @@ export interface CallFinishedEvent {
 export interface UserAskedEvent {
   type: 'UserAsked'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * What the model thinks. The user is not meant to see it.
    */
@@ -3479,9 +3471,9 @@ export interface UserAskedEvent {
 export interface UserAnsweredEvent {
   type: 'UserAnswered'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * The answer; null if nobody was there to ask.
    */
@@ -3493,9 +3485,9 @@ export interface UserAnsweredEvent {
 export interface FinalForcedEvent {
   type: 'FinalForced'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * Why, as the model is told.
    */
@@ -3511,9 +3503,9 @@ export interface FinalForcedEvent {
 export interface EndedEvent {
   type: 'Ended'
   /**
-   * When it happened: seconds since the first event of the transcript.
+   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
    */
-  at?: number
+  at?: string
   /**
    * `answered` and `unsolvable` are the model's own words. `needs_input` waits for a person and can be taken up again. With `turn_limit` and `budget` there were no replies, or not enough tokens or time, to come to an answer. With `model_error` the model gave no reply, or none that can be used. `cancelled` was ended from outside.
    */

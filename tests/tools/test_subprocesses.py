@@ -105,6 +105,26 @@ def test_what_a_command_leaves_in_the_background_ends_with_it(tmp_path: Path) ->
 
 
 @needs_proc
+@pytest.mark.parametrize("way", ["ends", "is cancelled"])
+def test_what_has_left_the_group_and_its_parent_ends_with_the_command(tmp_path: Path, way: str) -> None:
+    pid = tmp_path / "pid"
+    daemon = f"(setsid sh -c 'echo $$ > {pid}.new; mv {pid}.new {pid}; exec sleep 1000' 3>&- &)"
+    script = f"{daemon} >&- 2>&-; while ! [ -e {pid} ]; do sleep 0.01; done; {'' if way == 'ends' else 'sleep 1000'}"
+
+    async def run_it() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run, invocation("sh", "-c", script))
+            while way != "ends" and not await anyio.Path(pid).exists():
+                await anyio.lowlevel.checkpoint()
+            if way != "ends":
+                tasks.cancel_scope.cancel()
+
+    anyio.run(run_it)
+
+    wait_until(lambda: is_gone(pid))
+
+
+@needs_proc
 @pytest.mark.parametrize("trap", ["", "trap '' TERM;"], ids=["polite", "deaf"])
 def test_a_cancelled_command_ends_with_its_children(tmp_path: Path, trap: str) -> None:
     own, child = tmp_path / "own", tmp_path / "child"

@@ -5,6 +5,9 @@ the background), when the call is cancelled, when the server exits. Should the s
 more. So the command also inherits a pipe on which nothing is ever written: as soon as its other end is closed, by
 whatever, the system kills the group (where it can: Linux). That is arranged in the milliseconds after the start, since
 nothing but code between fork and exec could do it earlier, and in a process with threads that may hang.
+
+What has left the group is found by a mark in its environment, when the group is ended. (That needs a server: what has
+left the group of a server that was killed goes on.)
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from itertools import count
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from anyio import (
@@ -30,7 +35,7 @@ from anyio.lowlevel import RunVar
 
 from .commands import MAX_TOLD_BYTES, Finished, Invocation
 from .errors import ToolError
-from .lifeline import end_when_closed
+from .lifeline import end_marked, end_when_closed
 
 if TYPE_CHECKING:
     from anyio.abc import ByteReceiveStream, ByteSendStream, Process
@@ -131,7 +136,8 @@ async def _start(invocation: Invocation) -> _Group:
 
         options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     try:
-        env = {**os.environ, **invocation.env}
+        number = f"{os.getpid()}.{next(_numbers)}."
+        env = {**os.environ, **invocation.env, _MARK: number}
         with CancelScope(shield=True):  # else there may be a process, and nobody who could end its group
             process = await open_process(invocation.argv, cwd=invocation.cwd, env=env, **options)
         end_when_closed(theirs, group=process.pid)
@@ -142,7 +148,7 @@ async def _start(invocation: Invocation) -> _Group:
         raise
     finally:
         os.close(theirs)
-    return _Group(process, ours)
+    return _Group(process, ours, f"{_MARK}={number}")
 
 
 def _not_started(invocation: Invocation, error: OSError) -> str:
@@ -157,9 +163,11 @@ def _not_started(invocation: Invocation, error: OSError) -> str:
 
 
 class _Group:
-    """A command under way, with every process it starts that does not leave its group."""
+    """A command under way, with every process it starts that is in its group or has *mark* in its environment."""
 
-    def __init__(self, process: Process, lifeline: int) -> None:
+    def __init__(self, process: Process, lifeline: int, mark: str) -> None:
+        self._mark = mark.encode()
+        self._started = monotonic()
         self.process = process
         self._lifeline = lifeline
         self._server = os.getpid()
@@ -175,12 +183,14 @@ class _Group:
         await self.process.aclose()
 
     def kill(self) -> None:
-        """End it now. Never waits."""
+        """End it now."""
         if self not in _running:
             return
         _running.discard(self)
         if os.getpid() == self._server:  # and no copy of the server that a tool has forked
             self._signal(_KILL)
+            is_recent = monotonic() - self._started < _RECENT_SECONDS
+            end_marked(self._mark, since=self.process.pid if is_recent else 0)
         os.close(self._lifeline)
 
     def _signal(self, number: int) -> None:
@@ -192,6 +202,11 @@ class _Group:
                 os.killpg(self.process.pid, number)
 
 
+_RECENT_SECONDS = 10.0
+"""For so long, processes have not used up all numbers: those that came later have higher ones, or have begun again."""
+
+_MARK = "TOOLWIRE_COMMAND"
+_numbers = count(1)
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 _running: set[_Group] = set()
 

@@ -13,17 +13,14 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
-import signal
 import tempfile
-import time
 from contextlib import suppress
 from functools import cache
 
+from toolwire_tools.lifeline import end_marked
+
 _PREFIX, _SUFFIX = "toolwire-", ".scratch"
 """What no folder of somebody else's is called."""
-
-_END_SECONDS = 1.0
-"""How long to go on ending processes that start others faster than they are found."""
 
 
 class Scratch:
@@ -118,7 +115,7 @@ def _is_ours(entry: os.DirEntry[str]) -> bool:
 
 
 def _remove(path: str) -> None:
-    _end_processes(os.fsencode(path))
+    end_marked(os.fsencode(path))
     shutil.rmtree(path, ignore_errors=True)
     if os.path.isdir(path):  # there are folders that not even their owner may enter
         for above, names, _ in os.walk(path):
@@ -126,38 +123,3 @@ def _remove(path: str) -> None:
                 if not os.path.islink(inner):
                     os.chmod(inner, 0o700)
         shutil.rmtree(path, ignore_errors=True)
-
-
-def _end_processes(told: bytes) -> None:
-    """Kill every process of ours that was *told* so in its environment, until there are none, nor any new ones."""
-    latest = time.monotonic() + _END_SECONDS
-    known, before = set[str](), set[str]()
-    while time.monotonic() < latest:
-        present = _processes()
-        has_killed = False
-        for process in present - known:
-            environment = _environment(process)
-            if environment:  # else it is about to have one, or about to go, or belongs to the kernel or somebody else
-                known.add(process)
-            if told in environment:
-                has_killed = True
-                with suppress(OSError):
-                    os.kill(int(process), signal.SIGKILL)
-        if not has_killed and present <= before:
-            return
-        before = present
-
-
-def _processes() -> set[str]:
-    try:
-        return set(filter(str.isdigit, os.listdir("/proc")))
-    except OSError:  # no Linux
-        return set()
-
-
-def _environment(process: str) -> bytes:
-    try:
-        with open(f"/proc/{process}/environ", "rb") as file:
-            return file.read()
-    except OSError:
-        return b""

@@ -274,10 +274,14 @@ print(before, look())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it is found in /proc")
-def test_what_hides_from_the_search_for_it_ends_with_the_session(made: Any) -> None:
+@pytest.mark.parametrize("has_namespace", [True, False])
+def test_what_hides_from_the_search_for_it_ends_with_the_session(
+    made: Any, monkeypatch: pytest.MonkeyPatch, has_namespace: bool
+) -> None:
     action, name = made(), f"tw-hide-{os.getpid() % 10_000}"
-    if not kernel_namespace():
-        pytest.skip("without bubblewrap, what has another environment, group and parent survives")
+    if not has_namespace:
+        monkeypatch.setattr("toolwire_tools.bundled.ipython.kernel._namespace", lambda: ())
+        monkeypatch.setattr("toolwire_tools.bundled.ipython.kernel._hide_environment", lambda: None)
     daemon = f"import os, time\n{NAMED.format(name)}os.setsid()\nprint(flush=True)\nwhile True: time.sleep(60)"
     start = (
         "import subprocess, sys\np = subprocess.Popen([sys.executable, '-c', {!r}], stdout=-1, env={{}}, cwd='/')\n"

@@ -38,9 +38,9 @@ class IPythonInterpreter(BaseAction):
     user can, but sees nothing of the server's environment: PythonInterpreter is the one with a sandbox. What it starts
     ends with the session, and with the server; on Linux also what leaves its process group.
 
-    With bubblewrap the code sees no other processes, nothing of it survives, and it cannot gain rights (sudo). Without,
+    With bubblewrap the code sees no other processes, and cannot gain rights (sudo). Without,
     the server refuses debuggers and core dumps from the first call on, so that its environment cannot be read unless it
-    is root. The environments of other processes can be read, and a daemon that changes its own environment survives.
+    is root; the environments of other processes can be read.
     """
 
     def __init__(

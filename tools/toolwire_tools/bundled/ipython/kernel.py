@@ -1,8 +1,8 @@
 """One Jupyter kernel: a Python process that keeps what it was told. Imported with jupyter_client, at the first call.
 
 Strategy. The process is ours, so that it gets no more of our environment than it needs, and ends with everything it
-started: with its process group, and with what has left that (scratch.py). Where bubblewrap works, it also has a PID
-namespace and a /proc of its own: it sees no environment of any other process, and nothing can leave the namespace.
+started: a guardian stands between us and it (guardian.py), or else it is ended with its process group. Where bubblewrap
+works, it also has a PID namespace and a /proc of its own, and sees no environment of any other process.
 (`--die-with-parent` would end it with the thread that started it.) What goes over its channels is
 jupyter_client's; they are Unix sockets in a private folder where that is possible, and ports of this machine
 elsewhere. One call at a time uses a kernel: ZeroMQ's sockets are not for several threads at once.
@@ -25,6 +25,7 @@ import zmq
 from jupyter_client.client import KernelClient
 from jupyter_client.connect import write_connection_file
 
+from toolwire_tools import guardian
 from toolwire_tools.bundled.scratch import Scratch
 from toolwire_tools.errors import ToolError
 from toolwire_tools.lifeline import end_when_closed
@@ -41,12 +42,21 @@ _START_SECONDS = 60.0
 _INTERRUPT_SECONDS = 2.0
 """How long interrupted code may take to clean up."""
 
+_END_SECONDS = 10.0
+"""How long a guardian may take to end what the code has started."""
+
 _LATE_SECONDS = 1.0
 """How long output may take that was sent before the reply. Behind that, some of it is lost."""
 
 _PR_SET_DUMPABLE = 4  # linux/prctl.h
 
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+
+_GUARDED = (
+    "import os, sys; guardian = {'__name__': 'guardian'}; exec(open(sys.argv[1]).read(), guardian); "
+    "guardian['guard'](int(sys.argv[2])); os.execv(sys.argv[3], sys.argv[3:])"
+)
+"""Becomes a guardian, and runs the rest of the command in its child."""
 
 _BEGINNING = """
 def _refused(*_):
@@ -134,6 +144,10 @@ class Kernel:
         """End the process with all that it has started, and forget its files."""
         _kernels.discard(self)
         if self._process is not None:
+            if guardian.EXISTS:
+                self._process.terminate()  # the guardian, which ends the others first
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(_END_SECONDS)
             with suppress(ProcessLookupError, PermissionError):
                 if sys.platform == "win32":
                     self._process.kill()
@@ -165,6 +179,7 @@ class Kernel:
         self._namespace = _namespace()
         if not self._namespace:
             _hide_environment()
+        if not guardian.EXISTS:
             environment["JPY_PARENT_PID"] = str(os.getpid())  # without its parent it ends by itself
         program = [*self._namespace, sys.executable, "-m", "ipykernel_launcher", "-f", self._connection_file]
         options: dict[str, Any] = {
@@ -183,11 +198,15 @@ class Kernel:
             raise ToolError(f"The kernel could not be started: {error}.") from None
 
     def _with_lifeline(self, options: dict[str, Any]) -> subprocess.Popen[bytes]:
-        """A process that begins a group, which the system kills when the server has gone, where it can (Linux)."""
+        """A process that ends, with all it has started, when the server has gone."""
         theirs, self._lifeline = os.pipe()
+        if guardian.EXISTS:
+            guarded = [sys.executable, "-I", "-S", "-c", _GUARDED, guardian.__file__, str(theirs)]
+            options["args"] = [*guarded, *options["args"]]
         try:
             process = subprocess.Popen(start_new_session=True, pass_fds=(theirs,), **options)
-            end_when_closed(theirs, group=process.pid)
+            if not guardian.EXISTS:
+                end_when_closed(theirs, group=process.pid)
         finally:
             os.close(theirs)
         return process

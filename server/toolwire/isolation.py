@@ -11,7 +11,7 @@ from toolwire_tools.registry import teller
 
 from . import log
 from .calls import Call
-from .order import Order
+from .order import Order, stamp
 from .pool import Pool
 from .reach import target_of
 
@@ -31,6 +31,7 @@ class Loading(msgspec.Struct, frozen=True):
     exclude: Sequence[str] = ()
     tool_settings: Sequence[str] = ()
     keep_going: bool = False
+    reloads: bool = False
 
 
 class ProcessTool(Tool):
@@ -146,12 +147,24 @@ def _pool(loading: Loading, tools: list[Tool], settings: Settings) -> Pool:
             folder=_folder(),
             settings={name: getattr(settings, name) for name in _PASSED_ON},
             memory_limit=settings.memory_limit,
+            sources=_sources() if loading.reloads else {},
             log_level=level,
             log_as_json=as_json,
         ),
         settings.max_processes,
         limited=limited and _can_limit(),
     )
+
+
+def _sources() -> dict[str, list[int]]:
+    from .reload import sources
+
+    stamps = {path: stamp(path) for path in sources()}
+    return dict(sorted(stamps.items(), key=lambda item: item[1], reverse=True)[:_MAX_SOURCES])
+
+
+_MAX_SOURCES = 400
+"""How many files, the latest changed, a worker compares: a command line has room for some 128 KiB of them on Linux."""
 
 
 def _folder() -> str:

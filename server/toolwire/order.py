@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -23,8 +24,23 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     folder: str = "."
     settings: dict[str, Any] = {}
     memory_limit: int | None = None
+    sources: dict[str, list[int]] = {}
+    """The files that the server has loaded, with `stamp` of each, if they may change while it runs."""
     log_level: str = "info"
     log_as_json: bool = False
+
+
+STALE = 110
+"""The exit status of a process that would have loaded other sources than the server."""
+
+
+def stamp(path: str) -> list[int]:
+    """Return what tells one version of the file at *path* from another; nothing if it is not there."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return []
+    return [status.st_mtime_ns, status.st_size, status.st_ino]
 
 
 def command(order: Order, life: int, cgroup: str) -> list[str]:

@@ -28,7 +28,7 @@ from toolwire_tools import Cancelled, NotAnswered, ToolError, guardian
 from . import log, peer
 from .asking import can_ask
 from .endings import ending
-from .order import command
+from .order import STALE, command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -197,6 +197,8 @@ class Process:
             too_late.cancel()
 
     def _not_ready(self, name: str) -> str:
+        if self._popen.returncode == STALE:
+            return f"{name}: its source has just changed, and this server has yet to load it; call it again."
         how = ending(self._popen.returncode, None, by_us=self._killed)
         why = f"within {_START_SECONDS:g} seconds" if self._killed else f"and {how}"
         return f"{name}: the tool's process did not get ready {why}; the server's log says more."

@@ -166,6 +166,12 @@ class Reloader:
         return stamps
 
 
+def sources() -> set[str]:
+    """Return the files of all modules that are neither installed nor of the standard library."""
+    files = {_file_of(module) for module in list(sys.modules.values())}
+    return {file for file in files if file and not file.startswith(_INSTALLED)}
+
+
 def _links(path: str) -> list[str]:
     """The links that *path* leads over, at most one at each of its levels."""
     levels = [path]

@@ -16,7 +16,7 @@ from toolwire_tools.guardian import OUT_OF_MEMORY
 from . import log, stdio
 from .errors import LoadError
 from .load import load
-from .order import Order
+from .order import STALE, Order, stamp
 from .peer import NO_LIMIT
 from .server import Server
 
@@ -46,6 +46,8 @@ def main(words: dict[str, Any], cgroup: str) -> NoReturn:
     except (LoadError, RegistrationError) as error:
         log.error(f"the process of a tool: {error}")
         os._exit(2)
+    if any(stamp(path) != loaded for path, loaded in order.sources.items()):
+        os._exit(STALE)
     log.configure(level=order.log_level, as_json=order.log_as_json)
     memory = Memory(order.memory_limit, [tool.memory_limit for tool in tools], cgroup)
     unlimited = {"max_message_bytes": NO_LIMIT, "max_pending_bytes": NO_LIMIT, "ask_seconds": float("inf")}

@@ -90,7 +90,7 @@ def _server(targets: list[str], given: dict[str, Any], keep_going: bool) -> Serv
     identity = {"name": name_of(targets), **{key: given.pop(key) for key in ("name", "instructions") if key in given}}
     reloads = given.pop("reload", False)
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
-    loading = partial(_tools, targets, {"keep_going": keep_going, **words}, settings)
+    loading = partial(_tools, targets, {"keep_going": keep_going, **words}, settings, reloads=reloads)
     reloader = _reloader(targets, loading) if reloads else None
     server = Server(loading(), **identity, **settings)
     if reloader is not None:
@@ -102,7 +102,7 @@ _LOADING = {"include": "include", "exclude": "exclude", "set": "tool_settings"}
 _SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds"}
 
 
-def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any]) -> list[Tool]:
+def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any], *, reloads: bool) -> list[Tool]:
     """The tools of *targets*; those that are to run in processes of their own will."""
     tools = load.load(targets, **words)
     if not settings.get("isolate") and not any(tool.runs_in for tool in tools):
@@ -110,7 +110,7 @@ def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any]) 
     from ..isolation import Loading, loaded
     from ..settings import Settings
 
-    return loaded(tools, Loading(targets, **words), Settings(**settings))
+    return loaded(tools, Loading(targets, **words, reloads=reloads), Settings(**settings))
 
 
 def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader:

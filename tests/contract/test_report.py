@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from toolwire_client.contract import BadBaseline, Facts, Gap, Report, Verdict, baseline
 from toolwire_client.contract.junit import as_junit
-from toolwire_client.contract.plan import chosen, plan
+from toolwire_client.contract.plan import Play, chosen, plan
 from toolwire_schemas.cases import Case, cases
 from toolwire_schemas.load import validator
 
@@ -184,3 +184,10 @@ def test_cases_are_chosen_by_patterns() -> None:
     assert {"ids/negative", "batch/answered"} <= ids
     assert not {"ids/zero", "batch/no-harm"} & ids
     assert chosen(cases()) == list(cases())
+
+
+def test_a_message_that_names_no_revision_gets_a_process_of_its_own_in_the_modern_era() -> None:
+    by_id = {case.id: case for case in cases()}
+    bare, named = by_id["jsonrpc/no-method"], by_id["ids/zero"]
+    assert [Play(bare, revision, "lines").process for revision in ("2026-07-28", "2025-11-25")] == ["opened", "shared"]
+    assert Play(named, "2026-07-28", "lines").process == "shared"

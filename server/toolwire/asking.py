@@ -92,6 +92,10 @@ class Questions:
         """Forget *asked*; false if that has happened already."""
         return self._sent.pop(asked.key, None) is not None or self._parked.pop(asked.key, None) is not None
 
+    def number(self) -> int:
+        """Return how many questions are open."""
+        return len(self._sent) + len(self._parked)
+
     def all(self) -> list[Asked]:
         """Return every open question."""
         return [*self._sent.values(), *self._parked.values()]

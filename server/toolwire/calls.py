@@ -70,6 +70,7 @@ class Call(msgspec.Struct, eq=False):
     `None` if it said nothing. `coerce` says that arguments sent as JSON text are to be decoded. `token` is what the
     host wants its progress to be known by, `None` if it wants none. `ended` is set once, under the ledger's lock, by
     whoever ends the call; if that is not the tool's outcome but a time limit or a cancellation, so is `given_up`.
+    `lingers`, the ledger's, says that no request waits for it, but that its tool has not returned.
     `worker` is what runs it, `scope` what cancels it on the event loop, `stop` what ends it in a process of its own;
     `None`: none of them. `limit` is when its time is up, `asked` the question it waits for, `sent` the arguments as
     JSON if it may come to ask a modern client.
@@ -85,6 +86,7 @@ class Call(msgspec.Struct, eq=False):
     token: Id | None = None
     ended: bool = False
     given_up: bool = False
+    lingers: bool = False
     worker: object = None
     scope: CancelScope | None = None
     stop: Callable[[], None] | None = None
@@ -117,12 +119,17 @@ class Call(msgspec.Struct, eq=False):
 
 
 class Batch:
-    """The answers of one batch: a single array, sent when its last member has ended."""
+    """The answers of one batch: a single array, sent when its last member has ended.
 
-    def __init__(self, members: int) -> None:
+    `size` is what they take so far; *hold* is called with each change of that.
+    """
+
+    def __init__(self, members: int, hold: Callable[[int], None]) -> None:
         self._lock = threading.Lock()
         self._open = members
         self._answers: list[bytes] = []
+        self._hold = hold
+        self.size = 0
 
     def end(self, answer: bytes | None) -> bytes | None:
         """Record how one member ended (`None`: without an answer) and return the array if it was the last.
@@ -133,5 +140,10 @@ class Batch:
             self._open -= 1
             if answer is not None:
                 self._answers.append(answer)
+                self.size += len(answer)
             complete = self._open == 0 and self._answers
+        if answer is not None:
+            self._hold(len(answer))
+        if complete:
+            self._hold(-self.size)
         return messages.batch(self._answers) if complete else None

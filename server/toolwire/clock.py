@@ -1,4 +1,4 @@
-"""Things to do at a given time: one thread, started when there is the first of them."""
+"""Things to do at a given time: one thread, started for the first of them, or before."""
 
 from __future__ import annotations
 
@@ -42,15 +42,25 @@ class Clock:
     def after(self, seconds: float, task: Task) -> Appointment:
         """Run *task* when *seconds* have passed, unless what is returned is given to `forget` before."""
         appointment = Appointment(time.monotonic() + seconds, next(self._numbers), task)
+        if self._thread is None:
+            self.start()
         with self._changed:
             heapq.heappush(self._due, appointment)
+            if self._due[0] is appointment:
+                self._changed.notify()
+        return appointment
+
+    def start(self) -> None:
+        """Start the thread, if there is none.
+
+        Raises:
+            RuntimeError: if the system allows no more threads.
+        """
+        with self._changed:
             if self._thread is None:
                 thread = threading.Thread(target=self._run, name="toolwire-clock", daemon=True)
                 thread.start()
                 self._thread = thread
-            elif self._due[0] is appointment:
-                self._changed.notify()
-        return appointment
 
     def forget(self, appointment: Appointment) -> float:
         """Do not run the task of *appointment*, and let go of it: it may hold much that nobody needs any more.

@@ -10,8 +10,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.codes import INVALID_REQUEST, OVERLOADED
-from toolwire_tools import Cancelled
+from toolwire_tools import Cancelled, NotAnswered
 
+from . import log
 from .asking import Asked, Questions, Response
 from .errors import RequestError
 from .subscriptions import Subscriptions
@@ -25,12 +26,18 @@ if TYPE_CHECKING:
 
 
 class Ledger:
-    """Keeps the calls by the ids that cancel them, and the input they hold within *max_pending_bytes*."""
+    """Keeps the calls by the ids that cancel them, and their number and the bytes of input they hold within limits.
 
-    def __init__(self, max_pending_bytes: int) -> None:
+    A call counts until its tool has returned, even if it was given up or parked before: until then it holds memory.
+    """
+
+    def __init__(self, max_pending_calls: int, max_pending_bytes: int, max_questions: int) -> None:
+        self._max_pending_calls = max_pending_calls
         self._max_pending_bytes = max_pending_bytes
+        self._max_questions = max_questions
         self._lock = threading.Lock()
         self._calls: dict[Id | Call, Call] = {}
+        self._lingering = 0  # calls that no request waits for any more, and whose tools have not returned
         # Two counters, each with one writer at a time: the thread that reads, and whoever holds the lock.
         self._bytes_in = 0
         self._bytes_out = 0
@@ -49,11 +56,15 @@ class Ledger:
         key = call if id is None else id
         if key in self._calls or key in self._subscriptions.ids:
             raise _in_use(id)
+        if len(self._calls) + self._lingering >= self._max_pending_calls:
+            raise self._too_many()
         entered = self._bytes_in + origin.size
         if entered - self._bytes_out > self._max_pending_bytes:
+            held = self._bytes_in - self._bytes_out
+            log.rarely("pending bytes", f"calls are refused: {held} bytes of input are held (--max-pending-bytes)")
             raise RequestError(
                 OVERLOADED,
-                f"Overloaded: the calls under way hold {self._bytes_in - self._bytes_out} bytes of input, "
+                f"Overloaded: the calls under way hold {held} bytes of input, "
                 f"and the limit is {self._max_pending_bytes}; call again when some have ended",
             )
         self._bytes_in = entered
@@ -75,15 +86,22 @@ class Ledger:
         self._lock.acquire()  # `with` takes twice as long, and this is on the path of every call
         try:
             if call.ended:
+                if not given_up:  # the tool of a call that was given up has returned
+                    self._let_go(call)
                 return False
             call.ended = True
-            if given_up:
-                call.given_up = True
             key = call if call.id is None else call.id
             is_awaited = self._calls.get(key) is call  # not so if it is parked
             if is_awaited:
                 del self._calls[key]
+            if given_up:
+                call.given_up = True
+                if is_awaited:
+                    self._linger(call)
+            elif is_awaited:
                 self._bytes_out += call.origin.size
+            else:
+                self._let_go(call)
         finally:
             self._lock.release()
         asked = call.asked
@@ -92,6 +110,16 @@ class Ledger:
         if self._when_idle is not None and not self._calls:
             self._when_idle()
         return is_awaited
+
+    def let_go(self, call: Call) -> None:
+        """Count *call*, which has ended, no more: its tool has returned, or will never be run."""
+        with self._lock:
+            self._let_go(call)
+
+    def hold(self, size: int) -> None:
+        """Count *size* more bytes as held, or fewer if it is negative: those of a batch's answers."""
+        with self._lock:
+            self._bytes_out -= size
 
     def is_idle(self) -> bool:
         """Whether no call is under way."""
@@ -127,7 +155,7 @@ class Ledger:
                 raise _cancelled(call)
             self._open(asked)
             del self._calls[call.id]
-            self._bytes_out += call.origin.size
+            self._linger(call)
             return self._questions.park(asked)
 
     def resume(self, key: object, again: Call) -> Asked:
@@ -143,6 +171,7 @@ class Ledger:
                 raise RequestError(INVALID_REQUEST, "A call that goes on needs an id: its answer is waited for")
             self.begin(call, again.id, again.origin)
             self._questions.close(asked)
+            self._let_go(call)  # what the request before held
             call.id, call.origin, call.token, call.last_progress = again.id, again.origin, again.token, None
             call.capabilities = again.capabilities
             return asked
@@ -180,6 +209,10 @@ class Ledger:
             raise _cancelled(call)
         if call.asked not in (None, asked):
             raise RuntimeError("ask one question at a time, or several as the fields of a dataclass")
+        if self._questions.number() >= self._max_questions:
+            told = f"{self._max_questions} questions wait for the user already, and no more may (--max-questions)"
+            log.rarely("questions", f"questions are not put: {told}")
+            raise NotAnswered(f"{told}; ask again when some have been answered.")
         call.asked = asked
 
     # Subscriptions
@@ -192,6 +225,8 @@ class Ledger:
         """
         with self._lock:
             self._refuse_used(id)
+            if len(self._subscriptions.ids) >= self._max_pending_calls:
+                raise self._too_many()
             return self._subscriptions.open(id, params)
 
     def stop_listening(self, id: Id) -> bool:
@@ -208,6 +243,25 @@ class Ledger:
         """Return what tells subscribers that the tools have changed."""
         with self._lock:
             return self._subscriptions.news()
+
+    def _linger(self, call: Call) -> None:
+        call.lingers = True
+        self._lingering += 1
+
+    def _let_go(self, call: Call) -> None:
+        if call.lingers:
+            call.lingers = False
+            self._lingering -= 1
+            self._bytes_out += call.origin.size
+
+    def _too_many(self) -> RequestError:
+        limit = self._max_pending_calls
+        log.rarely("pending calls", f"calls are refused: {limit} are under way (--max-pending-calls)")
+        return RequestError(
+            OVERLOADED,
+            f"Overloaded: {limit} calls are under way, given-up ones that still run included, and that is the limit; "
+            "call again when some have ended",
+        )
 
     def _refuse_used(self, id: Id) -> None:
         if id in self._calls or id in self._subscriptions.ids:

@@ -61,6 +61,18 @@ def warning(message: str, **fields: Any) -> None:
     _write("warning", message, fields)
 
 
+def rarely(topic: str, message: str) -> None:
+    """Write *message* as a warning, unless one on the same *topic* was written in the last ten seconds."""
+    now = time.monotonic()
+    if now - _last_written.get(topic, -_RARELY_SECONDS) >= _RARELY_SECONDS:
+        _last_written[topic] = now
+        warning(message)
+
+
+_RARELY_SECONDS = 10.0
+_last_written: dict[str, float] = {}
+
+
 def error(message: str, **fields: Any) -> None:
     """Write *message*: something failed."""
     _write("error", message, fields)

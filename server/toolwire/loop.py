@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from . import log
 
 if TYPE_CHECKING:
+    from anyio import Event
     from anyio.abc import TaskGroup
 
     from .calls import Call
@@ -25,11 +26,24 @@ Deliver = Callable[["Call", Outcome], None]
 
 
 class Loop:
-    """Runs calls side by side as tasks: *begin* is told of each, *deliver* of its outcome. Neither may wait."""
+    """Runs calls side by side as tasks.
 
-    def __init__(self, begin: Callable[[Call], None], deliver: Deliver, board: Board) -> None:
+    Calls `begin(call)` first, `deliver(call, outcome)` unless it was cancelled, and `release(call)` last; none of them
+    may wait. No call begins while *may_begin* returns false; `make_room` says that it may be true again.
+    """
+
+    def __init__(
+        self,
+        begin: Callable[[Call], None],
+        deliver: Deliver,
+        release: Callable[[Call], None],
+        may_begin: Callable[[], bool],
+        board: Board,
+    ) -> None:
         self._begin = begin
         self._deliver = deliver
+        self._release = release
+        self._may_begin = may_begin
         self._board = board
         self._lock = threading.Lock()
         self._waiting: list[Call] = []
@@ -40,6 +54,7 @@ class Loop:
         # so for a tool that blocks the loop.)
         self._call_soon: Callable[..., object] | None = None
         self._tasks: TaskGroup
+        self._room: Event
         self._thread: threading.Thread | None = None
 
     def put(self, call: Call) -> None:
@@ -79,6 +94,14 @@ class Loop:
         if call_soon is not None:
             with suppress(RuntimeError):  # the loop has just ended, and every task with it
                 call_soon(task)
+
+    def make_room(self) -> None:
+        """Let the calls begin that wait until they may."""
+        self.soon(self._let_begin)
+
+    def _let_begin(self) -> None:
+        room, self._room = self._room, type(self._room)()
+        room.set()
 
     def finish(self, seconds: float) -> None:
         """Give tasks that were cancelled up to *seconds* to clean up behind themselves."""
@@ -133,8 +156,9 @@ class Loop:
         from asyncio import get_running_loop
         from contextvars import copy_context
 
-        from anyio import create_task_group, sleep_forever
+        from anyio import Event, create_task_group, sleep_forever
 
+        self._room = Event()
         async with create_task_group() as tasks:
             with self._lock:
                 self._tasks = tasks
@@ -164,11 +188,14 @@ class Loop:
         finally:
             self._board.give_back(slot)
             self._under_way.discard(call)
+            self._release(call)
 
     async def _run_cancellably(self, call: Call) -> None:
         from anyio import CancelScope, get_cancelled_exc_class
 
         with CancelScope() as call.scope:
+            while not (call.ended or self._may_begin()):
+                await self._room.wait()
             if call.ended:
                 return
             self._begin(call)

@@ -12,6 +12,8 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from . import log
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -70,9 +72,26 @@ class Monitor:
         self._looked, self._computed = time.monotonic(), time.process_time()
         self._begun = _Change(self._team.begun, self._looked)
         self._reads = _Change(self._team.reads, self._looked)
-        self._clock.after(_TICK_SECONDS, self._look)
+        try:
+            self._clock.after(_TICK_SECONDS, self._look)
+        except BaseException:  # there is no thread to look with; the next one who asks may get it
+            self._looking = False
+            raise
 
     def _look(self) -> None:
+        try:
+            is_quiet = self._wake_where_needed()
+        except Exception as bug:  # without the monitor, calls would wait for ever
+            log.traceback("the workers could not be looked after; please report this", bug)
+            is_quiet = False
+        self._quiet = self._quiet + 1 if is_quiet else 0
+        if self._quiet <= _QUIET_TICKS:
+            self._clock.after(_TICK_SECONDS, self._look)
+        else:
+            self._sleep()
+
+    def _wake_where_needed(self) -> bool:
+        """Do what a look is for; return whether nothing is under way."""
         team = self._team
         self._each_tick()
         now = time.monotonic()
@@ -87,11 +106,9 @@ class Monitor:
         waiting = len(team.backlog)
         if waiting > begun and (idle or now - self._begun.when > _LONG_SECONDS):
             team.wake(min(waiting, max(team.busy(), 1), team.room()), Job.SERVE)
-        self._quiet = 0 if begun or waiting or team.busy() else self._quiet + 1
-        if self._quiet <= _QUIET_TICKS:
-            self._clock.after(_TICK_SECONDS, self._look)
-        else:
-            self._sleep()
+            team.refuse_hopeless()
+        nobody_reads = team.read is not None and not team.reading.locked()
+        return not (begun or waiting or team.busy() or nobody_reads)
 
     def _sleep(self) -> None:
         self._looking = False

@@ -24,6 +24,7 @@ from toolwire_schemas.codes import (
     INVALID_REQUEST,
     META_CLIENT_CAPABILITIES,
     METHOD_NOT_FOUND,
+    OVERLOADED,
     REQUEST_CANCELLED,
 )
 from toolwire_tools import ArgumentsError, CannotAsk, ToolError, failure
@@ -44,6 +45,14 @@ DEFAULT_MAX_RESULT_BYTES = 10 * 1024 * 1024 - 64 * 1024
 """The TypeScript clients give up at 10 MiB in their buffer, which may hold the start of the next message too."""
 
 DEFAULT_MAX_PENDING_BYTES = 256 * 1024 * 1024
+
+DEFAULT_MAX_PENDING_CALLS = 100_000
+"""A waiting call of a synchronous tool takes half a kilobyte, a running one of an `async` tool two to three."""
+
+DEFAULT_MAX_BATCH_ELEMENTS = 10_000
+"""To decide about so many takes a tenth of a second, in which nothing else is read."""
+
+DEFAULT_MAX_QUESTIONS = 128
 
 
 class Send(msgspec.Struct, frozen=True):
@@ -91,18 +100,22 @@ class Protocol:
         mask_errors: bool = False,
         max_result_bytes: int = DEFAULT_MAX_RESULT_BYTES,
         max_pending_bytes: int = DEFAULT_MAX_PENDING_BYTES,
+        max_pending_calls: int = DEFAULT_MAX_PENDING_CALLS,
+        max_batch_elements: int = DEFAULT_MAX_BATCH_ELEMENTS,
+        max_questions: int = DEFAULT_MAX_QUESTIONS,
     ) -> None:
         self._catalogue = catalogue
         self._tools = catalogue.by_name
         self._identity = identity
         self._host = host
-        self._ledger = Ledger(max_pending_bytes)
+        self._ledger = Ledger(max_pending_calls, max_pending_bytes, max_questions)
         self._coerce = coerce
         self._mask_errors = mask_errors
         self._max_result_bytes = max_result_bytes
+        self.max_batch_elements = max_batch_elements
         self._eras = lifecycle.Eras()
         self._pages: dict[tuple[str | None, bool], bytes] = {}
-        self._handlers: dict[str, Handler] = {
+        self._all_handlers: dict[str, Handler] = {
             "tools/call": self._call_tool,
             "tools/list": self._list_tools,
             "ping": self._ping,
@@ -112,6 +125,12 @@ class Protocol:
             "notifications/cancelled": self._cancelled,
             "$/cancelRequest": self._cancel_request,
             "notifications/initialized": self._notified,
+        }
+        self._handlers = self._all_handlers
+        # Those whose answers take no more than a refusal would, or that end something, are served all the same.
+        served = ("ping", "notifications/cancelled", "$/cancelRequest", "notifications/initialized")
+        self._refusing_handlers = {
+            method: handler if method in served else self._refuse for method, handler in self._all_handlers.items()
         }
 
     # In
@@ -150,6 +169,14 @@ class Protocol:
         except Exception as bug:  # the outer edge of the thread that reads, which must go on
             log.traceback(f"{method[:200]} failed; please report this", bug)
             raise RequestError(INTERNAL_ERROR, "Internal error") from bug
+
+    def refuse_requests(self, refuse: bool) -> None:
+        """Refuse requests from now on, or serve them again: the client does not read what it is answered."""
+        self._handlers = self._refusing_handlers if refuse else self._all_handlers
+
+    def new_batch(self, members: int) -> Batch:
+        """Return what collects the answers of a batch of *members* requests and notifications."""
+        return Batch(members, self._ledger.hold)
 
     def no_method(self, method: str) -> RequestError:
         """Return what a request for a *method* that does not exist is told."""
@@ -248,7 +275,12 @@ class Protocol:
             if origin.modern:
                 result = lifecycle.modern_result(self._identity, {**result, **lifecycle.UNCACHED})
             page = pages[key] = encode(result)
+        if origin.batch is not None and origin.batch.size + len(page) > self._max_result_bytes:
+            raise RequestError(OVERLOADED, f"The answers of this batch take more than {self._max_result_bytes} bytes")
         return self.answer(request.id, page, origin.batch)
+
+    def _refuse(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+        raise RequestError(OVERLOADED, _UNREAD)
 
     def _ping(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         if origin.modern:
@@ -315,6 +347,18 @@ class Protocol:
         elif not isinstance(error, ToolError):
             log.traceback(f"{call.tool.name} failed", error, id=call.id)
         return self._deliver(call, failure(error, mask=self._mask_errors, tool=call.tool.name))
+
+    def refuse(self, call: Call, error: RequestError) -> bytes | None:
+        """As `fail`, for a call that cannot be run: an error answer instead of a result."""
+        if not self._ledger.end(call):
+            return None
+        message = None if call.id is None else messages.error(call.id, error.code, error.message)
+        batch = call.origin.batch
+        return message if batch is None else batch.end(message)
+
+    def let_go(self, call: Call) -> None:
+        """Count *call*, which has ended, no more: its tool has returned, or will never be run."""
+        self._ledger.let_go(call)
 
     def excuse(self, call: Call) -> bytes | None:
         """Return what answers *call*, which has ended, if nothing better could be made."""
@@ -440,17 +484,20 @@ class Protocol:
                 f"{call.tool.name} returned half a character (a lone surrogate), sent as U+FFFD: {replaced[-1]}",
                 id=call.id,
             )
-        if len(message) > self._max_result_bytes and not instead:
+        size = len(message) if batch is None else len(message) + batch.size
+        if size > self._max_result_bytes and not instead:
+            what = f"The result of {call.tool.name} takes" if size == len(message) else "The answers of this batch take"
             return self._deliver_instead(
-                call,
-                f"The result of {call.tool.name} takes {len(message)} bytes, and this server sends at most "
-                f"{self._max_result_bytes}. Ask for less.",
+                call, f"{what} {size} bytes, and this server sends at most {self._max_result_bytes}. Ask for less."
             )
         return message if batch is None else batch.end(message)
 
     def _deliver_instead(self, call: Call, problem: str) -> bytes | None:
         log.error(problem, id=call.id)
         return self._deliver(call, failure(ToolError(problem), mask=False, tool=call.tool.name), instead=True)
+
+
+_UNREAD = "Overloaded: too much of what was answered has not been read; read it, and then call again"
 
 
 def _send(batch: Batch | None, message: bytes | None) -> tuple[Decision, ...]:

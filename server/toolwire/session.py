@@ -14,6 +14,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.codes import OVERLOADED
 from toolwire_schemas.framing import AutoFraming
 from toolwire_tools import NotAnswered
 
@@ -21,6 +22,7 @@ from . import log
 from .asking import Asked, Reply
 from .calls import Call
 from .clock import Clock
+from .errors import RequestError
 from .loop import Loop, Outcome
 from .outlet import Outlet, Write
 from .protocol import Cancel, Protocol, Send, Wake
@@ -29,6 +31,7 @@ from .workers import Answers, Workers
 
 if TYPE_CHECKING:
     from toolwire_schemas.framing import Frame
+    from toolwire_tools.tool import Gate
 
     from .catalogue import Catalogue
     from .lifecycle import Identity
@@ -46,6 +49,10 @@ _MAX_WAITING_PROGRESS = 1000
 """How many messages may wait in the outbox before an async tool's progress, which nothing slows down, is skipped."""
 
 
+_MAX_ANSWERS_BYTES = 256 * 1024
+"""What may come of one read before it is sent: one answer more than that."""
+
+
 _GONE = "The client has gone; nobody is left to answer."
 
 
@@ -56,7 +63,10 @@ class Session:
         self._settings = settings
         self._timeout_seconds = settings.timeout_seconds
         self._framing = AutoFraming(settings.max_message_bytes)
-        self._outlet = Outlet(write, self._framing)
+        self.clock = Clock()
+        self.board = Board()
+        self._loop = Loop(self._limit, self._post, self._release, lambda: not self._outlet.is_full, self.board)
+        self._outlet = Outlet(write, self._framing, self.clock, settings.max_unsent_bytes, self._loop.make_room)
         self._protocol = Protocol(
             catalogue,
             identity,
@@ -65,23 +75,26 @@ class Session:
             mask_errors=settings.mask_errors,
             max_result_bytes=settings.max_result_bytes,
             max_pending_bytes=settings.max_pending_bytes,
+            max_pending_calls=settings.max_pending_calls,
+            max_batch_elements=settings.max_batch_elements,
+            max_questions=settings.max_questions,
         )
-        self.clock = Clock()
-        self.board = Board()
         self._workers = Workers(
             self._begin,
             self._outlet.send,
             self._outlet.post_all,
+            self._refuse,
             self.clock,
             self.board,
             each_tick=self._outlet.flush_soon,
             max_workers=settings.max_workers,
+            max_abandoned=settings.max_abandoned,
         )
         self._backlog = self._workers.backlog
-        self._loop = Loop(self._limit, self._post, self.board)
         self.watchdog: Watchdog | None = None
         """What is to know that calls are under way in this process."""
         self._reading = False
+        self._refusing = False
         self._ending = False
         self._leave: Callable[[Outcome], None] | None = None
 
@@ -90,6 +103,8 @@ class Session:
 
         def read_and_decide() -> Answers | None:
             try:
+                if self._refusing:
+                    self._outlet.wait_for_room()
                 data = read()
                 if self._ending:
                     return None
@@ -102,6 +117,7 @@ class Session:
             return None
 
         self._reading = True
+        self.clock.start()  # which starts again whatever else gets no thread
         self._workers.start_reading(read_and_decide)
 
     def feed(self, data: bytes) -> None:
@@ -157,7 +173,10 @@ class Session:
     def _decide(self, frames: list[Frame]) -> Answers:
         """Decide about *frames*, in their order; return what can be answered at once."""
         answers: Answers = []
+        size = 0
         receive, watchdog = self._protocol.receive, self.watchdog
+        if self._outlet.is_full is not self._refusing:
+            self._refuse_if_unread()
         for frame in frames:
             for decision in receive(frame):
                 if type(decision) is Call:
@@ -169,11 +188,23 @@ class Session:
                         self._backlog.append(decision)
                 elif type(decision) is Send:
                     answers.append(decision.message)
+                    size += len(decision.message)
+                    if size > _MAX_ANSWERS_BYTES:
+                        self._outlet.post_all(answers)
+                        answers, size = [], 0
+                        self._refuse_if_unread()
                 elif type(decision) is Cancel:
                     self._stop(decision.call)
                 elif type(decision) is Wake:
                     decision.asked.wake(decision.reply)
         return answers
+
+    def _refuse_if_unread(self) -> None:
+        """Refuse requests while the host lets too much wait that it was answered."""
+        self._refusing = self._outlet.is_full
+        self._protocol.refuse_requests(self._refusing)
+        if self._refusing:
+            log.rarely("unsent", f"requests are refused until the host reads: {self._outlet.unread()}")
 
     def _stop(self, call: Call) -> None:
         if call.tool.is_async:
@@ -201,7 +232,9 @@ class Session:
         gate = tool.gate
         if gate is not None and not gate.enter(call):
             return
-        if not call.ended:
+        if call.ended:
+            self._protocol.let_go(call)
+        else:
             if tool.timeout_seconds or self._timeout_seconds:
                 self._limit(call)
             try:
@@ -214,10 +247,26 @@ class Session:
             if message is not None and not (self._backlog and self._outlet.gather(message)):
                 self._outlet.emit(message)
         if gate is not None:
-            following = gate.leave()
-            if following is not None:
-                self._backlog.append(following)
-                self._workers.serve_backlog()
+            self._leave_gate(gate)
+
+    def _leave_gate(self, gate: Gate) -> None:
+        following = gate.leave()
+        if following is not None:
+            self._backlog.append(following)
+            self._workers.serve_backlog()
+
+    def _refuse(self, call: Call, problem: str) -> None:
+        gate = call.tool.gate
+        if gate is not None and gate.enter(call):
+            self._leave_gate(gate)
+        message = self._protocol.refuse(call, RequestError(OVERLOADED, problem))
+        if message is not None:
+            self._outlet.post(message)
+
+    def _release(self, call: Call) -> None:
+        """Note that the task of *call* has ended: nothing holds it any more if it was given up."""
+        if call.given_up:
+            self._protocol.let_go(call)
 
     def _message(self, call: Call, outcome: Outcome) -> bytes | None:
         """What answers *call*; `None` if nothing does any more."""
@@ -325,19 +374,25 @@ class Session:
 
         if not call.tool.is_async:
             self._outlet.emit_made(made)
-        elif self._outlet.posted() < _MAX_WAITING_PROGRESS:
-            self._outlet.post(partial(self._outlet.emit_made, made))
+        elif self._outlet.posted() < _MAX_WAITING_PROGRESS and not self._outlet.is_full:
+            self._outlet.post(partial(self._outlet.emit_made, made), len(message or ""))
 
     def _post(self, call: Call, outcome: Outcome) -> None:
         """Have *call* answered by the outbox; on the event loop."""
         if self._leave is not None:
             self._leave(outcome)
-        self._outlet.post(partial(self._answer, call, outcome))
+        self._outlet.post(partial(self._answer, call, outcome), _size(outcome))
 
     def _answer(self, call: Call, outcome: Outcome) -> None:
         message = self._message(call, outcome)
         if message is not None:
             self._outlet.emit(message)
+
+
+def _size(outcome: Outcome) -> int:
+    """About how many bytes the answer will take: its content, and as much again for what is structured."""
+    content = outcome.get("content", ()) if isinstance(outcome, dict) else ()
+    return sum(len(value) * 2 for block in content for value in block.values() if isinstance(value, str))
 
 
 def _given(reply: Reply) -> dict[str, Any]:

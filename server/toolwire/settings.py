@@ -8,8 +8,15 @@ import msgspec
 from toolwire_schemas.framing import DEFAULT_MAX_MESSAGE_BYTES
 from toolwire_tools.sizes import size
 
-from .protocol import DEFAULT_MAX_PENDING_BYTES, DEFAULT_MAX_RESULT_BYTES
-from .workers import DEFAULT_MAX_WORKERS
+from .outlet import DEFAULT_MAX_UNSENT_BYTES
+from .protocol import (
+    DEFAULT_MAX_BATCH_ELEMENTS,
+    DEFAULT_MAX_PENDING_BYTES,
+    DEFAULT_MAX_PENDING_CALLS,
+    DEFAULT_MAX_QUESTIONS,
+    DEFAULT_MAX_RESULT_BYTES,
+)
+from .workers import DEFAULT_MAX_ABANDONED, DEFAULT_MAX_WORKERS
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,7 +28,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     `separator` stands between a toolkit's name and its method's, for hosts that forbid dots. `page_size` is in
     tools, and `None` puts them all on one page, since some clients never ask for a second. `timeout_seconds` holds
     for tools that set none of their own; `None` is no limit. `max_message_bytes` limits what is read,
-    `max_result_bytes` one result that is sent, `max_pending_bytes` the input of all calls under way.
+    `max_result_bytes` one result that is sent, or all of a batch, `max_pending_bytes` the input of all calls under
+    way, and `max_pending_calls` their number. `max_batch_elements` limits one batch. Beyond `max_unsent_bytes` of
+    answers that the host has not read, requests are refused; at twice as much, nothing is read until it reads.
+    `max_workers` calls of synchronous tools run at a time. Beyond them, `max_abandoned` threads may be held by calls
+    that were cancelled or timed out, and `max_questions` by tools that wait for the user.
     `grace_seconds` is how long answers still owed are waited for when the host has hung up: clients send SIGTERM
     after two seconds. `ask_seconds` is how long a tool waits for the user's answer to a question. `coerce` decodes
     arguments that a model sent as JSON text. `mask_errors` keeps the text of unexpected exceptions from the host,
@@ -37,7 +48,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
     max_result_bytes: int = DEFAULT_MAX_RESULT_BYTES
     max_pending_bytes: int = DEFAULT_MAX_PENDING_BYTES
+    max_pending_calls: int = DEFAULT_MAX_PENDING_CALLS
+    max_batch_elements: int = DEFAULT_MAX_BATCH_ELEMENTS
+    max_unsent_bytes: int = DEFAULT_MAX_UNSENT_BYTES
     max_workers: int = DEFAULT_MAX_WORKERS
+    max_abandoned: int = DEFAULT_MAX_ABANDONED
+    max_questions: int = DEFAULT_MAX_QUESTIONS
     grace_seconds: float = 1.5
     ask_seconds: float = 600.0
     coerce: bool = False
@@ -47,8 +63,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_processes: int = 16
 
     def __post_init__(self) -> None:
-        for name in ("max_message_bytes", "max_result_bytes", "max_pending_bytes", "max_workers", "max_processes"):
-            if getattr(self, name) < 1:
+        for name in self.__struct_fields__:
+            if name.startswith("max_") and getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if self.memory_limit is not None:
             try:

@@ -89,8 +89,11 @@ def claim(*, watched: bool = False) -> Streams:
         from toolwire_tools.guardian import reap_orphans
 
         reap_orphans()
+    try:
+        null = os.open(os.devnull, os.O_RDWR)
+    except OSError as error:
+        raise NotConnected(f"the null device cannot be opened: {error}") from None
     _claimed = True
-    null = os.open(os.devnull, os.O_RDWR)
     if null == 2:  # started without stderr: nothing of the protocol's may get that number
         os.set_inheritable(2, True)
         null = os.dup(null)
@@ -133,7 +136,7 @@ def serve(begin: Callable[[Write], Session], settings: Settings, streams: Stream
     read = _reader(streams.read)
     if sys.platform != "win32":  # where pipes cannot be polled
         read = polled(read, readiness(streams.read), may_look=session.is_idle)
-    session.start_reading(read, ended.come)
+    _start_reading(session, read, ended)
     ended.wait()
     if session.watchdog is not None:
         session.watchdog.begin_end()
@@ -156,6 +159,22 @@ def _watchdog(session: Session, ended: _End, settings: Settings, streams: Stream
         is_idle=session.is_idle,
         grace_seconds=settings.grace_seconds,
     )
+
+
+def _start_reading(session: Session, read: Read, ended: _End) -> None:
+    """Start, also if the system allows no more threads just now."""
+    for _ in range(_START_ATTEMPTS):
+        try:
+            session.start_reading(read, ended.come)
+            return
+        except RuntimeError:
+            time.sleep(_RETRY_SECONDS)
+    log.error("the system allows no thread to read with; its limit on processes (ulimit -u) may be reached")
+    os._exit(1)
+
+
+_START_ATTEMPTS = _WRITE_ATTEMPTS = 100
+_RETRY_SECONDS = 0.02
 
 
 def leave(status: int = 0) -> NoReturn:
@@ -240,11 +259,18 @@ class _End:
 
     def come(self) -> None:
         self.has_come = True
-        if self._is_unchanged():
-            os.write(self.pipe[1], b"\0")
-        else:  # there is no other way to wake the main thread
-            log.error("a tool has closed or replaced a descriptor of the server's: the end")
-            leave(70)
+        for _ in range(_WRITE_ATTEMPTS):
+            if not self._is_unchanged():  # there is no other way to wake the main thread
+                log.error("a tool has closed or replaced a descriptor of the server's: the end")
+                leave(70)
+            try:
+                os.write(self.pipe[1], b"\0")
+            except BlockingIOError:  # there are so many of them already that the pipe is full
+                return
+            except OSError:
+                time.sleep(_RETRY_SECONDS)
+            else:
+                return
 
     def wait(self) -> None:
         while not self.has_come:
@@ -309,6 +335,7 @@ def _writer(descriptor: int) -> Write:
 
     def write(data: bytes) -> None:
         rest: bytes | memoryview = data
+        attempts = 0
         while rest:
             if not is_unchanged():
                 log.error(f"a tool has closed or replaced descriptor {descriptor}, to which the server writes: the end")
@@ -318,8 +345,15 @@ def _writer(descriptor: int) -> Write:
             except BlockingIOError:
                 os.set_blocking(descriptor, True)
                 continue
-            except OSError:  # the host has closed its end: nobody is left to answer
+            except BrokenPipeError:  # the host has closed its end: nobody is left to answer
                 leave()
+            except OSError as error:
+                attempts += 1
+                if attempts == _WRITE_ATTEMPTS:
+                    log.error(f"answers cannot be written: {error}")
+                    leave()
+                time.sleep(_RETRY_SECONDS)
+                continue
             if written == len(rest):
                 return
             rest = memoryview(rest)[written:]

@@ -22,14 +22,16 @@ from toolwire_schemas.codec import DecodingError, decode
 from toolwire_schemas.codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from toolwire_schemas.framing import Fault
 
+from . import log
 from .asking import Response
-from .calls import Batch, Request
+from .calls import Request
 from .errors import RequestError
 
 if TYPE_CHECKING:
     from toolwire_schemas.framing import Frame
     from toolwire_schemas.messages import Id
 
+    from .calls import Batch
     from .protocol import Decision, Protocol
 
 DIFFERENCES = {
@@ -68,7 +70,11 @@ def receive(frame: Frame, protocol: Protocol) -> tuple[Decision, ...]:
         return _receive_one(message, len(frame), protocol, None)
     if not message:
         return protocol.answer(None, RequestError(INVALID_REQUEST, "Invalid request: an empty batch"), None)
-    batch = Batch(sum(not _is_response(element) for element in message))
+    if len(message) > protocol.max_batch_elements:
+        problem = f"a batch of {len(message)} elements, and the limit is {protocol.max_batch_elements}; send several"
+        log.rarely("batch", f"refused {problem} (--max-batch-elements)")
+        return protocol.answer(None, RequestError(INVALID_REQUEST, f"Invalid request: {problem}"), None)
+    batch = protocol.new_batch(sum(not _is_response(element) for element in message))
     share = len(frame) // len(message)
     return tuple(decision for element in message for decision in _receive_member(element, share, protocol, batch))
 

@@ -10,7 +10,8 @@ calls must get through. So while anything runs, a monitor looks every two millis
   need no second thread, which would only contend for the interpreter's lock.)
 
 A worker whose call was cancelled or ran out of time cannot be stopped. It is counted out, replaced when needed, and
-ends when its tool returns. One that nobody has needed for a while ends, too.
+ends when its tool returns. There may be so many of these; those beyond keep their places, and once they hold all
+places, the calls that wait are refused. A worker that nobody has needed for a while ends, too.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from . import log
 from .monitor import Job, Monitor
 
 if TYPE_CHECKING:
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from .watchdog import Board
 
 DEFAULT_MAX_WORKERS = 128
+
+DEFAULT_MAX_ABANDONED = 128
+"""As many again: tools that hang may then be given up as often as they can be called."""
 
 _IDLE_SECONDS = 10.0
 """How long a worker waits to be needed again: long beside what it takes to make one (a tenth of a millisecond)."""
@@ -50,11 +55,13 @@ class Workers:
         run: Callable[[Call], None],
         send: Callable[[Answers], None],
         post: Callable[[Answers], None],
+        refuse: Callable[[Call, str], None],
         clock: Clock,
         board: Board,
         *,
         each_tick: Callable[[], None],
         max_workers: int = DEFAULT_MAX_WORKERS,
+        max_abandoned: int = DEFAULT_MAX_ABANDONED,
     ) -> None:
         self.run = run
         self.send = send
@@ -69,18 +76,21 @@ class Workers:
         self.begun = 0  # how many calls, about: it may miss some
         self.finishing = False
         self._reader: _Worker | None = None
+        self._refuse = refuse
         self._max_workers = max_workers
+        self._max_abandoned = max_abandoned
+        self._only_waiting = 0
         self._lock = threading.Lock()  # for the two sets
         self._workers: set[_Worker] = set()
-        self._counted_out: set[_Worker] = set()
+        self._abandoned: set[_Worker] = set()
         self._monitor = Monitor(self, clock, each_tick)
 
     def start_reading(self, read: Read) -> None:
         """Have workers call *read* again and again, one at a time, until the end of input."""
         self.read = read
         self.wake(1, Job.SERVE)
-        if not self._workers:
-            raise RuntimeError("there is no thread to read with")
+        if not self._workers:  # no thread could be started; the monitor tries again
+            self._monitor.watch()
 
     def serve_backlog(self) -> None:
         """Have the backlog run, which somebody who is no worker has added to. Never waits."""
@@ -91,10 +101,24 @@ class Workers:
 
     def abandon(self, call: Call) -> None:
         """Count out the worker that runs *call*, which was given up, if one does. It ends when the tool returns."""
+        worker = call.worker
+        if not isinstance(worker, _Worker):  # it waits, and whoever gets to it sees that it has ended
+            return
         with self._lock:
-            if isinstance(call.worker, _Worker) and call.worker in self._workers:
-                self._counted_out.add(call.worker)
+            if worker in self._workers:
+                self._abandoned.add(worker)
+        if self._stuck() > 0:
+            log.rarely("abandoned", f"{len(self._abandoned)} calls {_STUCK}")
         self._monitor.watch()
+
+    def refuse_hopeless(self) -> None:
+        """Refuse the calls that wait if calls that were given up hold every place. Never waits."""
+        if self._stuck() < self._max_workers:
+            return
+        problem = f"Overloaded: {len(self._abandoned)} calls {_STUCK}"
+        with suppress(IndexError):
+            while True:
+                self._refuse(self.backlog.popleft(), problem)
 
     def finish(self, deadline: float) -> None:
         """Let the workers run what is waiting and end; return when they have, or at *deadline* (monotonic time)."""
@@ -102,7 +126,7 @@ class Workers:
         while True:
             self.wake(len(self.idle), Job.SERVE)
             with self._lock:
-                waiting_for = self._workers - self._counted_out - {self._reader}
+                waiting_for = self._workers - self._abandoned - {self._reader}
             if not waiting_for or (left := deadline - time.monotonic()) <= 0:
                 return
             # One by one, and each briefly: more may come and some may be counted out meanwhile.
@@ -115,8 +139,8 @@ class Workers:
                 worker = self.idle.pop()
             except IndexError:
                 with self._lock:
-                    # One more than may run calls, so that one can read.
-                    if self.active() > self._max_workers:
+                    # One more than may run calls, so that one can read; and one that reads is always needed.
+                    if job is Job.SERVE and self.active() > self._max_workers + self._only_waiting:
                         return
                     worker = _Worker(self)
                     try:
@@ -131,16 +155,16 @@ class Workers:
     def one_more(self) -> Iterator[None]:
         """Allow one more worker meanwhile: the one that calls this only waits."""
         with self._lock:
-            self._max_workers += 1
+            self._only_waiting += 1
         try:
             yield
         finally:
             with self._lock:
-                self._max_workers -= 1
+                self._only_waiting -= 1
 
     def active(self) -> int:
         """Return how many workers there are that have not been counted out."""
-        return len(self._workers) - len(self._counted_out)
+        return len(self._workers) - min(len(self._abandoned), self._max_abandoned)
 
     def busy(self) -> int:
         """Return how many of them run or answer something."""
@@ -148,14 +172,18 @@ class Workers:
 
     def room(self) -> int:
         """Return how many more may run calls."""
-        return max(0, self._max_workers - self.busy())
+        return max(0, self._max_workers + self._only_waiting - self.busy())
+
+    def _stuck(self) -> int:
+        """How many workers run calls that were given up, and could not be counted out."""
+        return len(self._abandoned) - self._max_abandoned
 
     def retire(self, worker: _Worker) -> None:
         """Forget *worker*, which ends."""
         with self._lock:
             self.board.give_back(worker.slot)
             self._workers.discard(worker)
-            self._counted_out.discard(worker)
+            self._abandoned.discard(worker)
 
     def read_once(self, worker: _Worker, send: Callable[[Answers], None]) -> bool:
         """Read as *worker* and *send* what is to be sent; false if somebody else reads, or at the end of input."""
@@ -174,6 +202,13 @@ class Workers:
         if answers:
             send(answers)
         return True
+
+
+_STUCK = (
+    "were cancelled or timed out, and their tools still run, which is as many as may (--max-workers and "
+    "--max-abandoned); tools that may hang can be ended if they run in processes of their own: "
+    'runs_in="process", or --isolate'
+)
 
 
 class _Worker:
@@ -224,9 +259,10 @@ class _Worker:
                 if not team.read_once(self, team.send):
                     return True
                 continue
-            if call.ended and call.tool.gate is None:  # cancelled while it waited, and has no place to give up
-                continue
             team.begun += 1
+            if call.ended:  # cancelled while it waited: `run` lets go of it, and this worker has not been given up
+                run(call)
+                continue
             call.worker = self
             tool = call.tool
             board.marks[slot] = codes[tool.name] if tool.gate is None else 0

@@ -284,7 +284,7 @@ def test_megabytes_of_nothing_before_the_first_message_cost_little(blank: bytes)
 
 
 def test_a_batch_of_a_hundred_thousand_is_answered_by_one_array() -> None:
-    conversation = Conversation(max_message_bytes=2**26)
+    conversation = Conversation(max_message_bytes=2**26, max_batch_elements=100_000)
     batch = b"[" + b",".join(b'{"jsonrpc":"2.0","id":%d,"method":"ping"}' % number for number in range(100_000)) + b"]"
 
     conversation.session.feed(batch + b"\n")

@@ -287,7 +287,7 @@ def test_cancelling_calls_that_wait_for_their_turn_gives_up_no_worker() -> None:
     go.set()
 
     assert ended.wait(PATIENCE_SECONDS)
-    assert session._workers._counted_out == set()
+    assert session._workers._abandoned == set()
     session.end()
 
 

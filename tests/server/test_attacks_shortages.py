@@ -93,6 +93,17 @@ def test_an_outbox_that_gets_no_thread_is_given_one_later(tmp_path: Path) -> Non
         assert {process.receive()["id"], process.receive()["id"]} == {1, 2}
 
 
+def test_what_waits_in_an_outbox_without_a_thread_goes_out_though_nothing_else_comes(tmp_path: Path) -> None:
+    never = FEW_THREADS.replace("threading.active_count() > 8", "thread.name == 'toolwire-outbox'")
+    with served(tmp_path, TOOLS + never) as process:
+        process.send(call("open_all", id=1))
+        wait_until((tmp_path / "refused").exists)
+
+        (tmp_path / "refused.no_more").touch()
+
+        assert process.receive()["id"] == 1
+
+
 def test_a_tool_that_fails_when_no_file_can_be_opened_is_answered(tmp_path: Path) -> None:
     """Nothing can be imported any more, for one: not what shows the first traceback."""
     with served(tmp_path, TOOLS) as process:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonrpcserver import Success, dispatch_to_serializable
 from toolwire import strict
-from toolwire.calls import Batch, Call
+from toolwire.calls import Call
 from toolwire.protocol import Cancel, Protocol, Send
 from toolwire_schemas.codec import decode, encode
 
@@ -93,7 +93,7 @@ def test_members_of_a_batch_get_the_answers_that_each_would_get_of_jsonrpcserver
 
     decided = in_one_lane(together, strict.receive(encode(sent), together))
 
-    batch = Batch(sum(not strict._is_response(element) for element in sent))
+    batch = judged.new_batch(sum(not strict._is_response(element) for element in sent))
     one_by_one = [each for element in sent for each in strict._receive_one(element, 1, judged, batch)]
     assert decided == in_one_lane(judged, one_by_one)
 

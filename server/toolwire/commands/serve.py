@@ -45,7 +45,20 @@ COMMAND = Command(
         Option("--page-size", "list so many tools a page; by default all on one", "NUMBER", count),
         Option("--max-message-bytes", "refuse longer messages; by default 64MiB", "SIZE", size),
         Option("--max-result-bytes", "refuse to send longer results; by default just below 10MiB", "SIZE", size),
+        Option(
+            "--max-pending-bytes",
+            "refuse calls while those under way hold so much input; by default 256MiB",
+            "SIZE",
+            size,
+        ),
+        Option("--max-pending-calls", "refuse calls while so many run or wait; by default 100000", "NUMBER", count),
+        Option("--max-batch-elements", "refuse longer batches; by default 10000", "NUMBER", count),
+        Option("--max-unsent-bytes", "refuse requests while so much is not read; by default 64MiB", "SIZE", size),
         Option("--max-workers", "run so many tools side by side; by default 128", "NUMBER", count),
+        Option(
+            "--max-abandoned", "threads for calls that were given up and still run; by default 128", "NUMBER", count
+        ),
+        Option("--max-questions", "put so many questions to the user at a time; by default 128", "NUMBER", count),
         Option("--isolate", "run every tool in a process of its own, so that a crash is one failed call"),
         Option("--memory-limit", "what a tool in a process of its own may use, as in 512MiB", "SIZE", size),
         Option("--max-processes", "have so many of these processes; by default 16", "NUMBER", count),

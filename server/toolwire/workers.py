@@ -174,6 +174,10 @@ class Workers:
         """Return how many more may run calls."""
         return max(0, self._max_workers + self._only_waiting - self.busy())
 
+    def is_crowded(self) -> bool:
+        """Whether more workers are busy than may run calls, since one of them was only to read."""
+        return len(self._workers) > self._max_workers and self.busy() > self._max_workers + self._only_waiting
+
     def _stuck(self) -> int:
         """How many workers run calls that were given up, and could not be counted out."""
         return len(self._abandoned) - self._max_abandoned
@@ -256,7 +260,7 @@ class _Worker:
                 call = backlog.popleft()
             except IndexError:
                 board.marks[slot] = 0
-                if not team.read_once(self, team.send):
+                if not team.read_once(self, team.send) or team.is_crowded():
                     return True
                 continue
             team.begun += 1
@@ -273,6 +277,8 @@ class _Worker:
     def _would_be_missed(self, team: Workers) -> bool:
         """Whether, just when this worker became idle, something came up that nobody would wake it for."""
         if not (team.backlog or team.finishing or (team.read is not None and not team.reading.locked())):
+            return False
+        if not team.room():  # the monitor sees to reading, and those that run will get to the backlog
             return False
         try:
             team.idle.remove(self)

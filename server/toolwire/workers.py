@@ -139,8 +139,8 @@ class Workers:
                 worker = self.idle.pop()
             except IndexError:
                 with self._lock:
-                    # One more than may run calls, so that one can read; and one that reads is always needed.
-                    if job is Job.SERVE and self.active() > self._max_workers + self._only_waiting:
+                    # One more than may run calls, so that one can read; and another one to read while it sends.
+                    if self.active() > self._max_workers + self._only_waiting + (job is Job.READ):
                         return
                     worker = _Worker(self)
                     try:

@@ -136,6 +136,7 @@ def serve(begin: Callable[[Write], Session], settings: Settings, streams: Stream
     read = _reader(streams.read)
     if sys.platform != "win32":  # where pipes cannot be polled
         read = polled(read, readiness(streams.read), may_look=session.is_idle)
+    read = _from_the_host(read, streams.read)
     _start_reading(session, read, ended)
     ended.wait()
     if session.watchdog is not None:
@@ -310,13 +311,9 @@ class _End:
 
 def _reader(descriptor: int) -> Read:
     size = _CHUNK_BYTES
-    is_unchanged = unchanged(descriptor)
 
     def read() -> bytes:
         nonlocal size
-        if not is_unchanged():
-            log.error(f"a tool has closed or replaced descriptor {descriptor}, from which the server reads: the end")
-            return b""
         try:
             data = os.read(descriptor, size)
         except BlockingIOError:
@@ -328,6 +325,19 @@ def _reader(descriptor: int) -> Read:
         return data
 
     return read
+
+
+def _from_the_host(read: Read, descriptor: int) -> Read:
+    """Return *read*, made to look first whether *descriptor* is still what it was: while the host is at work anyway."""
+    is_unchanged = unchanged(descriptor)
+
+    def read_if_unchanged() -> bytes:
+        if is_unchanged():
+            return read()
+        log.error(f"a tool has closed or replaced descriptor {descriptor}, from which the server reads: the end")
+        return b""
+
+    return read_if_unchanged
 
 
 def _writer(descriptor: int) -> Write:

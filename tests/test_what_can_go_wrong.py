@@ -1,0 +1,28 @@
+"""The page of limits: every test that it names exists, and it has every limit of the settings with its default."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from toolwire.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "what-can-go-wrong.md").read_text(encoding="utf-8")
+TESTS = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
+LIMITS = [name for name in Settings.__struct_fields__ if name.startswith("max_")]
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"`(test_\w+)`", PAGE))))
+def test_each_test_that_is_named_exists(name: str) -> None:
+    assert f"def {name}(" in TESTS
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_each_limit_is_there_with_its_default(limit: str) -> None:
+    default = getattr(Settings(), limit)
+    shown = {Settings().max_result_bytes: "just below 10 MiB"}.get(default, f"{default:,}")
+    shown = f"{default // 2**20} MiB" if default % 2**20 == 0 else shown
+    [row] = [line for line in PAGE.splitlines() if f"| `--{limit.replace('_', '-')}` |" in line and "twice" not in line]
+    assert f"| {shown} |" in row

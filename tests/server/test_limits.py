@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from conversations import MODERN, PATIENCE_SECONDS, Process, answers, call, protocol_of, request, served, wait_until
-from toolwire import Server
+from toolwire import Context, Server
 from toolwire.protocol import Protocol
 from toolwire_schemas.codec import decode
 
@@ -399,3 +399,18 @@ def cancelling_a_conversation(pending: int) -> int:
 def test_ten_times_as_many_take_ten_times_the_work(work: Callable[[int], int]) -> None:
     deciding_about_a_batch(1)  # so that what is imported then counts for neither
     assert work(5000) < 11 * work(500)
+
+
+def test_a_question_that_nobody_answers_ends() -> None:
+    def ask(context: Context) -> str:
+        return context.ask("Who?", str)
+
+    came: SimpleQueue[Any] = SimpleQueue()
+    session = Server([ask], ask_seconds=0.05).converse(lambda data: came.put(decode(data)))
+    session.feed(line(GREETING) + line(call("ask", id="asks")))
+    received = {
+        message.get("id", "news"): message for message in (came.get(timeout=PATIENCE_SECONDS) for _ in range(4))
+    }
+
+    assert received["asks"]["result"]["content"][0]["text"] == "Nobody answered within 0.05 seconds."
+    session.end()

@@ -28,7 +28,7 @@ _LIMITS = {"turns": "max_turns", "tokens": "max_tokens", "seconds": "timeout"}
 
 
 def model_of(options: dict[str, Any]) -> Model:
-    """Return the model that is named.
+    """Return the model that is named, by an option or by the transcript that is resumed.
 
     Raises:
         UsageError: if none is.
@@ -38,17 +38,35 @@ def model_of(options: dict[str, Any]) -> Model:
 
     from .imports import explained
 
-    if "model" not in options:
+    name = options.get("model") or _recorded_model(options)
+    if name is None:
         raise UsageError(f"say which model to ask, with --model NAME. Known: {', '.join(known_names())}")
     settings = {"base_url": options["base_url"]} if "base_url" in options else {}
 
     def make() -> Model:
         try:
-            return model_from_name(options["model"], **settings)
+            return model_from_name(name, **settings)
         except (ModelError, OSError) as error:
             raise LoadError(str(error)) from None
 
-    return explained(options["model"], make)
+    return explained(name, make)
+
+
+def _recorded_model(options: dict[str, Any]) -> str | None:
+    """The model that the transcript names; None if it names none, or one whose code a file is not to run."""
+    from toolwire_client.agent import BrokenTranscript, load
+    from toolwire_client.agent.events import Started
+    from toolwire_client.models.named import needs_no_code
+
+    if "resume" not in options:
+        return None
+    try:
+        started = load(options["resume"])[0]
+    except BrokenTranscript as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        raise UsageError(f"cannot open {options['resume']}: {error.strerror}") from None
+    return started.model if isinstance(started, Started) and needs_no_code(started.model) else None
 
 
 def face_of(options: dict[str, Any], *, thinks: bool) -> Face:

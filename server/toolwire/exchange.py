@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from .options import Words
 
 OPTIONS = (
-    Option("--model", "the model to ask: PROVIDER:MODEL, arithmetic (offline), human (you), MODULE:OBJECT", "NAME"),
+    Option(
+        "--model",
+        "the model to ask: PROVIDER:MODEL, arithmetic (offline), human (you), replay:FILE (a transcript), "
+        "MODULE:OBJECT; with --resume by default that of the transcript",
+        "NAME",
+    ),
     Option("--tools", "let it use these tools, as `serve` takes them; may be given again", "TARGET", many=True),
     SET,
     Option("--server", "let it use those of the MCP server that COMMAND starts; likewise", "COMMAND", many=True),

@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_client.agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Outcome, Pause, Refuse, load
 from toolwire_client.agent.events import ApprovalAsked, CallStarted
-from toolwire_client.agent.redaction import Redactor, stands_for
+from toolwire_client.agent.redaction import Redactor
 from toolwire_client.models import ScriptedModel
+from toolwire_client.react.messages import stands_for
 
 SECONDS = 60
 PLAIN: dict[str, Any] = {"euros": 50, "to": "Ada"}

@@ -89,6 +89,22 @@ def test_a_record_may_hold_other_lines(tmp_path: Path) -> None:
     assert ask(ReplayModel(path), user("a")).text == "x"
 
 
+def test_a_transcript_is_a_record_also_where_secrets_are_hidden_in_it() -> None:
+    first, second = user("my key is [hidden], really"), user("and then?")
+    transcript = [
+        {"type": "Started"},
+        {"type": "ModelAsked", "kept": 0, "messages": first},
+        {"type": "ModelReplied", "reply": {"text": "1"}},
+        {"type": "ModelAsked", "kept": 1, "messages": second},
+        {"type": "ModelReplied", "reply": {"text": "2"}},
+    ]
+    replay = ReplayModel(transcript)
+    said = user("my key is sk-abcdefghijklmnopqrst, really")
+    assert [ask(replay, messages).text for messages in ([*said, *second], said)] == ["2", "1"]
+    with pytest.raises(NoReplyLeft):
+        ask(replay, user("my key is lost"))
+
+
 def test_a_miss_says_what_was_asked_and_what_is_recorded() -> None:
     system = {"role": "system", "content": "s"}
     replay = ReplayModel(
@@ -105,8 +121,12 @@ def test_a_miss_says_what_was_asked_and_what_is_recorded() -> None:
     assert "message 2 is\n  asked:    (there is none)\n  recorded: user: 'far'" in str(caught.value)
 
 
+_BAD = '{"messages": [], "reply": {"text": 1}}\n'
+
+
 @pytest.mark.parametrize(
-    ("text", "complaint"), [("", "no reply"), ("{}\n", "no reply"), ("{}\n{\n", "line 2, is no JSON")]
+    ("text", "complaint"),
+    [("", "no reply"), ("{}\n", "no reply"), ("{}\n{\n", "line 2, is no JSON"), (_BAD, "a reply in .* is none")],
 )
 def test_a_file_that_is_no_record_is_refused_at_once(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "record.jsonl"

@@ -227,6 +227,31 @@ def test_several_answers_are_given_in_order_and_then_a_question_waits(folder: Pa
     assert answers == ["blue", "red", "green"]
 
 
+def test_a_resumed_run_needs_no_model_if_its_transcript_names_one(folder: Path) -> None:
+    run("ask", "How much is 12 * (3 + 4)?", *OFFLINE, "--transcript", "run.jsonl", cwd=folder)
+    done = run("ask", "--tools", "tools.py", "--resume", "run.jsonl", "--approve", "all", cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "12 * (3 + 4) = 84\n")
+
+
+@pytest.mark.parametrize("model", ["evil.py:model", "OpenAIModel mistral:latest", ""])
+def test_a_transcript_does_not_say_which_code_to_run_or_whom_to_send_it_to(folder: Path, model: str) -> None:
+    (folder / "evil.py").write_text("open('run', 'w')")
+    (folder / "run.jsonl").write_text(json.dumps({"type": "Started", "model": model}) + "\n")
+    done = run("ask", "x", "--resume", "run.jsonl", cwd=folder)
+    assert (done.returncode, "--model NAME" in done.stderr, (folder / "run").exists()) == (2, True, False)
+
+
+def test_a_transcript_is_replayed_as_a_model(folder: Path) -> None:
+    words = ["ask", "How much is 12 * (3 + 4)?", "--tools", "tools.py", "--approve", "all", "--model"]
+    run(*words, "arithmetic", "--transcript", "run.jsonl", cwd=folder)
+    with (folder / "run.jsonl").open("a") as file:
+        file.write('{"type":"Resu')
+    done = run(*words, "replay:run.jsonl", cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "12 * (3 + 4) = 84\n")
+    other = run("ask", "What?", *words[2:], "replay:run.jsonl", cwd=folder)
+    assert (other.returncode, "model_error: run.jsonl has no reply to this" in other.stderr) == (1, True)
+
+
 def test_the_tools_of_all_servers_are_offered(folder: Path) -> None:
     server = shlex.join(command("serve", "tools.py:add", "--name", "first"))
     entry = {"command": sys.executable, "args": ["-m", "toolwire", "serve", "tools.py:book"]}
@@ -684,7 +709,8 @@ def test_ctrl_c_at_the_question_of_a_tool_cancels_its_call(folder: Path) -> None
 def test_a_server_that_takes_long_to_start_is_waited_for_visibly(folder: Path) -> None:
     os.mkfifo(folder / "ready")
     server = shlex.join(["sh", "-c", f"read line < ready; exec {shlex.join(command('serve', 'tools.py'))}"])
-    with Terminal("ask", "3 + 4?", "--server", server, "--model", "arithmetic", cwd=folder) as terminal:
+    words = ["--server", server, "--model", "arithmetic", "--trust-hints", server]
+    with Terminal("ask", "3 + 4?", *words, cwd=folder) as terminal:
         terminal.until("starting the servers")
         (folder / "ready").write_text("yes\n")
         assert terminal.ends() == 0

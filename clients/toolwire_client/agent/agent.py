@@ -253,6 +253,8 @@ def _check_trust(names: bool | tuple[str, ...], tools: Any) -> None:
 
 
 def _told(model: object) -> str:
-    """What a model calls itself, without an address in memory."""
-    told = getattr(model, "name", None) or getattr(model, "model", None)
-    return told if isinstance(told, str) else type(model).__name__
+    """What a model calls itself, without an address in memory: as `model_from_name` knows it, if it has a `name`."""
+    if isinstance(name := getattr(model, "name", None), str):
+        return name
+    kind, of = type(model).__name__, getattr(model, "model", None)
+    return f"{kind} {of}" if isinstance(of, str) else kind

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from ..react import Ask, Conversation, FinalAnswer, Retry, Stop, Usage
-from ..react.messages import Action, Error
+from ..react.messages import HIDDEN, Action, Error, stands_for
 from .approvals import Allow, Refuse
 from .budgets import Spent
 from .events import (
@@ -39,7 +39,6 @@ from .events import (
     UserAnswered,
     UserAsked,
 )
-from .redaction import HIDDEN, stands_for
 from .steps import AskApproval, AskModel, AskUser, Call, Tell
 from .words import words
 

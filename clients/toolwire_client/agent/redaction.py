@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from ..react.messages import whole
+from ..react.messages import HIDDEN, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-HIDDEN = "[hidden]"
 _SHORTEST = len(HIDDEN)
 
 _NAME_OF_VARIABLE = re.compile(r"(?i)(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|auth)$")
@@ -51,20 +50,6 @@ _HIDES = (
     re.compile(r"\b(?:hf|npm)_[A-Za-z0-9]{30,}"),
     re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
 )
-
-
-def stands_for(recorded: Any, value: Any) -> bool:
-    """Return whether *recorded* may be what was written down of *value*: `HIDDEN` stands for any text."""
-    match recorded:
-        case str() if HIDDEN in recorded:
-            first, *_, last = recorded.split(HIDDEN)
-            return isinstance(value, str) and value.startswith(first) and value.endswith(last)
-        case list():
-            return isinstance(value, list) and len(recorded) == len(value) and all(map(stands_for, recorded, value))
-        case dict() if isinstance(value, dict) and len(recorded) == len(value):
-            plain = {name: item for name, item in recorded.items() if HIDDEN not in name}
-            return all(name in value and stands_for(item, value[name]) for name, item in plain.items())
-    return bool(recorded == value)
 
 
 class Redactor:

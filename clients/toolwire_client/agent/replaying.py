@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import aclosing, nullcontext
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from anyio.lowlevel import checkpoint
 
 from ..models.errors import NoReplyLeft
@@ -201,11 +202,5 @@ def _interrupt(session: Session, following: Recorded | None) -> None:
 
 
 def _model(events: list[Recorded]) -> ReplayModel | None:
-    lines: list[dict[str, Any]] = []
-    sent: list[dict[str, Any]] = []
-    for event in events:
-        if isinstance(event, ModelAsked):
-            sent = [*sent[: event.kept], *event.messages]
-        elif isinstance(event, ModelReplied):
-            lines.append({"messages": sent, "reply": event.reply})
-    return ReplayModel(lines) if lines else None
+    has_replies = any(isinstance(event, ModelReplied) for event in events)
+    return ReplayModel(msgspec.to_builtins(events)) if has_replies else None

@@ -35,6 +35,8 @@ class HumanModel:
     shows a text.
     """
 
+    name = "human"
+
     def __init__(self, *, read: Callable[[], str] | None = None, write: Callable[[str], object] | None = None) -> None:
         self._read = read
         self._write = write

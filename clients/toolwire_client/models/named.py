@@ -57,6 +57,11 @@ def model_from_name(name: str, **settings: Any) -> Model:
     raise NotReady(f"no model is called {name!r}{did_you_mean(kind, _FIRST_WORDS)}{hint}")
 
 
+def needs_no_code(name: str) -> bool:
+    """Return whether the model of this name is one of ours, so that to make it runs no other code."""
+    return name.partition(":")[0] in _FIRST_WORDS
+
+
 def known_names() -> list[str]:
     """What a name can be, or begin with."""
     return [*_PLAIN, "replay:FILE", *(f"{preset}:MODEL" for preset in PRESETS), "MODULE:OBJECT"]

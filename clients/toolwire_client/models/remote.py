@@ -90,6 +90,8 @@ class RemoteModel:
         self._preset = preset_called(preset) if isinstance(preset, str) else preset
         self._wire = _WIRES[self._preset.wire]
         own = base_url or os.environ.get(self._preset.url_variable)
+        # By which `model_from_name` makes it again, unless the address is not the preset's.
+        self.name = f"{preset}:{model}" if isinstance(preset, str) and not own else None
         # An endpoint of one's own may do without a key.
         self._key = key_from(key, self._preset.key_variables, needed=self._preset.needs_key and not own)
         self._settings: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens, "stream": stream}

@@ -1,6 +1,6 @@
 """What a model said once, said again: recorded in a file of JSON lines, found again by what it was asked.
 
-Each line is `{"messages": […], "reply": {…}}`. Other lines are passed over: a transcript may hold more.
+Each line is `{"messages": […], "reply": {…}}`, or the file is a transcript of an agent. Other lines are passed over.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import anyio.lowlevel
 import msgspec
 from toolwire_schemas import codec
 
+from ..react.messages import stands_for
 from ..react.replies import ModelReply
 from .errors import NoReplyLeft
 from .model import Model, OnText, as_model, kept_open, tell
@@ -31,8 +32,9 @@ _SHOWN = 200
 class ReplayModel:
     """A model that repeats a record: the path of a file, or its lines as objects.
 
-    The same messages get the reply that they got then; asked again, they get the next one that was recorded for them,
-    and the last one ever after. So a run is repeated whatever order its parts come in. Only messages are looked at.
+    The record is what a `RecordingModel` wrote, or a transcript. The same messages get the reply that they got then;
+    asked again, they get the next one that was recorded for them, and the last one ever after. So a run is repeated
+    whatever order its parts come in. Only messages are looked at.
 
     Raises:
         NoReplyLeft: if there is no reply in the record at all.
@@ -42,12 +44,14 @@ class ReplayModel:
         self._name = "the record"
         if isinstance(record, str | os.PathLike):
             self._name = str(record)
-            record = _lines(Path(record))
+            self.name = f"replay:{record}"
+            lines: Iterable[Line] = _lines(Path(record))
+        else:
+            lines = record
         self._known: list[tuple[list[Message], bytes]] = []
         self._replies: dict[bytes, deque[ModelReply]] = {}
-        for line in record:
-            if isinstance(line, dict) and isinstance(line.get("messages"), list) and "reply" in line:
-                self._add(line["messages"], line["reply"])
+        for messages, reply in _exchanges(lines):
+            self._add(messages, reply)
         if not self._replies:
             raise NoReplyLeft(f"there is no reply in {self._name}: it has no line with messages and a reply")
 
@@ -66,6 +70,8 @@ class ReplayModel:
         """
         await anyio.lowlevel.checkpoint()
         replies = self._replies.get(codec.encode(messages))
+        if replies is None:  # a transcript does not hold secrets
+            replies = next((self._replies[key] for known, key in self._known if stands_for(known, messages)), None)
         if replies is None:
             raise NoReplyLeft(f"{self._name} has no reply to this: {self._difference(messages)}")
         said = replies.popleft() if len(replies) > 1 else replies[0]
@@ -74,7 +80,10 @@ class ReplayModel:
 
     def _add(self, messages: list[Message], reply: Any) -> None:
         key = codec.encode(messages)
-        made = ModelReply(text=reply) if isinstance(reply, str) else msgspec.convert(reply, ModelReply)
+        try:
+            made = ModelReply(text=reply) if isinstance(reply, str) else msgspec.convert(reply, ModelReply)
+        except msgspec.ValidationError as error:
+            raise NoReplyLeft(f"a reply in {self._name} is none: {error}") from None
         self._known.append((messages, key))
         self._replies.setdefault(key, deque()).append(made)
 
@@ -125,12 +134,28 @@ class RecordingModel:
         return f"<{self._model!r}, recorded in {self._path}>"
 
 
+def _exchanges(lines: Iterable[Line]) -> Iterable[tuple[list[Message], Any]]:
+    """What the model was asked, and what it replied."""
+    sent: list[Message] = []
+    for line in lines:
+        match line:
+            case {"type": "ModelAsked", "kept": int(kept), "messages": list(messages)}:
+                sent = [*sent[:kept], *messages]
+            case {"type": "ModelReplied", "reply": reply}:
+                yield sent, reply
+            case {"messages": list(messages), "reply": reply}:
+                yield messages, reply
+
+
 def _lines(path: Path) -> Iterable[Any]:
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+    *lines, rest = path.read_bytes().split(b"\n")
+    for number, line in enumerate((*lines, rest), start=1):
         if line.strip():
             try:
                 yield codec.decode(line)
             except codec.DecodingError as error:
+                if line is rest and number > 1:  # a crash has cut it off
+                    return
                 raise NoReplyLeft(f"{path}, line {number}, is no JSON: {error}") from None
 
 

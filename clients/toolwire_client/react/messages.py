@@ -105,3 +105,21 @@ def from_json(text: str) -> ToModel | FromModel:
 def whole(text: str) -> str:
     """*text* with halves of surrogate pairs, which UTF-8 has no form for, joined or replaced by U+FFFD."""
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+HIDDEN = "[hidden]"
+"""What is written down in place of a secret."""
+
+
+def stands_for(recorded: Any, value: Any) -> bool:
+    """Return whether *recorded* may be what was written down of *value*: `HIDDEN` stands for any text."""
+    match recorded:
+        case str() if HIDDEN in recorded:
+            first, *_, last = recorded.split(HIDDEN)
+            return isinstance(value, str) and value.startswith(first) and value.endswith(last)
+        case list():
+            return isinstance(value, list) and len(recorded) == len(value) and all(map(stands_for, recorded, value))
+        case dict() if isinstance(value, dict) and len(recorded) == len(value):
+            plain = {name: item for name, item in recorded.items() if HIDDEN not in name}
+            return all(name in value and stands_for(item, value[name]) for name, item in plain.items())
+    return bool(recorded == value)

@@ -3033,7 +3033,7 @@ export interface StartedEvent {
    */
   version?: 1
   /**
-   * What the model calls itself.
+   * What the model calls itself: the name that `--model` takes, if it has one.
    */
   model?: string
   /**

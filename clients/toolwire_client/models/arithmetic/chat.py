@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 class ArithmeticModel:
     """An offline planner, not a language model. It keeps no state: each reply follows from the messages alone."""
 
+    name = "arithmetic"
+
     async def reply(
         self,
         messages: list[Message],

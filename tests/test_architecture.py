@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ SHELVES = {
 }
 
 # The commands that ask use the client; nothing else of the server does, and even these only when they run.
-ASKING = {f"commands/{name}" for name in ("call", "chat", "check", "demo", "schema")}
+ASKING = {f"commands/{name}" for name in ("call", "chat", "check", "demo", "diff", "schema")}
 ASKING |= {"connection", "equipment", "exchange", "check_report"}
 EXCEPTIONS = {(f"server/toolwire/{name}.py", "toolwire_client") for name in ASKING}
 # A plain function of the client's own process is described as a server describes it.
@@ -90,3 +91,46 @@ def test_a_shelf_holds_one_typed_package_and_explains_itself(package: str, shelf
     assert (ROOT / shelf / package / "py.typed").is_file()
     assert not (ROOT / shelf / "__init__.py").exists()
     assert (ROOT / shelf / "README.md").is_file()
+
+
+# Files that write to the standard streams themselves, each with its reason.
+WRITERS = {
+    "schemas/toolwire_schemas/printing.py": "it is what all others write through",
+    "clients/toolwire_client/terminal/rich_face.py": "rich writes what it was given as printable",
+    "clients/toolwire_client/terminal/keyboard.py": "input() writes the prompt, which is printable by then",
+    "server/toolwire/log.py": "the log of a server, which is written from any thread",
+}
+
+
+def _written_directly(tree: ast.AST) -> Iterator[str]:
+    """Calls that write to a standard stream, or hand one to what is not known to write safely."""
+    safe = {"Output", "Style", "ProgressLine", "PlainFace", "JsonFace", "isinstance"}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        if called in ("print", "input", "Console", "os.write") and (called != "os.write" or _is_standard(node.args[0])):
+            yield called
+        if re.fullmatch(r"sys\.(__)?std(out|err)(__)?(\.buffer)?\.write(lines)?", called):
+            yield called
+        given = [ast.unparse(argument) for argument in (*node.args, *(keyword.value for keyword in node.keywords))]
+        if called.rpartition(".")[2] not in safe and {"sys.stdout", "sys.stderr"} & set(given):
+            yield f"{called}({', '.join(given)})"
+
+
+def _is_standard(descriptor: ast.AST) -> bool:
+    return isinstance(descriptor, ast.Constant) and descriptor.value in (1, 2)
+
+
+COMMAND_LINE = [path for package, path in sources() if package in ("toolwire", "toolwire_client", "toolwire_schemas")]
+
+
+@pytest.mark.parametrize("path", COMMAND_LINE, ids=lambda path: path.name)
+def test_everything_that_is_printed_passes_through_one_output(path: Path) -> None:
+    if path.relative_to(ROOT).as_posix() not in WRITERS:
+        assert list(_written_directly(ast.parse(path.read_text(encoding="utf-8")))) == []
+
+
+@pytest.mark.parametrize("code", ["print(1)", "sys.stderr.write(a)", "json.dump(a, sys.stdout)", "os.write(2, a)"])
+def test_what_bypasses_that_output_is_noticed(code: str) -> None:
+    assert list(_written_directly(ast.parse(code)))

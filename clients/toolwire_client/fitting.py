@@ -15,13 +15,14 @@ Schema = dict[str, Any]
 class Fitting:
     """Judges values by *schema*. References never leave the schema.
 
-    `trouble` says why values are not judged, once that is known; it is empty while they are.
+    `trouble` says why the last value was not judged; it is empty if it was.
     """
 
     def __init__(self, schema: Schema) -> None:
         from toolwire_schemas.judging import CannotJudge, Judge
 
         self.trouble = ""
+        self._judge: Judge | None = None
         try:
             self._judge = Judge(schema)
         except CannotJudge as error:
@@ -31,8 +32,9 @@ class Fitting:
         """Return what the schema has against *value*, which is called *root*; nothing, if it cannot tell."""
         from toolwire_schemas.judging import CannotJudge
 
-        if self.trouble:
+        if self._judge is None:
             return []
+        self.trouble = ""
         try:
             return worded(self._judge.errors(value), root)
         except CannotJudge as error:

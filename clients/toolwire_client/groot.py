@@ -15,6 +15,7 @@ import msgspec
 from anyio.from_thread import start_blocking_portal
 from toolwire_schemas.dialects.entries import Malformed
 from toolwire_schemas.dialects.lagent import to_entry
+from toolwire_schemas.printing import BLUE, GREEN, PLAIN, Output, printable
 
 from .models.model import as_model, kept_open
 from .react import BaseProtocol, DoubaoProtocol, Protocol, Tools, Unreadable
@@ -243,9 +244,8 @@ class ReAct:
 
 def print_message(who: str, text: str) -> None:
     """Print a message to stderr as Groot printed it: the assistant's in blue, the environment's in green."""
-    colour = {"Assistant": "34", "Environment": "32"}.get(who, "0") if sys.stderr.isatty() else ""
-    line = f"{who}: {text}"
-    sys.stderr.write(f"\x1b[{colour}m{line}\x1b[0m\n" if colour else f"{line}\n")
+    colour = {"Assistant": BLUE, "Environment": GREEN}.get(who, PLAIN)
+    Output(sys.stderr).line(f"{colour}{who}: {printable(text)}{PLAIN}")
 
 
 def _is_mute(protocol: Protocol) -> bool:

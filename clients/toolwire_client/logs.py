@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 from toolwire_schemas.codec import EncodingError, encode
+from toolwire_schemas.printing import Output
 
 from .events import Event, Noise, Notice, Said
 
@@ -38,7 +39,7 @@ def log(event: Event, on_log: OnLog) -> None:
     try:
         on_log(entry)
     except Exception:  # the outer edge of a thread that has to go on reading
-        traceback.print_exc(file=sys.stderr)
+        Output(sys.stderr).line(traceback.format_exc())
 
 
 def _entry(event: Event) -> LogEntry | None:

@@ -17,6 +17,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.printing import Lines, Output
+
 from .errors import NotStarted, ServerGone
 from .exits import ExitWatch
 from .outbox import Outbox
@@ -161,12 +163,15 @@ class ServerProcess:
     def _read_stderr(self) -> None:
         assert self._process.stderr is not None
         text_of = codecs.getincrementaldecoder("utf-8")("replace").decode
+        lines = Lines(Output(sys.stderr)) if self._show_stderr and sys.stderr is not None else None
         for data in self._chunks(self._process.stderr.fileno()):
             self._stderr = (self._stderr + data)[-_STDERR_KEPT_BYTES:]
-            if self._show_stderr:
-                with contextlib.suppress(AttributeError, OSError, ValueError):  # our own may be closed, or None
-                    sys.stderr.write(text_of(data))
-                    sys.stderr.flush()
+            if lines is not None:
+                with contextlib.suppress(OSError, ValueError):  # our own may be closed
+                    lines.feed(text_of(data))
+        if lines is not None:
+            with contextlib.suppress(OSError, ValueError):
+                lines.end()
 
     def _chunks(self, source: int) -> Iterator[bytes]:
         """What can be read from *source* until it ends, the process does, or it is to be closed."""

@@ -8,7 +8,9 @@ from collections import Counter
 from textwrap import fill, indent
 from typing import TYPE_CHECKING
 
-from .show import Style, counted, printable, table, width
+from toolwire_schemas.printing import printable
+
+from .show import Style, counted, table, width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

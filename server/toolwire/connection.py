@@ -15,19 +15,32 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from toolwire_client import Client, OnAsk
+    from toolwire_client.limit import Limit
 
     from .options import Words
 
 
-def client_of(words: Words, targets: list[str], *, on_ask: OnAsk | None = None) -> AbstractContextManager[Client]:
+def limit_of(words: Words) -> Limit:
+    """Return what `--timeout` says: from now on, for all that a command does with its servers."""
+    from toolwire_client.limit import Limit
+
+    return Limit(words.options.get("timeout"))
+
+
+def client_of(
+    words: Words, targets: list[str], *, limit: Limit | None = None, on_ask: OnAsk | None = None
+) -> AbstractContextManager[Client]:
     """Return a client of the server that was named: one of ours for *targets*, or any that a command starts.
+
+    The server has to be ready within *limit*.
 
     Raises:
         UsageError: if it is not one of the two.
         Failed: if the server cannot be started, or does not do its part.
     """
     remedy = misplaced_command(words.words)
-    return connected(command_of(words, targets), is_ours=words.command is None, remedy=remedy, on_ask=on_ask)
+    command = command_of(words, targets)
+    return connected(command, is_ours=words.command is None, limit=limit, remedy=remedy, on_ask=on_ask)
 
 
 @contextmanager
@@ -35,6 +48,7 @@ def connected(
     command: list[str],
     *,
     is_ours: bool,
+    limit: Limit | None = None,
     env: dict[str, str] | None = None,
     remedy: str = "",
     on_ask: OnAsk | None = None,
@@ -48,12 +62,23 @@ def connected(
         Failed: if the server cannot be started, or does not do its part.
     """
     from toolwire_client import ClientError, NotStarted, ServerGone, connect
+    from toolwire_client.settings import START_TIMEOUT_SECONDS
 
     # Whoever types a command expects it to see their environment. And a server of ours that cannot load its
     # target would be tried again in the other era, and complain twice.
     era: Any = "modern" if is_ours else "auto"
+    left = limit.left() if limit is not None else None
+    opening = connect(
+        command,
+        env=env,
+        inherit_env=True,
+        show_stderr=True,
+        era=era,
+        on_ask=on_ask,
+        start_timeout_seconds=START_TIMEOUT_SECONDS if left is None else left,
+    )
     try:
-        with connect(command, env=env, inherit_env=True, show_stderr=True, era=era, on_ask=on_ask) as client:
+        with opening as client:
             yield client
     except NotStarted as error:
         raise Failed(str(error), 2) from None

@@ -8,9 +8,10 @@ import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.printing import printable
+
 from .connection import own_command
 from .errors import Failed, LoadError, UsageError
-from .show import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 
     from .options import Words
 
-_LIMITS = {"turns": "max_turns", "tokens": "max_tokens", "seconds": "timeout"}
+_LIMITS = {"turns": "max_turns", "tokens": "max_tokens"}
+_FINAL = 0.25
+"""The part of `--timeout` that is kept for the last turn, with the final answer."""
+_MAX_FINAL_SECONDS = 60.0
+_LEAST_SECONDS = 0.01
 
 
 def model_of(options: dict[str, Any]) -> Model:
@@ -89,16 +94,23 @@ def face_of(options: dict[str, Any], *, thinks: bool) -> Face:
     return RichFace(thinks=thinks)
 
 
-def budgets_of(options: dict[str, Any]) -> Budgets:
-    """Return what a question may cost.
+def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
+    """Return what a question may cost that has taken *spent_seconds* already.
 
     Raises:
         UsageError: if that is nothing at all.
     """
     from toolwire_client.agent import Budgets
 
+    limits = {name: options[option] for name, option in _LIMITS.items() if option in options}
+    if "timeout" in options:
+        left = options["timeout"]
+        if spent_seconds:
+            left = max(_LEAST_SECONDS, left - spent_seconds)
+        limits["final_seconds"] = min(_FINAL * left, _MAX_FINAL_SECONDS)
+        limits["seconds"] = left - limits["final_seconds"]
     try:
-        return Budgets(**{name: options[option] for name, option in _LIMITS.items() if option in options})
+        return Budgets(**limits)
     except ValueError as error:
         raise UsageError(f"the limits are too small: {error}") from None
 
@@ -172,13 +184,20 @@ class ServersToStart:
         """Whether there is one."""
         return bool(self._commands or self._config)
 
-    async def start(self, stack: AsyncExitStack, on_ask: Any, tell: Callable[[str], object]) -> dict[str, AsyncClient]:
-        """Return the clients of all of them, which *stack* closes.
+    async def start(
+        self, stack: AsyncExitStack, on_ask: Any, tell: Callable[[str], object], timeout_seconds: float
+    ) -> dict[str, AsyncClient]:
+        """Return the clients of all of them, which *stack* closes. All have to be ready within *timeout_seconds*.
 
         One that was typed has to start; of a file's, those are told that do not.
         """
         from toolwire_client import ServersOpening, connect
+        from toolwire_client.limit import Limit
 
+        limit = Limit(timeout_seconds)
+        configured = await stack.enter_async_context(self._configured(on_ask, timeout_seconds))
+        for name, error in configured.errors.items():
+            tell(f"{name} does not start: {error}")
         openings = {
             text: connect(
                 command,
@@ -189,12 +208,10 @@ class ServersToStart:
                 era="modern" if text == self._own else "auto",
                 restart=True,
                 on_ask=on_ask,
+                start_timeout_seconds=limit.left(),
             )
             for text, command in self._commands.items()
         }
-        configured = await stack.enter_async_context(self._configured(on_ask))
-        for name, error in configured.errors.items():
-            tell(f"{name} does not start: {error}")
         typed: Servers[AsyncClient] = await stack.enter_async_context(ServersOpening(openings, {}))
         for text, error in typed.errors.items():
             raise self._failure(text, error)
@@ -216,11 +233,16 @@ class ServersToStart:
         believed = (*self._trust, self._own)
         return tuple(name for text, name in names.items() if text in believed)
 
-    def _configured(self, on_ask: Any) -> AbstractAsyncContextManager[Servers[AsyncClient]]:
+    def _configured(self, on_ask: Any, timeout_seconds: float) -> AbstractAsyncContextManager[Servers[AsyncClient]]:
         from toolwire_client import BadConfiguration, connect_config
 
         try:
-            return connect_config(self._config or {"mcpServers": {}}, restart=True, on_ask=on_ask)
+            return connect_config(
+                self._config or {"mcpServers": {}},
+                restart=True,
+                on_ask=on_ask,
+                start_timeout_seconds=timeout_seconds,
+            )
         except BadConfiguration as error:
             raise UsageError(str(error)) from None
         except (OSError, UnicodeDecodeError) as error:

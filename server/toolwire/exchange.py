@@ -56,7 +56,13 @@ OPTIONS = (
     Option("--instructions", "what to tell the model besides", "TEXT"),
     Option("--max-turns", "replies of the model to a question; by default 20", "NUMBER", count),
     Option("--max-tokens", "tokens that a question may cost", "NUMBER", count),
-    Option("--timeout", "how long a question may take, without the time in which you are asked", "SECONDS", seconds),
+    Option(
+        "--timeout",
+        "how long a question may take, for ask with the start of the servers, without the time in which you are asked; "
+        "the last quarter is kept for the final answer",
+        "SECONDS",
+        seconds,
+    ),
     Option("--tool-timeout", "how long a call of a tool may take; by default 300", "SECONDS", seconds),
     Option("--base-url", "where the model is, if not at its provider's usual address", "URL"),
     Option("--json", "print every event as a line of JSON; nobody is asked at the terminal"),
@@ -75,11 +81,12 @@ class Exchange:
     session: Session
     tools: dict[str, AsyncClient]
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: Words, *, is_one_question: bool = False) -> None:
         from toolwire_client.models import HumanModel
         from toolwire_client.terminal import Keyboard, MainThread, Person
 
         self.options = options = words.options
+        self._is_one_question = is_one_question
         self._servers = ServersToStart(words)
         self._model = model_of(options)
         # A program that reads events has no way to answer.
@@ -158,12 +165,15 @@ class Exchange:
         import anyio
         from toolwire_client.agent import Agent, BrokenTranscript
 
+        started_at = anyio.current_time()
         with anyio.CancelScope() as self._scope:
             async with AsyncExitStack() as stack:
                 on_ask = self._on_tools_question if self.is_attended else None
                 self.tools = await self._start_servers(stack, on_ask)
                 if isinstance(self._model, AbstractAsyncContextManager):  # one that keeps connections open
                     await stack.enter_async_context(self._model)
+                if self._is_one_question:  # which the start of the servers is a part of
+                    self._settings["budgets"] = budgets_of(self.options, anyio.current_time() - started_at)
                 approval = self._approvals(self._servers.trusted)
                 agent = Agent(self._model, self.tools, approval=approval, **self._settings)
                 try:
@@ -178,10 +188,13 @@ class Exchange:
         return CANCELLED
 
     async def _start_servers(self, stack: AsyncExitStack, on_ask: Any) -> dict[str, AsyncClient]:
+        from toolwire_client.settings import START_TIMEOUT_SECONDS
+
         if self._servers.are_any:  # a package runner may have to fetch one first
             self._main.soon(partial(self._face.wait, "starting the servers"))
         try:
-            return await self._servers.start(stack, on_ask, self.tell)
+            most = self.options.get("timeout", START_TIMEOUT_SECONDS)
+            return await self._servers.start(stack, on_ask, self.tell, most)
         finally:
             self._main.soon(self._face.rest)
 

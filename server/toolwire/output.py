@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, TextIO
+from typing import Any
 
 import msgspec
+from toolwire_schemas.printing import Output
 
 
 def say(text: str) -> None:
     """Write *text*, which was asked for, to standard output."""
-    write(sys.stdout, text)
+    Output(sys.stdout).data(text)
 
 
 def remark(sentence: str) -> None:
     """Write *sentence* about what was asked for to standard error. Nothing is written of an empty one."""
     if sentence:
-        write(sys.stderr, f"toolwire: {sentence}")
+        complain(f"toolwire: {sentence}")
 
 
-def write(stream: TextIO, text: str) -> None:
-    """Write *text* as a line, or several."""
-    # A server may answer with letters that the terminal's encoding lacks.
-    encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+def complain(text: str) -> None:
+    """Write *text* to standard error."""
+    Output(sys.stderr).line(text)
 
 
 def as_json(value: Any) -> str:

@@ -6,11 +6,12 @@ import base64
 import binascii
 import os
 import shutil
-import sys
 import unicodedata
 from pathlib import Path
 from textwrap import wrap
 from typing import IO, TYPE_CHECKING, Any
+
+from toolwire_schemas.printing import BOLD, DIM, PLAIN, RED, Output, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,29 +31,22 @@ def width() -> int:
 
 
 class Style:
-    """Emphasis for one stream: none unless it is a terminal that nobody asked to be plain (`NO_COLOR`)."""
+    """Emphasis for what an `Output` writes to one stream: none on what is no terminal, or with `NO_COLOR`."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._on = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def bold(self, text: str) -> str:
         """*text* in bold."""
-        return f"\x1b[1m{text}\x1b[0m" if self._on else text
+        return f"{BOLD}{text}{PLAIN}" if self._on else text
 
     def dim(self, text: str) -> str:
         """*text* that may be passed over."""
-        return f"\x1b[2m{text}\x1b[0m" if self._on else text
+        return f"{DIM}{text}{PLAIN}" if self._on else text
 
     def red(self, text: str) -> str:
         """*text* about something that went wrong."""
-        return f"\x1b[31m{text}\x1b[0m" if self._on else text
-
-
-def printable(text: str) -> str:
-    """*text* without what would steer a terminal: a server may be anybody's."""
-    return "".join(
-        letter if letter in "\n\t" or letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
-    )
+        return f"{RED}{text}{PLAIN}" if self._on else text
 
 
 def tools_table(tools: Sequence[dict[str, Any]], columns: int, style: Style) -> str:
@@ -143,22 +137,19 @@ class ProgressLine:
     """A bar on a terminal's last line that shows how far a call is. Elsewhere it shows nothing."""
 
     def __init__(self, stream: IO[str]) -> None:
-        self._stream = stream
+        self._output = Output(stream)
         self._on = stream.isatty()
         self._shown = False
 
     def __call__(self, done: float, total: float | None, message: str | None) -> None:
         if self._on:
-            line = _shortened(progress(done, total, message), width() - 1)
-            self._stream.write(f"\r\x1b[K{line}")
-            self._stream.flush()
+            self._output.status(_shortened(progress(done, total, message), width() - 1))
             self._shown = True
 
     def clear(self) -> None:
         """Take the bar away."""
         if self._shown:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+            self._output.status()
             self._shown = False
 
 
@@ -249,8 +240,7 @@ def _in_words(block: dict[str, Any]) -> str:
         text = str(resource["text"])
     else:
         text = f"[{block.get('type')}: {block.get('uri') or block.get('name') or 'not readable'}]"
-    # What goes into a file or another program stays as it is.
-    return printable(text) if sys.stdout.isatty() else text
+    return text
 
 
 def _numbered(path: str, number: int) -> Path:

@@ -676,12 +676,12 @@ def test_always_is_for_all_calls_of_one_tool(folder: Path) -> None:
 
 def test_a_person_answers_the_model_and_no_text_of_its_steers_the_terminal(folder: Path) -> None:
     with Terminal("ask", "go", "--model", "models.py:asks", cwd=folder) as terminal:
-        terminal.types("blue\r", at="Which [bold]colour\N{REPLACEMENT CHARACTER}[31m?")
+        terminal.types("blue\r", at="Which [bold]colour\\u001b[31m?")
         assert terminal.ends() == 0
     assert "So be it." in terminal.shown
     with Terminal("ask", "go", "--tools", "tools.py", "--model", "models.py:is_evil", cwd=folder) as terminal:
         assert terminal.ends() == 0
-    assert "[red]answer[/red] \N{REPLACEMENT CHARACTER}]0;title\N{REPLACEMENT CHARACTER}" in terminal.shown
+    assert "[red]answer[/red] \\u001b]0;title\\u0007" in terminal.shown
 
 
 def test_a_person_fills_in_the_forms_of_tools(folder: Path) -> None:
@@ -721,7 +721,7 @@ def test_progress_is_a_bar_that_ctrl_c_ends(folder: Path) -> None:
     with Terminal("ask", "go", "--tools", "tools.py", "--model", "models.py:waits", cwd=folder) as terminal:
         terminal.types("\x03", at="25%")
         assert terminal.ends() == 0
-    assert "wait well [bold]begun[/bold] \N{REPLACEMENT CHARACTER}[31m" in terminal.shown
+    assert "wait well [bold]begun[/bold] \\u001b[31m" in terminal.shown
     assert "The user cancelled the call." in terminal.shown
 
 

@@ -5,6 +5,8 @@ import io
 from typing import TYPE_CHECKING
 
 from toolwire.show import ProgressLine, Style, progress, result, table, tools_table
+from toolwire_schemas.printing import BOLD
+from toolwire_schemas.printing import PLAIN as PLAIN_MARK
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,14 +54,14 @@ def test_a_server_cannot_steer_the_terminal() -> None:
 def test_colour_is_for_terminals_and_for_those_who_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert Style(Terminal()).bold("x") == "\x1b[1mx\x1b[0m"
+    assert Style(Terminal()).bold("x") == f"{BOLD}x{PLAIN_MARK}"
     assert PLAIN.bold("x") == "x"
     monkeypatch.setenv("NO_COLOR", "1")
     assert Style(Terminal()).red("x") == "x"
 
 
 def test_progress_is_a_bar_if_the_end_is_known_and_a_count_if_not() -> None:
-    assert progress(1, 4, "half\x1b way ") == "[######..................]  25%  half\N{REPLACEMENT CHARACTER} way"
+    assert progress(1, 4, "half\x1b way ") == "[######..................]  25%  half\\u001b way"
     assert progress(9, 4, None) == f"[{'#' * 24}] 100%"
     assert progress(3, None, "found") == "3  found"
 

@@ -33,6 +33,7 @@ from .events import (
     Refused,
     ReplyRefused,
     Resumed,
+    Started,
     Status,
     ToolAsked,
     ToolsListed,
@@ -74,6 +75,7 @@ class Course:
         self._roles = roles
         self._spent = Spent()
         self._now = NEVER
+        self._started_at: datetime | None = None
         self._untold: Recorded | None = None
         self._forced: FinalForced | None = None
         self._annotations: dict[str, dict[str, Any]] = {}
@@ -93,6 +95,15 @@ class Course:
     def can_go_on(self) -> bool:
         """Whether there is something left to be done for the last question."""
         return self._untold is not None or self.conversation.turn not in ("question", "stopped")
+
+    @property
+    def seconds(self) -> float | None:
+        """How long a question may take; `None` for as long as it does."""
+        return self._budgets.seconds
+
+    def forget_start(self) -> None:
+        """Count no time from before now for the next question: what started is another process."""
+        self._started_at = None
 
     def words(self, kind: str, **details: str | int) -> str:
         """Return a sentence for the model, in its language."""
@@ -116,6 +127,8 @@ class Course:
         if _is_told(self._untold, event):
             self._untold = None
         match event:
+            case Started():
+                self._started_at = self._now
             case ToolsListed(tools=tools, trust=trust):
                 self._list(tools)
                 self._trust = trust
@@ -176,7 +189,9 @@ class Course:
                 self.conversation.user_response(self.words("dismissed"))
         self.conversation.question(content)
         self.has_ended, self._untold, self._forced = False, None, None
-        self._spent = Spent(since=self._now)
+        # The first question waits until the tools are listed, which is part of its time.
+        self._spent = Spent(since=self._now if self._started_at is None else self._started_at)
+        self._started_at = None
 
     def _reply(self, event: ModelReplied, decision: Decision) -> None:
         usage, spent = event.reply.usage, self._spent
@@ -289,7 +304,7 @@ class Course:
         if budgets.tokens is not None and spent.tokens >= budgets.tokens:
             return FinalForced(reason=self.words("tokens", limit=budgets.tokens), status="budget")
         if budgets.seconds is not None and self._left <= 0:
-            return FinalForced(reason=self.words("seconds", limit=f"{budgets.seconds:g}"), status="budget")
+            return FinalForced(reason=self.words("seconds", limit=f"{budgets.seconds:.3g}"), status="budget")
         return None
 
 

@@ -61,8 +61,11 @@ class Performer(Protocol):
     def kept_open(self) -> AbstractAsyncContextManager[None]:
         """Return what a run lies within, so that connections stay open from one request to the next."""
 
-    async def tools(self) -> ToolsListed | None:
-        """Return the tools; `None` if they are as they were, or nobody waited for them."""
+    async def tools(self, seconds: float | None) -> ToolsListed | None:
+        """Return the tools; `None` if they are as they were, or nobody waited for them.
+
+        Their sources have so many *seconds* at most to list them.
+        """
 
     async def trimmed(self, messages: list[Message]) -> list[Message]:
         """Return the messages that are really sent."""
@@ -107,9 +110,10 @@ class Performing:
         """As `Performer.kept_open`."""
         return kept_open(self._model)
 
-    async def tools(self) -> ToolsListed:
+    async def tools(self, seconds: float | None) -> ToolsListed:
         """As `Performer.tools`."""
-        entries = [tool.raw for tool in await self._toolbox.list_tools(timeout_seconds=LIST_SECONDS)]
+        limit = LIST_SECONDS if seconds is None else min(seconds, LIST_SECONDS)
+        entries = [tool.raw for tool in await self._toolbox.list_tools(timeout_seconds=limit)]
         self._entries = {entry["name"]: entry for entry in entries}
         box = self._toolbox
         trusts = {

@@ -87,7 +87,7 @@ class FromRecord:
         """As `Performer.kept_open`: there is nothing to be opened."""
         return nullcontext()
 
-    async def tools(self) -> ToolsListed | None:
+    async def tools(self, seconds: float | None) -> ToolsListed | None:
         """As `Performer.tools`."""
         listed = self._record.next
         return listed if isinstance(listed, ToolsListed) else None

@@ -90,6 +90,7 @@ class Session:
                 raise BrokenTranscript(f"{where}, does not fit what is before it: {error}") from error
             if isinstance(event, ToolsListed):
                 self._tools = event
+        course.forget_start()
 
     @property
     def can_go_on(self) -> bool:
@@ -252,7 +253,7 @@ class Session:
         """What has changed about the tools; nothing if the run is cancelled before all of them are known."""
         tools = self._tools
         with anyio.CancelScope() as self._scope:
-            tools = await self._performer.tools() or tools
+            tools = await self._performer.tools(self._course.seconds) or tools
         if tools is None or (self._tools and tools == msgspec.structs.replace(self._tools, at=tools.at)):
             return []
         self._tools = tools

@@ -243,6 +243,8 @@ class Conversation:
         params, faults = self.tools.fitted(action.tool, action.params)
         if faults:
             return self._refuse(action, remark("bad_params", tool=action.tool, faults=told(faults)))
+        if trouble := self.tools.trouble(action.tool):
+            self.warnings.append(f"the schema of {action.tool} is not checked: {trouble}")
         action = msgspec.structs.replace(action, params=params)
         self._change(turn="action_result", pending=action)
         return action

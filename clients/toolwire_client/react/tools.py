@@ -95,6 +95,10 @@ class Tools:
                 return without_nulls, []
         return params, faults
 
+    def trouble(self, name: str) -> str:
+        """Return why the last parameters of this tool were not checked; nothing if they were."""
+        return self._fittings[name].trouble if name in self._fittings else ""
+
     @cached_property
     def _stubs(self) -> Names:
         return Names(self.names, "python")

@@ -6,10 +6,10 @@ from typing import IO, TYPE_CHECKING, Protocol
 
 import msgspec
 from toolwire_schemas import codec
+from toolwire_schemas.printing import Output
 
 from ..agent.events import NEVER, Ended, QuestionAsked, Resumed
 from .story import MARKS, Line, closing, told
-from .words import printable
 
 if TYPE_CHECKING:
     from ..agent.events import Live, Recorded
@@ -51,8 +51,8 @@ class PlainFace:
     """The answer goes to *out*, and the story to *err*."""
 
     def __init__(self, out: IO[str], err: IO[str]) -> None:
-        self._out = out
-        self._err = err
+        self._out = Output(out)
+        self._err = Output(err)
         self._timer = Timer()
 
     def show(self, event: Recorded) -> None:
@@ -62,9 +62,8 @@ class PlainFace:
             self.tell(line)
         if isinstance(event, Ended):
             if event.status == "answered":
-                answer = event.result or ""
-                # What goes into a file or another program stays as it is.
-                write(self._out, printable(answer) if self._out.isatty() else answer)
+                self._out.data(event.result or "")
+                self._out.flush()
             self.tell(Line("note", closing(event, seconds)))
 
     def live(self, live: Live) -> None:
@@ -75,7 +74,7 @@ class PlainFace:
 
     def tell(self, line: Line) -> None:
         """As `Face.tell`."""
-        write(self._err, marked(line))
+        _tell(self._err, line)
 
     def rest(self) -> None:
         """As `Face.rest`: nothing ever moves."""
@@ -85,12 +84,13 @@ class JsonFace:
     """Every event goes to *out*, as one line of JSON; what is not part of the run goes to *err*."""
 
     def __init__(self, out: IO[str], err: IO[str]) -> None:
-        self._out = out
-        self._err = err
+        self._out = Output(out)
+        self._err = Output(err)
 
     def show(self, event: Recorded) -> None:
         """As `Face.show`."""
-        write(self._out, codec.encode(msgspec.to_builtins(event)).decode())
+        self._out.data(codec.encode(msgspec.to_builtins(event)).decode())
+        self._out.flush()
 
     def live(self, live: Live) -> None:
         """Show nothing: an event will say the same."""
@@ -100,19 +100,12 @@ class JsonFace:
 
     def tell(self, line: Line) -> None:
         """As `Face.tell`."""
-        write(self._err, marked(line))
+        _tell(self._err, line)
 
     def rest(self) -> None:
         """As `Face.rest`: nothing ever moves."""
 
 
-def write(stream: IO[str], text: str) -> None:
-    """Write a line at once, whatever letters the stream's encoding lacks."""
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
-    stream.flush()
-
-
-def marked(line: Line) -> str:
-    """Return the line as text, with its mark."""
-    return MARKS[line.kind] + line.text.replace("\n", "\n  ")
+def _tell(output: Output, line: Line) -> None:
+    output.line(MARKS[line.kind] + line.text.replace("\n", "\n  "))
+    output.flush()

@@ -6,6 +6,8 @@ import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.printing import Output, printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
@@ -29,8 +31,8 @@ class Keyboard:
     def read(self, prompt: str, /, *, prefill: str = "") -> str | None:
         """Return the next line; `None` at the end of the input. It may begin with *prefill*, where that is possible."""
         try:
-            with self._typing(), self._filled_in(prefill):
-                line = self._line(prompt)
+            with self._typing(), self._filled_in(printable(prefill)):
+                line = self._line(printable(prompt))
         except BaseException:
             self._end_line()
             raise
@@ -45,16 +47,14 @@ class Keyboard:
             except EOFError:
                 return None
         if self._is_terminal:
-            sys.stderr.write(prompt)
-            sys.stderr.flush()
+            Output(sys.stderr).prompt(prompt)
         line = sys.stdin.readline() if sys.stdin is not None else ""
         return line.rstrip("\r\n") if line else None
 
     def _end_line(self) -> None:
         """Go to a new line, since nobody pressed Enter."""
         if self._is_terminal:
-            sys.stderr.write("\n")
-            sys.stderr.flush()
+            Output(sys.stderr).prompt("\n")
 
     @contextmanager
     def _filled_in(self, text: str) -> Iterator[None]:

@@ -15,7 +15,7 @@ from ..agent.approvals import Allow, ApprovalRequest, Pause, Refuse, Verdict
 from ..asking import NoAnswer, misfit
 from .forms import Field, fields
 from .story import Line, line
-from .words import as_json, is_cut, printable
+from .words import as_json, is_cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +102,7 @@ class Person:
     def _value(self, field: Field) -> Any:
         """What is put into the field, or why nothing is."""
         hint = f" ({field.hint})" if field.hint else ""
-        prompt = printable(f"{field.label}{hint}").replace("\n", " ") + " > "
+        prompt = f"{field.label}{hint}".replace("\n", " ") + " > "
         while (said := self._read(prompt)) is not None:
             if said.strip() == _DECLINE:
                 return NoAnswer.DECLINED

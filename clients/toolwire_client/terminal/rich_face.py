@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
+from toolwire_schemas.printing import printable
 
 from ..agent.events import CallStarted, Ended, ModelAsked, TextArrived, ToolProgress
 from .faces import Timer
 from .story import MARKS, Kind, Line, closing, told
-from .words import printable
 
 if TYPE_CHECKING:
     from ..agent.events import Live, Recorded
@@ -85,7 +85,7 @@ class RichFace:
         grid.add_column(width=len(MARKS[line.kind]))
         grid.add_column(overflow="fold")
         style = _STYLES[line.kind]
-        grid.add_row(Text(MARKS[line.kind], style=style), Text(line.text, style=style, overflow="fold"))
+        grid.add_row(Text(MARKS[line.kind], style=style), Text(printable(line.text), style=style, overflow="fold"))
         self._console.print(grid)
 
     def rest(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
+from toolwire_schemas.printing import printable
 
 from ..agent.events import (
     ActionChosen,
@@ -23,7 +24,7 @@ from ..agent.events import (
     UserAsked,
 )
 from ..react import Action
-from .words import arguments, called, excerpt, printable
+from .words import arguments, called, excerpt
 
 Kind = Literal["thought", "action", "result", "failure", "asked", "note"]
 
@@ -48,8 +49,9 @@ def told(event: Recorded) -> list[Line]:
     match event:
         case ToolsListed(missing=missing):
             return [line("failure", f"{source} has no tools now: {reason}") for source, reason in missing.items()]
-        case ActionChosen(thought=thought, tool=tool, params=params):
-            return [*_thought(thought), Line("action", called(tool, params))]
+        case ActionChosen(thought=thought, tool=tool, params=params, warnings=warnings):
+            remarks = [line("note", warning) for warning in warnings]
+            return [*_thought(thought), Line("action", called(tool, params)), *remarks]
         case ReplyRefused(reason=reason, action=None):
             return [line("failure", f"the reply cannot be used. {excerpt(reason)}")]
         case ReplyRefused(reason=reason, action=Action(thought=thought, tool=tool, params=params)):

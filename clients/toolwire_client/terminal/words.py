@@ -5,18 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from toolwire_schemas import codec
+from toolwire_schemas.printing import printable
 
 _MAX_VALUE = 80
 _MAX_CHARS = 600
 _MAX_LINES = 8
-
-
-def printable(text: str) -> str:
-    """*text* without what would steer a terminal, or turn what is written round."""
-    text = text.replace("\r\n", "\n")
-    return "".join(
-        letter if letter in "\n\t" or letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
-    )
 
 
 def called(tool: str, params: dict[str, Any]) -> str:

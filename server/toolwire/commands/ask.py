@@ -34,7 +34,7 @@ def run(words: Words) -> int:
     """Show how the question is answered, or that of a transcript, and return how that ended."""
     check_set(words.options)
     question = _question(words)
-    exchange = Exchange(words)
+    exchange = Exchange(words, is_one_question=True)
     return exchange.run(partial(_ask, exchange, question))
 
 

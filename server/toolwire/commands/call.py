@@ -7,11 +7,11 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from .. import bundled, load, values
-from ..connection import client_of
+from ..connection import client_of, limit_of
 from ..equipment import person
 from ..errors import UsageError
 from ..options import JSON, SET, Option, seconds
-from ..output import as_json, remark, say, write
+from ..output import as_json, complain, remark, say
 from ..show import ProgressLine, Style, holds_data, result
 from . import Command
 
@@ -33,7 +33,9 @@ COMMAND = Command(
         JSON,
         SET,
         Option("--output", "save images and other data to FILE", "FILE", short="-o"),
-        Option("--timeout", "give up, and cancel the call, after so long", "SECONDS", seconds),
+        Option(
+            "--timeout", "give up, and cancel the call, after so long, the server's start included", "SECONDS", seconds
+        ),
     ),
     examples=(
         "toolwire call tools.py add a=2 b=3",
@@ -47,15 +49,15 @@ COMMAND = Command(
 def run(words: Words) -> int:
     """Print what the tool answers, and return 1 if it failed."""
     target, name, rest = _what_to_call(words)
-    timeout_seconds = words.options.get("timeout")
+    limit = limit_of(words)
     line = ProgressLine(sys.stderr)
-    with client_of(words, [target] if target else [], on_ask=person(before=line.clear)) as client:
-        tools = client.list_tools(timeout_seconds=timeout_seconds)
+    with client_of(words, [target] if target else [], limit=limit, on_ask=person(before=line.clear)) as client:
+        tools = client.list_tools(timeout_seconds=limit.left())
         if _is_argument(name) and len(tools) == 1 and tools[0].name != name:
             name, rest = tools[0].name, [name, *rest]
         arguments = values.read(rest, _tool(name, tools, target).input_schema)
         try:
-            answer = client.call_tool(name, arguments, on_progress=line, timeout_seconds=timeout_seconds)
+            answer = client.call_tool(name, arguments, on_progress=line, timeout_seconds=limit.left())
         finally:
             line.clear()
         _print(answer, words.options)
@@ -97,7 +99,7 @@ def _print(answer: CallResult, options: dict[str, Any]) -> None:
     if options.get("json"):
         say(as_json(answer.raw))
     elif answer.is_error:
-        write(sys.stderr, Style(sys.stderr).red(result(answer.content)))
+        complain(Style(sys.stderr).red(result(answer.content)))
     else:
         _print_content(answer.content, options.get("output"))
 

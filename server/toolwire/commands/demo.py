@@ -7,11 +7,13 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.printing import Output, printable
 
 from ..connection import connected, own_command
 from ..errors import UsageError
-from ..show import Style, printable, progress, result, tools_table, width
+from ..show import Style, progress, result, tools_table, width
 from . import Command
 
 if TYPE_CHECKING:
@@ -38,15 +40,14 @@ def run(words: Words) -> int:
     if words.words or words.command:
         raise UsageError("demo takes no arguments")
     with connected(own_command([EXAMPLE]), is_ours=True) as client:
-        _Demo(client, sys.stdout).run()
+        _Demo(client).run()
     return 0
 
 
 class _Demo:
-    def __init__(self, client: Client, out: IO[str]) -> None:
+    def __init__(self, client: Client) -> None:
         self._client = client
-        self._out = out
-        self._style = Style(out)
+        self._style = Style(sys.stdout)
 
     def run(self) -> None:
         self._say("Toolwire serves a file of Python functions as tools. This one comes with it:")
@@ -125,7 +126,7 @@ class _Demo:
         from toolwire_client.models import ArithmeticModel
         from toolwire_client.terminal import PlainFace
 
-        face = PlainFace(self._out, self._out)
+        face = PlainFace(sys.stdout, sys.stdout)
         agent = Agent(ArithmeticModel(), self._client, approval=Approvals(trust_hints=True))
         for event in agent.run_sync(_QUESTION):
             face.show(event)
@@ -145,7 +146,9 @@ class _Demo:
         self._say(_indented(self._style.dim(f"{elapsed}{', ' if remark else ''}{remark}")))
 
     def _say(self, text: str) -> None:
-        print(text, file=self._out, flush=True)
+        output = Output(sys.stdout)
+        output.line(text)
+        output.flush()
 
 
 def _wait(call: Call) -> None:

@@ -15,7 +15,7 @@ import msgspec
 from toolwire_schemas.changes import LEVELS, BadList, between, verdict
 from toolwire_schemas.codec import DecodingError, decode
 
-from ..connection import connected, own_command
+from ..connection import connected, limit_of, own_command
 from ..diff_report import Kind, Listed, Report, written
 from ..errors import Failed, UsageError
 from ..options import Option, one_of, seconds
@@ -24,6 +24,8 @@ from . import Command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from toolwire_client.limit import Limit
 
     from ..options import Words
 
@@ -45,7 +47,7 @@ COMMAND = Command(
         Option("--allow-unknown", "what may break somebody, or may not, does not count as major"),
         Option("--json", "print the changes as JSON (`toolwire schema show tool-changes`)"),
         Option("--markdown", "print them for release notes, or for who reviews the change"),
-        Option("--timeout", "give up on a server that does not list its tools for so long", "SECONDS", seconds),
+        Option("--timeout", "give up after so long, the servers' start included", "SECONDS", seconds),
     ),
     examples=(
         "toolwire list tools.py --json > tools.json",
@@ -70,7 +72,8 @@ def run(words: Words) -> int:
     """Print the changes, and return 1 if one is as grave as the options say."""
     options = words.options
     sources = [source(name) for name in _names(words)]
-    lists = [_entries(source, options.get("timeout")) for source in sources]
+    limit = limit_of(words)
+    lists = [_entries(source, limit) for source in sources]
     report = _report(sources, lists)
     say(written(report, options))
     return _status(report, options)
@@ -109,7 +112,7 @@ def _kind_of_path(path: str) -> Kind:
     return "command" if is_program else "saved"
 
 
-def _entries(source: Source, timeout_seconds: float | None) -> list[Any]:
+def _entries(source: Source, limit: Limit) -> list[Any]:
     if source.kind == "saved":
         return _saved(source.name)
     try:
@@ -117,8 +120,8 @@ def _entries(source: Source, timeout_seconds: float | None) -> list[Any]:
     except ValueError as error:
         raise UsageError(f"in the command {source.name!r} there is {str(error).lower()}") from None
     try:
-        with connected(command, is_ours=source.kind == "target") as client:
-            return client.list_entries(timeout_seconds=timeout_seconds)
+        with connected(command, is_ours=source.kind == "target", limit=limit) as client:
+            return client.list_entries(timeout_seconds=limit.left())
     except Failed as failure:  # 1 is for changes
         sentence = str(failure)
         raise Failed(sentence and f"{source.name}: {sentence}", 2) from None

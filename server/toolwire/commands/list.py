@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..connection import client_of
+from ..connection import client_of, limit_of
 from ..errors import UsageError
 from ..options import JSON, SET, Option, one_of, seconds
 from ..output import as_json, remark, say
@@ -68,8 +68,9 @@ def _check_forms(options: dict[str, Any]) -> None:
 
 
 def _list(words: Words) -> int:
-    with client_of(words, words.words) as client:
-        entries = [tool.raw for tool in client.list_tools(timeout_seconds=words.options.get("timeout"))]
+    limit = limit_of(words)
+    with client_of(words, words.words, limit=limit) as client:
+        entries = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]
     if words.options.get("json"):
         say(as_json(entries))
     elif words.options.get("as"):
@@ -93,8 +94,9 @@ def _say_in_dialect(entries: list[dict[str, Any]], options: dict[str, Any]) -> N
 def _lint(words: Words) -> int:
     from toolwire_schemas.audit import audit
 
-    with client_of(words, words.words) as client:
-        entries = client.list_entries(timeout_seconds=words.options.get("timeout"))
+    limit = limit_of(words)
+    with client_of(words, words.words, limit=limit) as client:
+        entries = client.list_entries(timeout_seconds=limit.left())
     findings = audit(entries)
     if words.options.get("json"):
         say(as_json(findings))

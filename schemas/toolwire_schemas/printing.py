@@ -1,0 +1,101 @@
+"""What the command line writes to the terminal: everything passes through here.
+
+Texts of servers, tools and models may be anybody's, and a terminal obeys what it reads: it retitles its window, moves
+over what was written, or turns a line round. So an `Output` is the only thing that writes to standard output and
+standard error; a test reads the code to hold it to that.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from typing import IO
+
+_JOINERS = "\u200c\u200d"
+"""Some languages, and many emoji, cannot be written without them. They move nothing."""
+
+BOLD, DIM, RED, BLUE, GREEN, PLAIN = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3", "\ufdd4", "\ufdd5"
+"""Marks of emphasis for an `Output`, which are no characters: what others wrote has none after `printable`."""
+_CODES = {BOLD: "\x1b[1m", DIM: "\x1b[2m", RED: "\x1b[31m", BLUE: "\x1b[34m", GREEN: "\x1b[32m", PLAIN: "\x1b[0m"}
+_MARK = re.compile(f"([{BOLD}-{PLAIN}])")
+
+_MAX_LINE = 10_000
+
+
+def printable(text: str) -> str:
+    """Return *text* with what would steer a terminal, or turn lines round, as JSON escapes: `\\u001b`."""
+    text = text.replace("\r\n", "\n")
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(letter: str) -> str:
+    if letter.isprintable() or letter in "\n\t" or letter in _JOINERS or unicodedata.category(letter) == "Zs":
+        return letter
+    return json.dumps(letter)[1:-1]
+
+
+class Output:
+    """Writes to *stream*. What is not a terminal gets `data` as it is: a file, or another program, may want it."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._is_terminal = stream.isatty()
+
+    def line(self, text: str) -> None:
+        """Write *text* as a line, or several, with nothing in it that the terminal obeys."""
+        self._write(self._safe(text) + "\n")
+
+    def data(self, text: str) -> None:
+        """Write *text*, which was asked for, as a line or several: safe to read on a terminal, else as it is."""
+        self._write((self._safe(text) if self._is_terminal else text) + "\n")
+
+    def prompt(self, text: str) -> None:
+        """Write *text* with no line's end."""
+        self._write(self._safe(text))
+        self._stream.flush()
+
+    def status(self, text: str = "") -> None:
+        """Put *text* on the terminal's last line, in place of what is there."""
+        self._write(f"\r\x1b[K{self._safe(text)}")
+        self._stream.flush()
+
+    def flush(self) -> None:
+        """Have all of it written now."""
+        self._stream.flush()
+
+    def _safe(self, text: str) -> str:
+        parts = _MARK.split(text)
+        parts[1::2] = [_CODES[mark] if self._is_terminal else "" for mark in parts[1::2]]
+        parts[::2] = map(printable, parts[::2])
+        return "".join(parts)
+
+    def _write(self, text: str) -> None:
+        # A server may answer with letters that the terminal's encoding lacks.
+        encoding = getattr(self._stream, "encoding", None) or "utf-8"
+        self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+class Lines:
+    """Passes on to *output* what another program writes, line by line; a long line in pieces."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._rest = ""
+
+    def feed(self, text: str) -> None:
+        """Write the lines that *text* completes."""
+        *lines, self._rest = (self._rest + text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        for line in lines:
+            self._output.line(line)
+        while len(self._rest) > _MAX_LINE:
+            self._output.line(self._rest[:_MAX_LINE])
+            self._rest = self._rest[_MAX_LINE:]
+        self._output.flush()
+
+    def end(self) -> None:
+        """Write what is left without a line's end."""
+        if self._rest:
+            self._output.line(self._rest)
+            self._output.flush()
+            self._rest = ""

@@ -157,7 +157,11 @@ def test_the_page_of_the_bundled_tools_is_current() -> None:
 
 def test_each_extra_is_one_of_the_distribution() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    modules = {"python-pptx": ["pptx", "PIL"], "jupyter_client": ["jupyter_client", "zmq"]}
+    modules = {
+        "charset-normalizer": ["charset_normalizer"],
+        "python-pptx": ["pptx", "PIL"],
+        "jupyter_client": ["jupyter_client", "zmq"],
+    }
     for extra, wanted in needs.EXTRAS.items():
         names = [line.partition(">")[0] for line in extras[extra]]
         assert set(wanted) <= {module for name in names for module in modules.get(name, [name])}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 EXTRAS = {
     "ipython": ("jupyter_client", "ipykernel", "zmq"),
     "ppt": ("pptx", "PIL"),
-    "web": ("httpx2", "trafilatura"),
+    "web": ("charset_normalizer", "httpx2", "trafilatura"),
 }
 """The modules that each extra brings: what the distribution asks for, and what comes with that and is used as well."""
 

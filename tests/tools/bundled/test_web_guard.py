@@ -41,7 +41,7 @@ OPEN = [PUBLIC, "1.1.1.1", "8.8.8.8", "172.32.0.1", "2606:4700:4700::1111", "2a0
 
 
 def open_with(url: str, *addresses: str, allowed: bool | tuple[str, ...] = False) -> Sequence[str]:
-    return Guard(allowed).target(url, lambda host: addresses).addresses
+    return Guard(allowed).addresses(url, lambda host: addresses)
 
 
 @pytest.mark.parametrize("address", [each for group in FORBIDDEN.values() for each in group])
@@ -84,7 +84,7 @@ def test_of_several_addresses_only_public_ones_are_asked() -> None:
 )
 def test_no_spelling_of_this_machine_gets_through(host: str) -> None:
     with pytest.raises(NotOpened):
-        Guard().target(f"http://{host}/latest/meta-data/")
+        Guard().addresses(f"http://{host}/latest/meta-data/")
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_host_that_does_not_exist_is_told(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(socket, "getaddrinfo", fail)
     with pytest.raises(NotOpened, match=r"no host is called nowhere\.example: Name or service not known"):
-        Guard().target("https://nowhere.example/")
+        Guard().addresses("https://nowhere.example/")
 
 
 @given(st.text(max_size=300))
@@ -182,6 +182,6 @@ def test_whatever_is_asked_for_is_refused_or_checked(url: str) -> None:
 
     for each in (url, f"http://{url}", f"https://page.example/{url}"):
         with pytest.raises(NotOpened) as raised:
-            Guard().target(each, resolve)
+            Guard().addresses(each, resolve)
         assert str(raised.value).isprintable()
         assert len(shown(each)) <= 200

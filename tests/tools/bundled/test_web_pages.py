@@ -12,6 +12,7 @@ import trustme
 from callers import RecordingCaller
 from tools.bundled.stand_ins.server import (
     Answer,
+    Exchange,
     StandIn,
     dripping,
     endless,
@@ -125,6 +126,49 @@ def test_a_redirect_is_checked_as_the_first_address_was(server: StandIn, names: 
     with pytest.raises(NotOpened):
         get(server)
     assert [request.path for request in server.requests] == ["/tea"]
+
+
+def test_the_body_of_a_redirect_is_not_waited_for(server: StandIn) -> None:
+    def redirect_without_its_body(exchange: Exchange) -> None:
+        exchange.head(302, {"location": "/tea", "content-length": "1000000"})
+        exchange.wait()
+
+    server.then(redirect_without_its_body)
+    assert get(server, limits=Limits(silence_seconds=5)).body == b"<p>Tea</p>"
+
+
+def test_a_failure_behind_a_redirect_names_where_it_led(server: StandIn, names: Names) -> None:
+    names.known["page.example"] = [["127.0.0.1"], ["127.0.0.99"]]
+    server.then(redirect("/coffee"))
+    with pytest.raises(Unreachable, match=r"^http://page\.example:\d+/coffee cannot be reached"):
+        get(server)
+    names.known["page.example"] = [["127.0.0.1"]]
+    server.then(redirect("/coffee"), error(404, "no coffee"))
+    with pytest.raises(Refused, match=r"^http://page\.example:\d+/coffee answered 404: no coffee"):
+        get(server)
+
+
+def test_a_redirect_to_another_name_at_the_same_address_has_its_certificate_checked(
+    server: StandIn, names: Names, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority = trustme.CA()
+    authority.issue_cert("page.example").configure_cert(ours)
+    server.behind(ours)
+    theirs = ssl.create_default_context()
+    authority.configure_trust(theirs)
+    monkeypatch.setattr(exchange, "_trusted", lambda: theirs)
+    names.known["other.example"] = [["127.0.0.1"]]
+    location = f"https://other.example:{server.port}/tea"
+
+    def redirect_and_keep_the_connection(exchange: Exchange) -> None:
+        exchange.write(f"HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n".encode())
+        exchange.wait()
+
+    server.then(redirect_and_keep_the_connection)
+    with pytest.raises(Unreachable, match="certificate"):
+        fetch(f"https://page.example:{server.port}/", Call(), guard=Guard(True), limits=Limits(silence_seconds=5))
+    assert [request.path for request in server.requests] == ["/"]
 
 
 def test_redirects_come_to_an_end(server: StandIn) -> None:

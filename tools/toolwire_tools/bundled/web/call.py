@@ -72,9 +72,9 @@ class Call:
 
         Raises:
             Cancelled: if the call was cancelled.
-            Unreachable: if its time is over; *what* did not end in time.
+            Unreachable: if its time is over; *what* did not end in time, or what *work* made of it in `Leaving.what`.
         """
-        job = _Job(work)
+        job = _Job(work, what)
         job.start()
         try:
             while True:
@@ -83,7 +83,7 @@ class Call:
                     return job.outcome.get(timeout=_GLANCE_SECONDS)()
                 except Empty:
                     if self.seconds_left <= 0:
-                        raise self.too_late(what) from None
+                        raise self.too_late(job.leaving.what) from None
         finally:
             job.leaving.leave()
 
@@ -93,9 +93,10 @@ class Call:
 
 
 class Leaving:
-    """Whether anybody still waits for some work."""
+    """Whether anybody still waits for some work, and *what* it is doing."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str) -> None:
+        self.what = what
         self._lock = threading.Lock()
         self._has_left = False
         self._last_acts: list[Callable[[], object]] = []
@@ -122,10 +123,10 @@ class Leaving:
 
 
 class _Job(threading.Thread, Generic[T]):
-    def __init__(self, work: Callable[[Leaving], T]) -> None:
+    def __init__(self, work: Callable[[Leaving], T], what: str) -> None:
         super().__init__(name=THREAD, daemon=True)
         self._work = work
-        self.leaving = Leaving()
+        self.leaving = Leaving(what)
         self.outcome: SimpleQueue[Callable[[], T]] = SimpleQueue()
 
     def run(self) -> None:

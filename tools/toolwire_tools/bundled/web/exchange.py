@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 from toolwire_schemas import codec
@@ -19,7 +19,7 @@ from toolwire_tools.bundled.needs import extra
 
 from .call import THREAD
 from .charsets import decoded
-from .errors import NotConnected, Unreachable, Unusable, WebError
+from .errors import NotConnected, NotOpened, Unreachable, Unusable, WebError
 
 if TYPE_CHECKING:
     import socket
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
     from .call import Call, Leaving
 
+    Transport: TypeAlias = Callable[[Leaving, ssl.SSLContext], httpx2.BaseTransport]
 
+
+_MAX_REDIRECTS = 10
 _MAX_TOLD = 300
 """Letters of what the library says, which may hold what came."""
 
@@ -44,27 +47,29 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked. *shown* is how errors call it. If it is not *direct*, it takes the proxy of the environment."""
+    """What is asked. *shown* is how errors call it."""
 
     method: str
     url: str
     shown: str
     headers: dict[str, str] = {}
     content: bytes | None = None
-    extensions: dict[str, Any] = {}
-    direct: bool = False
 
     def __repr__(self) -> str:  # the rest may be secret
         return f"<Request to {self.shown}>"
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What was answered. The names of *headers* are in lower case; *where* is how errors call who answered."""
+    """What was answered at *url*. The names of *headers* are in lower case; *where* is how errors call who answered."""
 
+    url: str
     status: int
     headers: dict[str, str]
     body: bytes
     where: str
+
+    def __repr__(self) -> str:  # the URL may be secret
+        return f"<Reply {self.status} from {self.where}>"
 
     @property
     def is_success(self) -> bool:
@@ -95,17 +100,20 @@ def send(
     *,
     clean: Callable[[str], str] = str,
     check: Callable[[Reply], object] | None = None,
+    transport: Transport | None = None,
 ) -> Reply:
     """Ask, and return the answer, whatever its status. *clean* takes what is secret out of what the library says.
 
-    *check* sees the answer before its body, and may raise a `WebError` to do without that.
+    *check* sees the answer before its body, and may raise a `WebError` to do without that. Without a *transport* a
+    redirect is an answer, and the proxies of the environment are used. A transport connects directly, and is given each
+    redirect as another request; it keeps what is under way in `Leaving.what`, which errors name.
 
     Raises:
         WebError: if there is none.
         Cancelled: if the call was cancelled.
         ToolError: if the HTTP library is not installed.
     """
-    return call.attend(partial(_send, request, limits, clean, check), request.shown)
+    return call.attend(partial(_send, request, limits, clean, check, transport), request.shown)
 
 
 def _send(
@@ -113,6 +121,7 @@ def _send(
     limits: Limits,
     clean: Callable[[str], str],
     check: Callable[[Reply], object] | None,
+    transport: Transport | None,
     leaving: Leaving,
 ) -> Reply:
     with extra("web"):
@@ -122,36 +131,38 @@ def _send(
     failure: WebError
     try:
         with (
-            _client(request, limits) as client,
+            _client(limits, transport and transport(leaving, _trusted())) as client,
             client.stream(
                 request.method,
                 request.url,
                 headers={"user-agent": user_agent(), **request.headers},
                 content=request.content,
-                extensions={**request.extensions, "trace": partial(_hang_up, leaving)},
+                extensions={"trace": partial(_hang_up, leaving)},
             ) as response,
         ):
             headers = {name.lower(): value for name, value in response.headers.items()}
-            reply = Reply(status=response.status_code, headers=headers, body=b"", where=request.shown)
+            url, where = str(response.url), leaving.what
+            reply = Reply(url=url, status=response.status_code, headers=headers, body=b"", where=where)
             _check_coding(reply, client.headers["accept-encoding"])
             if check is not None:
                 check(reply)
-            body = _body(response, limits.max_bytes, request.shown)
-            return msgspec.structs.replace(reply, body=body)
+            return msgspec.structs.replace(reply, body=_body(response, limits.max_bytes, where))
+    except httpx2.TooManyRedirects:
+        failure = NotOpened(f"{leaving.what} leads on and on: {_MAX_REDIRECTS} redirects are the limit")
     except httpx2.ConnectTimeout:
         failure = NotConnected(
-            f"{request.shown} could not be reached within {limits.connect_seconds:g} seconds", is_passing=True
+            f"{leaving.what} could not be reached within {limits.connect_seconds:g} seconds", is_passing=True
         )
     except httpx2.TimeoutException:
-        failure = Unreachable(f"{request.shown} said nothing for {limits.silence_seconds:g} seconds", is_passing=True)
+        failure = Unreachable(f"{leaving.what} said nothing for {limits.silence_seconds:g} seconds", is_passing=True)
     except httpx2.DecodingError as error:
-        failure = Unusable(f"{request.shown} sent what cannot be decompressed: {_about(error, clean)}")
+        failure = Unusable(f"{leaving.what} sent what cannot be decompressed: {_about(error, clean)}")
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, ValueError) as error:
-        failure = Unusable(f"{request.shown} cannot be asked like this: {_about(error, clean)}")
+        failure = Unusable(f"{leaving.what} cannot be asked like this: {_about(error, clean)}")
     except httpx2.ConnectError as error:
-        failure = NotConnected(f"{request.shown} cannot be reached: {_about(error, clean)}", is_passing=True)
+        failure = NotConnected(f"{leaving.what} cannot be reached: {_about(error, clean)}", is_passing=True)
     except httpx2.TransportError as error:
-        failure = Unreachable(f"the connection to {request.shown} broke: {_about(error, clean)}", is_passing=True)
+        failure = Unreachable(f"the connection to {leaving.what} broke: {_about(error, clean)}", is_passing=True)
     raise failure
 
 
@@ -184,15 +195,17 @@ def _keep_quiet() -> None:
     logging.getLogger("httpx2").addFilter(lambda record: record.threadName != THREAD)
 
 
-def _client(request: Request, limits: Limits) -> httpx2.Client:
+def _client(limits: Limits, transport: httpx2.BaseTransport | None) -> httpx2.Client:
     # A new one each time: what a call of a tool costs is the way to the other end, and nothing is left open.
     import httpx2
 
     return httpx2.Client(
         timeout=httpx2.Timeout(limits.silence_seconds, connect=limits.connect_seconds),
         verify=_trusted(),
-        follow_redirects=False,
-        trust_env=not request.direct,
+        transport=transport,
+        follow_redirects=transport is not None,
+        max_redirects=_MAX_REDIRECTS,
+        trust_env=transport is None,
     )
 
 

@@ -42,13 +42,6 @@ _NOT_PUBLIC: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...] = (
 )
 
 
-class Target(msgspec.Struct, frozen=True):
-    """A URL that may be asked, and the addresses that its host has."""
-
-    url: httpx2.URL
-    addresses: list[str]
-
-
 class Guard(msgspec.Struct, frozen=True):
     """What may be opened. *allowed* are hosts, addresses and networks that may be opened although they are private,
     on any port; True is all of them."""
@@ -61,34 +54,14 @@ class Guard(msgspec.Struct, frozen=True):
             if _network(each) is None and not is_host(each):
                 raise ValueError(f"{each!r} is neither a host, nor an address, nor a network like 10.0.0.0/8")
 
-    def target(self, url: str, resolve: Callable[[str], Sequence[str]] | None = None) -> Target:
-        """Check *url*, and look its host up.
+    def addresses(self, url: str, resolve: Callable[[str], Sequence[str]] | None = None) -> list[str]:
+        """Look the host of *url* up, and return those of its addresses that may be connected to.
 
         Raises:
-            NotOpened: if it is not to be opened, with the reason.
+            NotOpened: if there is none, or if it is no URL of a page, with the reason.
         """
-        import httpx2
-
-        if len(url) > _MAX_URL:
-            raise NotOpened(f"the URL is {len(url):,} characters long; {_MAX_URL:,} are the limit")
-        try:
-            parsed = httpx2.URL(url.strip())
-        except (httpx2.InvalidURL, UnicodeError) as error:
-            raise NotOpened(f"{shown(url)} is no URL: {error}") from None
-        self._check_form(parsed, url)
-        addresses = (resolve or _resolved)(parsed.raw_host.decode("ascii"))
-        return Target(parsed, self._permitted(parsed, addresses))
-
-    def _check_form(self, url: httpx2.URL, written: str) -> None:
-        if url.scheme not in _WEB_PORTS:
-            problem = f"has the scheme {url.scheme!r}" if url.scheme else "has no scheme"
-            raise NotOpened(f"{shown(written)} {problem}; a URL here begins with https:// or http://")
-        if not url.host:
-            raise NotOpened(f"{shown(written)} names no host")
-        if url.userinfo:
-            raise NotOpened(f"{shown(written)} holds a user name, which hides where it leads; leave it out")
-        if url.port is not None and not 0 < url.port <= 65535:
-            raise NotOpened(f"{shown(written)} has the port {url.port}, which there is not")
+        parsed = page_url(url)
+        return self._permitted(parsed, (resolve or _resolved)(parsed.raw_host.decode("ascii")))
 
     def _permitted(self, url: httpx2.URL, addresses: Sequence[str]) -> list[str]:
         permitted = [each for each in addresses if self._may_ask(url, ipaddress.ip_address(each))]
@@ -104,6 +77,32 @@ class Guard(msgspec.Struct, frozen=True):
         if self.allowed is True or any(_covers(each, url.host, address) for each in self.allowed or ()):
             return True
         return is_public(address) and _has_pages(url)
+
+
+def page_url(url: str) -> httpx2.URL:
+    """Parse *url*, which may be that of a page.
+
+    Raises:
+        NotOpened: if it has the form of something else.
+    """
+    import httpx2
+
+    if len(url) > _MAX_URL:
+        raise NotOpened(f"the URL is {len(url):,} characters long; {_MAX_URL:,} are the limit")
+    try:
+        parsed = httpx2.URL(url.strip())
+    except (httpx2.InvalidURL, UnicodeError) as error:
+        raise NotOpened(f"{shown(url)} is no URL: {error}") from None
+    if parsed.scheme not in _WEB_PORTS:
+        problem = f"has the scheme {parsed.scheme!r}" if parsed.scheme else "has no scheme"
+        raise NotOpened(f"{shown(url)} {problem}; a URL here begins with https:// or http://")
+    if not parsed.host:
+        raise NotOpened(f"{shown(url)} names no host")
+    if parsed.userinfo:
+        raise NotOpened(f"{shown(url)} holds a user name, which hides where it leads; leave it out")
+    if parsed.port is not None and not 0 < parsed.port <= 65535:
+        raise NotOpened(f"{shown(url)} has the port {parsed.port}, which there is not")
+    return parsed
 
 
 def is_host(text: str) -> bool:

@@ -1,7 +1,8 @@
-"""Pages of the web: fetched for a model that chose the URL, with each address on the way checked.
+"""Fetch pages whose URLs a model chose.
 
-They are fetched directly, whatever HTTP_PROXY says: a proxy looks hosts up itself, and what was checked here would not
-be what it connects to.
+Strategy. The HTTP client follows redirects itself; each request on the way passes `_CheckedTransport`, which looks the
+host up once, has the guard check what was found, and connects to exactly such an address. Proxies of the environment
+are not used: a proxy looks hosts up itself, and may connect elsewhere than to the address that was checked.
 """
 
 from __future__ import annotations
@@ -9,22 +10,20 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import httpx2
 import msgspec
 
-from toolwire_tools.bundled.needs import extra
-
-from .errors import NotConnected, NotOpened, Unusable
+from .errors import NotOpened, Unreachable, Unusable
 from .exchange import Limits, Reply, Request, send
-from .guard import Guard, shown
+from .guard import Guard, page_url, shown
 from .refusals import refusal
 
 if TYPE_CHECKING:
-    from .call import Call, Leaving
-    from .guard import Target
+    import ssl
 
-_MAX_REDIRECTS = 10
+    from .call import Call, Leaving
+
 _MAX_ADDRESSES = 3
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _ACCEPTED = "text/html, application/xhtml+xml, text/plain;q=0.9, text/*;q=0.8, application/json;q=0.8, */*;q=0.1"
 
 _AS_TEXT = ("text/", "application/json", "application/xml", "application/javascript", "application/yaml")
@@ -40,58 +39,77 @@ class Page(msgspec.Struct, frozen=True):
 
 
 def fetch(url: str, call: Call, *, guard: Guard = Guard(), limits: Limits = Limits()) -> Page:  # noqa: B008  # frozen
-    """The page at *url*, which is asked for once: whoever wants it can ask again.
+    """Return the page at *url*. There are no retries: the model can ask again.
 
     Raises:
-        NotOpened: if it, or what it redirects to, is not to be opened.
-        WebError: if it cannot be had, or is nothing to read.
+        NotOpened: if the guard permits neither this URL nor a redirect of it.
+        WebError: if there is no page, or it is no text.
         Cancelled: if the call was cancelled.
     """
-    with extra("web"):
-        import httpx2  # noqa: F401
-    for _ in range(_MAX_REDIRECTS + 1):
-        call.say(f"opening {shown(url)}")
-        target = call.attend(partial(_target, guard, url), f"looking up the host of {shown(url)}")
-        reply = _asked(target, call, limits)
-        if reply.status not in _REDIRECTS or "location" not in reply.headers:
-            break
-        url = _onward(target, reply)
-    else:
-        raise NotOpened(f"{shown(url)} leads on and on: {_MAX_REDIRECTS} redirects are the limit")
+    request = Request(method="GET", url=str(page_url(url)), shown=shown(url), headers={"accept": _ACCEPTED})
+    reply = send(request, call, limits, check=_check_kind, transport=partial(_CheckedTransport, guard, call))
     if not reply.is_success:
         raise refusal(reply.status, reply.body, reply.headers, where=reply.where, now=call.watch.now(), clean=str)
     if "content-type" not in reply.headers and b"\0" in reply.body[:1024]:
         raise Unusable(f"{reply.where} does not say what it is, and is no text")
-    return Page(str(target.url), reply.headers.get("content-type", ""), reply.body)
+    return Page(reply.url, reply.headers.get("content-type", ""), reply.body)
 
 
-def _target(guard: Guard, url: str, leaving: Leaving) -> Target:
-    return guard.target(url)
+class _CheckedTransport(httpx2.HTTPTransport):
+    """Sends each request to an address of its host that *guard* permits."""
+
+    def __init__(self, guard: Guard, call: Call, leaving: Leaving, certificates: ssl.SSLContext) -> None:
+        # The pool tells connections apart by address. One that was kept could be used for another name there, whose
+        # certificate nothing would check.
+        super().__init__(verify=certificates, trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))
+        self._guard = guard
+        self._call = call
+        self._leaving = leaving
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        where = shown(str(request.url))
+        if self._leaving.has_left:
+            raise Unreachable(f"{where} is not needed any more")
+        self._call.say(f"opening {where}")
+        self._leaving.what = f"looking up the host of {where}"
+        addresses = self._guard.addresses(str(request.url))[:_MAX_ADDRESSES]
+        self._leaving.what = where
+        response = self._first_response([_pinned(request, address) for address in addresses])
+        if not response.has_redirect_location:
+            return response
+        response.close()
+        # The client would read the body of a redirect to its end, however long, so it gets none.
+        return httpx2.Response(response.status_code, headers={"location": _onward(request, response)})
+
+    def _first_response(self, requests: list[httpx2.Request]) -> httpx2.Response:
+        *others, last = requests
+        for request in others:
+            try:
+                return super().handle_request(request)
+            except (httpx2.ConnectError, httpx2.ConnectTimeout):
+                continue
+        return super().handle_request(last)
 
 
-def _asked(target: Target, call: Call, limits: Limits) -> Reply:
-    """The answer of the first of the target's addresses that can be connected to."""
-    *others, last = target.addresses[:_MAX_ADDRESSES]
-    for address in others:
-        try:
-            return send(_request(target, address), call, limits, check=_check_kind)
-        except NotConnected:
-            continue
-    return send(_request(target, last), call, limits, check=_check_kind)
-
-
-def _request(target: Target, address: str) -> Request:
-    """A request to *address* itself, by the name of its host: in `Host`, and for TLS in SNI and the certificate."""
-    host = target.url.raw_host.decode("ascii")
+def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
+    """*request* to *address*; its headers, TLS's SNI and the check of the certificate keep the name of the host."""
     place = address.partition("%")[0]  # a zone, of addresses that somebody allowed
-    return Request(
-        method="GET",
-        url=str(target.url.copy_with(host=place, fragment=None)),
-        shown=shown(str(target.url)),
-        headers={"host": target.url.netloc.decode("ascii"), "accept": _ACCEPTED},
-        extensions={"sni_hostname": host.rstrip(".")} if host != place else {},
-        direct=True,
+    name = request.url.raw_host.decode("ascii").rstrip(".")
+    return httpx2.Request(
+        request.method,
+        request.url.copy_with(host=place),
+        headers=request.headers,
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": name},
     )
+
+
+def _onward(request: httpx2.Request, response: httpx2.Response) -> str:
+    location = response.headers["location"]
+    try:
+        return str(request.url.join(location))
+    except (httpx2.InvalidURL, ValueError):
+        raise NotOpened(f"{shown(str(request.url))} leads to {shown(location)!r}, which is no URL") from None
 
 
 def _check_kind(reply: Reply) -> None:
@@ -102,12 +120,3 @@ def _check_kind(reply: Reply) -> None:
     if kind == "application/pdf":
         raise Unusable(f"{reply.where} is a PDF, which cannot be read here; look for a page with the same text")
     raise Unusable(f"{reply.where} is {kind[:80]}, which is no text")
-
-
-def _onward(target: Target, reply: Reply) -> str:
-    from httpx2 import InvalidURL
-
-    try:
-        return str(target.url.join(reply.headers["location"]))
-    except (InvalidURL, ValueError):
-        raise NotOpened(f"{reply.where} leads to {shown(reply.headers['location'])!r}, which is no URL") from None

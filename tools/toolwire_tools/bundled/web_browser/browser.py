@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.language import say
 
 from toolwire_tools.actions import BaseAction
+from toolwire_tools.bundled.needs import extra
 from toolwire_tools.bundled.settings import positive
 from toolwire_tools.bundled.web.call import Call
 from toolwire_tools.bundled.web.exchange import Limits
 from toolwire_tools.bundled.web.guard import Guard, is_host
-from toolwire_tools.bundled.web.pages import fetch
 from toolwire_tools.bundled.web.reading import Text, read
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError, ToolError
@@ -186,6 +186,9 @@ class WebBrowser(BaseAction):
         return self._page(self._results.url(number), call).without_links[:_SELECTED_CHARS]
 
     def _page(self, url: str, call: Call) -> Text:
+        with extra("web"):
+            from toolwire_tools.bundled.web.pages import fetch  # which imports the HTTP library
+
         def open_it() -> Text:
             return read(fetch(url, call, guard=self._guard, limits=self._limits), call)
 

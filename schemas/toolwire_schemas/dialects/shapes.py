@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..matching import Budget, TooExpensive
 from ..subschemas import target, walk
 from .entries import Schema, properties, required, schema_of, text
 
@@ -106,6 +107,7 @@ class Reader:
     def __init__(self, root: Schema) -> None:
         self.root = root
         self._depth = 0
+        self._budget = Budget()
 
     def arguments(self) -> Object:
         """The root itself, which is an object whatever it says; one that is said in parts is put together."""
@@ -174,11 +176,12 @@ class Reader:
         try:
             while ahead:
                 if (inner := ahead.pop()) not in found:
+                    self._budget.spend()
                     found[inner] = self._target(inner)
                     parts = walk(schema_of(found[inner]), "")
                     ahead += [text(part["$ref"]) for _, part in parts if "$ref" in part]
             return f"{pointer} {sorted(found.items(), key=itemgetter(0))}"
-        except RecursionError:  # nested too deeply to be compared
+        except (RecursionError, TooExpensive):  # nested too deeply, or too large, to be compared
             return f"{pointer} {id(self.root)}"
 
     def _plain(self, schema: Schema) -> Shape:
@@ -215,7 +218,10 @@ class Reader:
 
     def _reference(self, pointer: str, defining: str | None) -> Shape:
         leads_somewhere = isinstance(self._target(pointer), dict | bool)
-        is_circle = defining is not None and defining in self._at_once(pointer)
+        try:
+            is_circle = defining is not None and defining in self._at_once(pointer)
+        except TooExpensive:  # thousands of references, each looked through from each other
+            return ANYTHING
         return Reference(pointer) if leads_somewhere and not is_circle else ANYTHING
 
     def _at_once(self, pointer: str) -> set[str]:
@@ -224,6 +230,7 @@ class Reader:
         ahead = [pointer]
         while ahead:
             if (pointer := ahead.pop()) not in seen:
+                self._budget.spend()
                 seen.add(pointer)
                 ahead += _direct(schema_of(self._target(pointer)))
         return seen

@@ -24,12 +24,11 @@ from tools.bundled.stand_ins.server import (
 )
 from toolwire_tools import Cancelled, Context
 from toolwire_tools.bundled.web import exchange
-from toolwire_tools.bundled.web.call import Call
+from toolwire_tools.bundled.web.call import Call, Watch
 from toolwire_tools.bundled.web.errors import NotOpened, Refused, Unreachable, Unusable
 from toolwire_tools.bundled.web.exchange import Limits
 from toolwire_tools.bundled.web.guard import Guard
 from toolwire_tools.bundled.web.pages import Page, fetch
-from toolwire_tools.bundled.web.watch import Watch
 
 GUARD = Guard(("page.example",))
 BOMB = text_answer(gzip.compress(b" " * 60_000_000), **{"content-encoding": "gzip"})

@@ -32,13 +32,12 @@ from tools.bundled.stand_ins.server import (
 from tools.bundled.stand_ins.time import Hours
 from toolwire_tools import Cancelled, Context, ToolError
 from toolwire_tools.bundled.web import exchange, refusals
-from toolwire_tools.bundled.web.call import Call
+from toolwire_tools.bundled.web.call import Call, Watch
 from toolwire_tools.bundled.web.errors import Refused, Unreachable, Unusable, WebError
 from toolwire_tools.bundled.web.exchange import Limits
 from toolwire_tools.bundled.web.pace import Pace
-from toolwire_tools.bundled.web.retries import Retries, asked_wait
-from toolwire_tools.bundled.web.service import Service
-from toolwire_tools.bundled.web.watch import Watch
+from toolwire_tools.bundled.web.refusals import asked_wait
+from toolwire_tools.bundled.web.service import Retries, Service
 
 KEY = "s3cret/key+of=mine"
 

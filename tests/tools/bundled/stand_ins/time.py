@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from toolwire_tools.bundled.web.watch import Watch
+from toolwire_tools.bundled.web.call import Watch
 
 
 class Hours:

@@ -11,8 +11,7 @@ from toolwire_schemas.language import say
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.bundled.web.call import Call
 from toolwire_tools.bundled.web.exchange import Limits
-from toolwire_tools.bundled.web.retries import Retries
-from toolwire_tools.bundled.web.service import Service
+from toolwire_tools.bundled.web.service import Retries, Service
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError
 from toolwire_tools.parsers import BaseParser, JsonParser

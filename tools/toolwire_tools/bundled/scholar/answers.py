@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from toolwire_tools.bundled.web.errors import WebError
-from toolwire_tools.bundled.web.typed import typed
+from toolwire_tools.bundled.web.exchange import typed
 
 T = TypeVar("T", bound="Answer")
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import threading
+import time
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from . import watch as time
+import msgspec
+
 from .errors import Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolwire_tools.context import Context
-
-    from .watch import Watch
 
 T = TypeVar("T")
 
@@ -25,6 +25,25 @@ _GLANCE_SECONDS = 0.05
 """How often somebody who waits looks whether the call was cancelled."""
 
 
+def _random() -> float:
+    import random
+
+    return random.random()
+
+
+class Watch(msgspec.Struct, frozen=True):
+    """Where time comes from: `elapsed` in seconds since whenever, `now` since 1970, `sleep`, and `chance` in [0, 1)."""
+
+    elapsed: Callable[[], float] = time.monotonic
+    now: Callable[[], float] = time.time
+    sleep: Callable[[float], object] = time.sleep
+    chance: Callable[[], float] = _random
+
+
+WATCH = Watch()
+"""What calls take their time from. Tests put another one here, so that they need not wait."""
+
+
 class Call:
     """A call that may take *seconds* in all, waits included.
 
@@ -32,7 +51,7 @@ class Call:
     """
 
     def __init__(self, context: Context | None = None, *, seconds: float = 60.0, watch: Watch | None = None) -> None:
-        self.watch = watch or time.WATCH
+        self.watch = watch or WATCH
         self.seconds = seconds
         self._context = context
         self._end = self.watch.elapsed() + seconds

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 from toolwire_schemas import codec
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     Transport: TypeAlias = Callable[[Leaving, ssl.SSLContext], httpx2.BaseTransport]
 
+T = TypeVar("T")
 
 _MAX_REDIRECTS = 10
 _MAX_TOLD = 300
@@ -93,34 +94,44 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
         return decoded(self.body, self.headers.get("content-type", ""))
 
 
+def typed(answer: bytes, shape: type[T], service: str, *, strict: bool = True) -> T:
+    """The *answer* of *service* as a value of the type *shape*. If not *strict*, a number may be written as a string.
+
+    Raises:
+        Unusable: if it is none, with the place.
+    """
+    try:
+        return msgspec.json.decode(answer, type=shape, strict=strict)
+    except (ValueError, RecursionError) as error:
+        raise Unusable(f"{service}'s answer is not what it documents: {error}") from None
+
+
 def send(
     request: Request,
     call: Call,
     limits: Limits,
     *,
     clean: Callable[[str], str] = str,
-    check: Callable[[Reply], object] | None = None,
     transport: Transport | None = None,
 ) -> Reply:
     """Ask, and return the answer, whatever its status. *clean* takes what is secret out of what the library says.
 
-    *check* sees the answer before its body, and may raise a `WebError` to do without that. Without a *transport* a
-    redirect is an answer, and the proxies of the environment are used. A transport connects directly, and is given each
-    redirect as another request; it keeps what is under way in `Leaving.what`, which errors name.
+    Without a *transport* a redirect is an answer, and the proxies of the environment are used. A transport connects
+    directly, and is given each redirect as another request. It may raise a `WebError`, and sets `Leaving.what`, which
+    errors name.
 
     Raises:
         WebError: if there is none.
         Cancelled: if the call was cancelled.
         ToolError: if the HTTP library is not installed.
     """
-    return call.attend(partial(_send, request, limits, clean, check, transport), request.shown)
+    return call.attend(partial(_send, request, limits, clean, transport), request.shown)
 
 
 def _send(
     request: Request,
     limits: Limits,
     clean: Callable[[str], str],
-    check: Callable[[Reply], object] | None,
     transport: Transport | None,
     leaving: Leaving,
 ) -> Reply:
@@ -144,8 +155,6 @@ def _send(
             url, where = str(response.url), leaving.what
             reply = Reply(url=url, status=response.status_code, headers=headers, body=b"", where=where)
             _check_coding(reply, client.headers["accept-encoding"])
-            if check is not None:
-                check(reply)
             return msgspec.structs.replace(reply, body=_body(response, limits.max_bytes, where))
     except httpx2.TooManyRedirects:
         failure = NotOpened(f"{leaving.what} leads on and on: {_MAX_REDIRECTS} redirects are the limit")

@@ -7,6 +7,7 @@ are not used: a proxy looks hosts up itself, and may connect elsewhere than to t
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import httpx2
 import msgspec
 
 from .errors import NotOpened, Unreachable, Unusable
-from .exchange import Limits, Reply, Request, send
+from .exchange import Limits, Request, send
 from .guard import Guard, page_url, shown
 from .refusals import refusal
 
@@ -47,7 +48,7 @@ def fetch(url: str, call: Call, *, guard: Guard = Guard(), limits: Limits = Limi
         Cancelled: if the call was cancelled.
     """
     request = Request(method="GET", url=str(page_url(url)), shown=shown(url), headers={"accept": _ACCEPTED})
-    reply = send(request, call, limits, check=_check_kind, transport=partial(_CheckedTransport, guard, call))
+    reply = send(request, call, limits, transport=partial(_CheckedTransport, guard, call))
     if not reply.is_success:
         raise refusal(reply.status, reply.body, reply.headers, where=reply.where, now=call.watch.now(), clean=str)
     if "content-type" not in reply.headers and b"\0" in reply.body[:1024]:
@@ -76,6 +77,7 @@ class _CheckedTransport(httpx2.HTTPTransport):
         self._leaving.what = where
         response = self._first_response([_pinned(request, address) for address in addresses])
         if not response.has_redirect_location:
+            _check_kind(response, where)
             return response
         response.close()
         # The client would read the body of a redirect to its end, however long, so it gets none.
@@ -84,10 +86,8 @@ class _CheckedTransport(httpx2.HTTPTransport):
     def _first_response(self, requests: list[httpx2.Request]) -> httpx2.Response:
         *others, last = requests
         for request in others:
-            try:
+            with suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
                 return super().handle_request(request)
-            except (httpx2.ConnectError, httpx2.ConnectTimeout):
-                continue
         return super().handle_request(last)
 
 
@@ -112,11 +112,11 @@ def _onward(request: httpx2.Request, response: httpx2.Response) -> str:
         raise NotOpened(f"{shown(str(request.url))} leads to {shown(location)!r}, which is no URL") from None
 
 
-def _check_kind(reply: Reply) -> None:
-    """Do nothing if what is coming can be read; of errors anything can."""
-    kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if not reply.is_success or not kind or kind.startswith(_AS_TEXT) or kind.endswith(_SUFFIXES_OF_TEXT):
+def _check_kind(response: httpx2.Response, where: str) -> None:
+    """Raise `Unusable` if the body that would come is no text. Of errors anything is read."""
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if not response.is_success or not kind or kind.startswith(_AS_TEXT) or kind.endswith(_SUFFIXES_OF_TEXT):
         return
     if kind == "application/pdf":
-        raise Unusable(f"{reply.where} is a PDF, which cannot be read here; look for a page with the same text")
-    raise Unusable(f"{reply.where} is {kind[:80]}, which is no text")
+        raise Unusable(f"{where} is a PDF, which cannot be read here; look for a page with the same text")
+    raise Unusable(f"{where} is {kind[:80]}, which is no text")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas import codec
 
 from .errors import Refused
-from .retries import asked_wait, is_passing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,6 +18,10 @@ _MAX_DEPTH = 5
 
 # Where services put the sentence, the most telling first: {"error": {"message": ...}}, {"detail": [...]} and so on.
 _PLACES = ("error", "errors", "detail", "message", "error_message", "error_description", "errmsg", "msg", "title")
+
+# Time-outs, limits of rate, 425 (Too Early), which RFC 8470 says may be repeated, and whatever is wrong over there.
+_PASSING = frozenset({408, 425, 429})
+_FINAL = frozenset({501, 505})  # neither is going to be implemented while we wait
 
 
 def refusal(
@@ -34,6 +38,26 @@ def refusal(
         is_passing=is_passing(status),
         asked_wait_seconds=seconds,
     )
+
+
+def is_passing(status: int) -> bool:
+    """Whether a response of this HTTP *status* may be another one later."""
+    return status in _PASSING or (status >= 500 and status not in _FINAL)
+
+
+def asked_wait(headers: Mapping[str, str], now: float) -> float | None:
+    """How many seconds a response's headers ask to wait, `None` if they do not. *now* is in seconds since 1970."""
+    from email.utils import parsedate_to_datetime
+
+    said = headers.get("retry-after", "")
+    try:
+        seconds = float(said)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(said).timestamp() - now
+        except (ValueError, TypeError, OverflowError, IndexError):
+            return None
+    return None if math.isnan(seconds) else max(0.0, seconds)
 
 
 def said(body: bytes) -> str:

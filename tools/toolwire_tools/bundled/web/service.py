@@ -19,10 +19,9 @@ from .errors import WebError
 from .exchange import Limits, Reply, Request, send
 from .pace import Pace
 from .refusals import refusal
-from .retries import Retries
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from .call import Call
 
@@ -31,6 +30,30 @@ _MAX_HOLD_SECONDS = 60.0
 """How long nobody else asks a service that wants to be left alone, however long it says."""
 # To hide words as short as that would only garble texts.
 _SHORTEST_SECRET = 6
+
+
+class Retries(msgspec.Struct, frozen=True, kw_only=True):
+    """How often something is asked that fails for a reason that may pass, and what lies between.
+
+    The n-th wait is random between nothing and *first_seconds* doubled n times, at most *max_seconds* ("full jitter").
+    Where a service says how long to wait, that is done, unless it is longer than *max_asked_seconds*.
+    """
+
+    attempts: int = 3
+    first_seconds: float = 0.5
+    max_seconds: float = 8.0
+    max_asked_seconds: float = 30.0
+
+    def seconds_before(self, attempt: int, error: WebError, chance: Callable[[], float]) -> float | None:
+        """How long to wait after *error* before the *attempt*-th request, counted from 1; None for no further one."""
+        if attempt > self.attempts or not error.is_passing:
+            return None
+        jitter = chance() * min(self.max_seconds, self.first_seconds * 2.0 ** min(attempt - 2, 60))
+        if error.asked_wait_seconds is None:
+            return jitter
+        if error.asked_wait_seconds > self.max_asked_seconds:
+            return None
+        return error.asked_wait_seconds + min(jitter, self.first_seconds)
 
 
 class Service:

@@ -4,7 +4,7 @@
     python tests/benchmarks/compare.py               all of it, some minutes
     python tests/benchmarks/compare.py --quick       a tenth of the work: is anything badly wrong?
     python tests/benchmarks/compare.py --only basics payloads
-    python tests/benchmarks/compare.py --markdown    the tables as README.md shows them
+    python tests/benchmarks/compare.py --keep        the numbers to docs/benchmarks.json, for the page and the pictures
 
 The contenders take turns within each round, so that what else the machine does falls on all of them. The exit
 status is 0 when every target of the design is met, 1 otherwise; a quick run is too short to judge by.
@@ -13,14 +13,17 @@ status is 0 when every target of the design is met, 1 otherwise; a quick run is 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import statistics
 import sys
 from collections.abc import Callable
+from datetime import date
 
 import measures
 import targets
+from chart import NUMBERS
 from contenders import BARE, CONTENDERS, MCP2, TOOLWIRE, Contender
 from measures import Numbers
 from tables import Table, as_markdown, as_text, extras_table, main_table, ratio_table
@@ -68,6 +71,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--rounds", type=int, default=0, help="how many rounds; 5 unless given")
     parser.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
+    parser.add_argument("--keep", action="store_true", help="write docs/benchmarks.json, which page and pictures show")
     options = parser.parse_args()
 
     missing = [contender.name for contender in CONTENDERS if not contender.installed]
@@ -89,6 +93,10 @@ def main() -> int:
         )
         if table.rows
     ]
+    if options.keep:
+        where = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+        kept = {"when": f"{date.today():%d %B %Y}", "where": where, "servers": {name: numbers[name] for name in names}}
+        NUMBERS.write_text(json.dumps(kept, indent=2) + "\n", "utf-8")
     show = as_markdown if options.markdown else as_text
     print("\n\n".join(show(table) for table in tables))
     print(f"\n{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}; medians.")

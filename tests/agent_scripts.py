@@ -10,7 +10,7 @@ import anyio
 import msgspec
 from toolwire_client.agent import Agent, Approvals, Outcome, Recorded
 from toolwire_client.models import ScriptedModel
-from toolwire_schemas.load import validator
+from toolwire_schemas.published import validator
 
 BACKENDS = ("asyncio", "trio")
 SCHEMA = validator("transcript-event")

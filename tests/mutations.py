@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
-from toolwire_schemas.load import PREFIX, load, names
+from toolwire_schemas.published import PREFIX, load, names
 
 Path = tuple[str | int, ...]
 

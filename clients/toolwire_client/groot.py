@@ -15,7 +15,7 @@ import msgspec
 from anyio.from_thread import start_blocking_portal
 from toolwire_schemas.dialects.entries import Malformed
 from toolwire_schemas.dialects.lagent import to_entry
-from toolwire_schemas.printing import BLUE, GREEN, PLAIN, Output, printable
+from toolwire_schemas.output import BLUE, GREEN, PLAIN, Output, printable
 
 from .models.model import as_model, kept_open
 from .react import BaseProtocol, DoubaoProtocol, Protocol, Tools, Unreadable
@@ -59,7 +59,7 @@ def __getattr__(name: str) -> Any:
 
         return DoubaoAPI
     if name not in _OF_TOOLS:
-        from toolwire_schemas.elsewhere import missing
+        from toolwire_schemas.misplaced_names import missing
 
         raise missing(__name__, name)
     import toolwire_tools

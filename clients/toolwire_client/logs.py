@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 from toolwire_schemas.codec import EncodingError, encode
-from toolwire_schemas.printing import Output
+from toolwire_schemas.output import Output
 
 from .events import Event, Noise, Notice, Said
 

@@ -17,7 +17,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
-from toolwire_schemas.printing import Lines, Output
+from toolwire_schemas.output import Lines, Output
 
 from .errors import NotStarted, ServerGone
 from .exits import ExitWatch

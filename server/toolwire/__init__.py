@@ -36,7 +36,7 @@ _LATER = {
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
-        from toolwire_schemas.elsewhere import missing
+        from toolwire_schemas.misplaced_names import missing
 
         raise missing(__name__, name)
     from importlib import import_module

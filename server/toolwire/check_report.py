@@ -8,7 +8,7 @@ from collections import Counter
 from textwrap import fill, indent
 from typing import TYPE_CHECKING
 
-from toolwire_schemas.printing import printable
+from toolwire_schemas.output import printable
 
 from .show import Style, counted, table, width
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 from toolwire_schemas.changes import LEVELS, Change, Level
 from toolwire_schemas.faults import shown
-from toolwire_schemas.printing import printable
+from toolwire_schemas.output import printable
 
 from .output import as_json
 from .show import Style, table, width

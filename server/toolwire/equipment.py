@@ -8,7 +8,7 @@ import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.printing import printable
+from toolwire_schemas.output import printable
 
 from .connection import own_command
 from .errors import Failed, LoadError, UsageError

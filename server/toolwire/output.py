@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 import msgspec
-from toolwire_schemas.printing import Output
+from toolwire_schemas.output import Output
 
 
 def say(text: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import IO, TYPE_CHECKING, Any
 
-from toolwire_schemas.printing import BOLD, DIM, PLAIN, RED, Output, printable
+from toolwire_schemas.output import BOLD, DIM, PLAIN, RED, Output, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from typing import Any
 
 from toolwire_client.contract.rules import RULES
 from toolwire_schemas.cases import Case, cases
-from toolwire_schemas.load import PREFIX, validator
+from toolwire_schemas.published import PREFIX, validator
 
 # What every runner knows by itself; all other values have to be needed.
 ALWAYS = {"probe", "meta", "revision", "n"}

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from toolwire.cli import main
 from toolwire_schemas.cases import cases
-from toolwire_schemas.load import validator
+from toolwire_schemas.published import validator
 
 STUBBORN = [sys.executable, str(Path(__file__).with_name("stubborn_server.py"))]
 ONE = ["check", "--only", "ids/*", "--framing", "lines", "--timeout", "5"]

@@ -12,7 +12,7 @@ from toolwire_client.contract import BadBaseline, Facts, Gap, Report, Verdict, b
 from toolwire_client.contract.junit import as_junit
 from toolwire_client.contract.plan import Play, chosen, plan
 from toolwire_schemas.cases import Case, cases
-from toolwire_schemas.load import validator
+from toolwire_schemas.published import validator
 
 
 def verdict(case: str, outcome: Any = "pass", severity: str = "must", **about: Any) -> Verdict:

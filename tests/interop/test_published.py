@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from interop import peers
 from mutations import mutants, written
-from toolwire_schemas.load import bundle, load, names, validator
+from toolwire_schemas.published import bundle, load, names, validator
 
 SHELF = Path(__file__).parents[2] / "schemas"
 SCHEMAS = SHELF / "toolwire_schemas" / "v1"

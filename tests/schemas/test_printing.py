@@ -9,7 +9,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_schemas.printing import BOLD, PLAIN, Lines, Output, printable
+from toolwire_schemas.output import BOLD, PLAIN, Lines, Output, printable
 
 OBEYED = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
 

@@ -15,7 +15,7 @@ from toolwire_client.config import read_config
 from toolwire_client.errors import BadConfiguration
 from toolwire_client.react import Action, ActionResult, Ask, Error, FinalAnswer, Question, UserResponse, to_json
 from toolwire_schemas.dialects import openai
-from toolwire_schemas.load import load, validator
+from toolwire_schemas.published import load, validator
 from toolwire_tools import (
     BaseAction,
     ConfigError,

@@ -15,8 +15,8 @@ from toolwire_client import Question, TimedOut
 from toolwire_client.agent import Agent, Allow, Approvals, Budgets, Clock, Recorded, Refuse, Status, load
 from toolwire_client.models import ScriptedModel
 from toolwire_client.react import ModelReply, NativeProtocol, ToolCall, Usage
-from toolwire_schemas.load import load as load_schema
-from toolwire_schemas.load import validator
+from toolwire_schemas.published import load as load_schema
+from toolwire_schemas.published import validator
 from toolwire_tools import Context, tools_of
 
 SCHEMA = load_schema("transcript-event")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from toolwire import cli
-from toolwire_schemas.load import validator
+from toolwire_schemas.published import validator
 
 OLD = '''
 from typing import Literal

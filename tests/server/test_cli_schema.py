@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from toolwire_schemas.load import names, text, validator
+from toolwire_schemas.published import names, text, validator
 
 
 def schema(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:

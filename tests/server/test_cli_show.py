@@ -5,8 +5,8 @@ import io
 from typing import TYPE_CHECKING
 
 from toolwire.show import ProgressLine, Style, progress, result, table, tools_table
-from toolwire_schemas.printing import BOLD
-from toolwire_schemas.printing import PLAIN as PLAIN_MARK
+from toolwire_schemas.output import BOLD
+from toolwire_schemas.output import PLAIN as PLAIN_MARK
 
 if TYPE_CHECKING:
     from pathlib import Path

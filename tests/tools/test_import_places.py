@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from toolwire_schemas.elsewhere import _PLACES
+from toolwire_schemas.misplaced_names import _PLACES
 from toolwire_tools import lagent
 
 MIGRATING = (Path(__file__).parents[2] / "MIGRATING.md").read_text("utf-8")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas import codec
 from toolwire_schemas.faults import worded
-from toolwire_schemas.load import validator
+from toolwire_schemas.published import validator
 
 from .conversation import Heard, Noise, answers, is_answer, messages, same_id, text_of
 from .rules import RULES

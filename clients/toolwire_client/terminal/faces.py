@@ -6,7 +6,7 @@ from typing import IO, TYPE_CHECKING, Protocol
 
 import msgspec
 from toolwire_schemas import codec
-from toolwire_schemas.printing import Output
+from toolwire_schemas.output import Output
 
 from ..agent.events import NEVER, Ended, QuestionAsked, Resumed
 from .story import MARKS, Line, closing, told

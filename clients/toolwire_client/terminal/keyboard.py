@@ -6,7 +6,7 @@ import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from toolwire_schemas.printing import Output, printable
+from toolwire_schemas.output import Output, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
-from toolwire_schemas.printing import printable
+from toolwire_schemas.output import printable
 
 from ..agent.events import CallStarted, Ended, ModelAsked, TextArrived, ToolProgress
 from .faces import Timer

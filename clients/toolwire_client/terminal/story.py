@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
-from toolwire_schemas.printing import printable
+from toolwire_schemas.output import printable
 
 from ..agent.events import (
     ActionChosen,

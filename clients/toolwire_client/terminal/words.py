@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolwire_schemas import codec
-from toolwire_schemas.printing import printable
+from toolwire_schemas.output import printable
 
 _MAX_VALUE = 80
 _MAX_CHARS = 600

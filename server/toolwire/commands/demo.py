@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.printing import Output, printable
+from toolwire_schemas.output import Output, printable
 
 from ..connection import connected, own_command
 from ..errors import UsageError

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.load import UnknownSchema, bundle, files_to_export, load, names, text
+from toolwire_schemas.published import UnknownSchema, bundle, files_to_export, load, names, text
 from toolwire_tools.suggestions import unknown
 
 from ..connection import client_of

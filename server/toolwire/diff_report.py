@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any, Literal
 
 import msgspec
-from toolwire_schemas.changes import LEVELS, Change, Level
+from toolwire_schemas.compare import LEVELS, Change, Level
 from toolwire_schemas.faults import shown
 from toolwire_schemas.output import printable
 

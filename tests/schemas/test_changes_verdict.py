@@ -9,10 +9,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from schema_pairs import VALUES, moved_into_definitions, pairs, schemas
-from toolwire_schemas.changes.judge import Judge
-from toolwire_schemas.changes.nodes import Document
-from toolwire_schemas.changes.samples import Samples
-from toolwire_schemas.changes.verdict import takes_all
+from toolwire_schemas.compare.counterexample import Samples
+from toolwire_schemas.compare.judge import Judge
+from toolwire_schemas.compare.nodes import Document
+from toolwire_schemas.compare.subset import takes_all
 
 
 def fits(schema: Any, value: Any) -> bool | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from toolwire_schemas.changes import Change
+    from toolwire_schemas.compare import Change
 
     from ..wire import InProcess
 
@@ -97,7 +97,8 @@ def _read(file: Path) -> list[Any]:
 
 def _compare(old: list[Any], new: list[Any], file: Path) -> None:
     __tracebackhide__ = True
-    from toolwire_schemas.changes import BadList, between, verdict
+    from toolwire_schemas.compare import BadList, between
+    from toolwire_schemas.compare import subset as verdict
 
     try:
         changes = between(old, new)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Protocol
 
-from .cases import KINDS, NUMBERS, Case, cases, element, of_types, prefix
 from .nodes import Node, identity
+from .proof_cases import KINDS, NUMBERS, Case, cases, element, of_types, prefix
 from .texts import matches
 
 

@@ -13,10 +13,10 @@ import msgspec
 
 from ..faults import place as written
 from ..faults import shown
-from .described import described
+from .closed_world import described
 from .nodes import SAYING, Document, Key, Node, equal, identity, limited
 from .sameness import Sameness
-from .verdict import UNKNOWN, YES, Verdict, compared
+from .subset import UNKNOWN, YES, Verdict, compared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from .cases import NUMBERS, Case, cases, of_types
 from .nodes import identity, kind, spend
+from .proof_cases import NUMBERS, Case, cases, of_types
 
 if TYPE_CHECKING:
     from .nodes import Node

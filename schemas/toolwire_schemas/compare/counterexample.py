@@ -9,9 +9,9 @@ from __future__ import annotations
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
-from .cases import NUMBERS, Case, cases, element, members, prefix
 from .nodes import IN_PLACE, Key, Node, TooComplex, identity, kind, spend
 from .proof import Proof
+from .proof_cases import NUMBERS, Case, cases, element, members, prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

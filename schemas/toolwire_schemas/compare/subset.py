@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from .counterexample import Samples
 from .judge import Judge
 from .nodes import Document, Node, TooComplex, equal, limited
 from .proof import Proof
-from .samples import Samples
 
 Answer = Literal["yes", "no", "unknown"]
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from .nodes import MAX_STEPS, equal, limited
-from .places import Difference, differences
+from .schema_diff import Difference, differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .verdict import Verdict
+    from .subset import Verdict
 
 Entry = dict[str, Any]
 Level = Literal["none", "patch", "minor", "unknown", "major"]

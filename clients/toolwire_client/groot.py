@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from anyio.from_thread import start_blocking_portal
-from toolwire_schemas.dialects.entries import Malformed
 from toolwire_schemas.dialects.lagent import to_entry
+from toolwire_schemas.dialects.tool_entry import Malformed
 from toolwire_schemas.output import BLUE, GREEN, PLAIN, Output, printable
 
 from .models.model import as_model, kept_open

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.dialects.names import RULES, Names
+from toolwire_schemas.dialects.name_mapping import RULES, Names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,7 +51,7 @@ def _tool(entry: Entry, dialect: str, strict: bool) -> tuple[Entry, list[str]]:
 
 def _strict(entry: Entry) -> tuple[Entry, list[str]]:
     from toolwire_schemas.dialects import openai
-    from toolwire_schemas.dialects.strict import NotStrict
+    from toolwire_schemas.dialects.openai_strict import NotStrict
 
     try:
         return openai.from_entry(entry, strict=True), []

@@ -17,7 +17,7 @@ from toolwire_client.models.presets import PRESETS
 from toolwire_client.models.refusals import refusal, refusal_in_stream
 from toolwire_client.models.wire import Asked, CutOff, StreamFailed
 from toolwire_client.react.replies import ModelReply, ToolCall, Usage
-from toolwire_schemas.dialects.names import Names
+from toolwire_schemas.dialects.name_mapping import Names
 
 OPENAI, ANTHROPIC = ChatCompletions(), Messages()
 

@@ -22,7 +22,7 @@ from toolwire_client.react import (
     Tools,
 )
 from toolwire_client.react.prompts import LANGUAGES, language
-from toolwire_schemas.dialects import python
+from toolwire_schemas.dialects import python_stub as python
 
 EN, ZH = LANGUAGES["en"], LANGUAGES["zh"]
 KNOWN = Tools(TOOLS)

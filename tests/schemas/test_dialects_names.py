@@ -8,7 +8,7 @@ import pytest
 from entries import NAMES
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_schemas.dialects.names import RULES, Names
+from toolwire_schemas.dialects.name_mapping import RULES, Names
 
 # What a dialect takes, said independently of how it is done.
 TAKES = {

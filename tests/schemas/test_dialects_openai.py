@@ -11,7 +11,7 @@ from entries import ENTRIES, SAMPLES, Sample
 from hypothesis import given
 from jsonschema import Draft202012Validator
 from toolwire_schemas.dialects import Malformed, anthropic, openai
-from toolwire_schemas.dialects.strict import NotStrict, restored, strict
+from toolwire_schemas.dialects.openai_strict import NotStrict, restored, strict
 from toolwire_schemas.vendors import about_strict
 
 ADD = {

@@ -11,8 +11,8 @@ import pytest
 from entries import ENTRIES
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_schemas.dialects import python
-from toolwire_schemas.dialects.names import Names
+from toolwire_schemas.dialects import python_stub as python
+from toolwire_schemas.dialects.name_mapping import Names
 
 MEASURE = {
     "name": "Map.measure",

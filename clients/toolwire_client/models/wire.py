@@ -11,7 +11,7 @@ from toolwire_schemas.dialects import openai
 from .errors import NotAModel
 
 if TYPE_CHECKING:
-    from toolwire_schemas.dialects.names import Names
+    from toolwire_schemas.dialects.name_mapping import Names
 
     from ..react.replies import ModelReply
     from .keys import Key
@@ -73,7 +73,7 @@ class Wire(Protocol):
 
     path: str
     dialect: str
-    """Its rules for tools' names, as in `toolwire_schemas.dialects.names`."""
+    """Its rules for tools' names, as in `toolwire_schemas.dialects.name_mapping`."""
 
     def headers(self, key: Key | None) -> dict[str, str]:
         """The headers of its own, besides those about the content."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.dialects.names import Names
+from toolwire_schemas.dialects.name_mapping import Names
 
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, to_json
 from .protocol import Invalid, Message, Protocol, Reading, refuse_incomplete

@@ -66,7 +66,7 @@ def _wrapped(union: Schema) -> Schema:
 
 
 def _strict(schema: Schema) -> Schema:
-    from toolwire_schemas.dialects.strict import NotStrict, strict
+    from toolwire_schemas.dialects.openai_strict import NotStrict, strict
 
     try:
         return strict({"type": "object", **schema})

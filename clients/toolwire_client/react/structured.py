@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.dialects import python
+from toolwire_schemas.dialects import python_stub as python
 from toolwire_schemas.faults import shown
 
 from .messages import FROM_MODEL, Action, Ask, FinalAnswer, ResultKey, ToModel, to_json

@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.dialects.names import Names
+from toolwire_schemas.dialects.name_mapping import Names
 
 from ..fitting import Fitting
 
@@ -88,7 +88,7 @@ class Tools:
         """
         faults = self._faults(name, params)
         if faults:
-            from toolwire_schemas.dialects.strict import restored
+            from toolwire_schemas.dialects.openai_strict import restored
 
             without_nulls = restored(params, self.schema(name))
             if without_nulls != params and not self._faults(name, without_nulls):

@@ -13,6 +13,6 @@ it is wrong.
 
 from __future__ import annotations
 
-from .entries import Malformed
+from .tool_entry import Malformed
 
 __all__ = ["Malformed"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .entries import Entry, Malformed, Schema, made_of, required, schema_of, text
-from .names import Names
+from .name_mapping import Names
+from .tool_entry import Entry, Malformed, Schema, made_of, required, schema_of, text
 
 
 def from_entry(entry: Entry) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .names import Rule
+    from .name_mapping import Rule
 
 
 class Definitions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .entries import Schema, schema_of, text, without_null
+from .tool_entry import Schema, schema_of, text, without_null
 
 _LIMITS = (
     "format",

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from .entries import Entry, schema_of, text
 from .limits import as_json, described
-from .shapes import (
+from .tool_entry import Entry, schema_of, text
+from .type_shapes import (
     Anything,
     Array,
     Intersection,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .entries import Entry, Malformed, Schema, made_of, schema_of, text
+from .tool_entry import Entry, Malformed, Schema, made_of, schema_of, text
 
 
 def from_entry(entry: Entry, *, strict: bool = False, flat: bool = False) -> dict[str, Any]:
@@ -55,12 +55,12 @@ def arguments(given: dict[str, Any], entry: Entry) -> dict[str, Any]:
 
     A null goes if it stands for what may be left out: where the tool would not take it.
     """
-    from .strict import restored
+    from .openai_strict import restored
 
     return restored(given, schema_of(entry.get("inputSchema")))
 
 
 def _strict(schema: Schema) -> Schema:
-    from .strict import strict  # jsonschema takes its time
+    from .openai_strict import strict  # jsonschema takes its time
 
     return strict(schema)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from .definitions import Definitions
-from .entries import Entry, schema_of, text
 from .limits import as_json, described
-from .names import RULES, Names
-from .shapes import (
+from .name_mapping import RULES, Names
+from .tool_entry import Entry, schema_of, text
+from .type_shapes import (
     MAX_DEPTH,
     Anything,
     Array,

@@ -18,10 +18,10 @@ from typing import Any
 import msgspec
 
 from .definitions import Definitions
-from .entries import Entry, schema_of, text
 from .limits import as_json, described, on_one_line
-from .names import RULES, Names
-from .shapes import (
+from .name_mapping import RULES, Names
+from .tool_entry import Entry, schema_of, text
+from .type_shapes import (
     MAX_DEPTH,
     NOTHING,
     Anything,

@@ -14,7 +14,7 @@ import msgspec
 
 from ..matching import Budget, TooExpensive
 from ..subschemas import target, walk
-from .entries import Schema, properties, required, schema_of, text
+from .tool_entry import Schema, properties, required, schema_of, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

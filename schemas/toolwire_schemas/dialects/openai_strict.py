@@ -23,8 +23,8 @@ from jsonschema.exceptions import best_match
 from ..judging import Budget, CannotJudge, Judge, TooExpensive, faults_of_schema
 from ..lint import COMBINATORS
 from ..vendors import about_strict
-from .entries import Schema, followed, kind_of, properties, required, schema_of, text
 from .limits import as_json
+from .tool_entry import Schema, followed, kind_of, properties, required, schema_of, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

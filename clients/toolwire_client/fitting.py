@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.faults import worded
+from toolwire_schemas.json_schema.error_text import worded
 
 if TYPE_CHECKING:
-    from toolwire_schemas.faults import Fault
+    from toolwire_schemas.json_schema.error_text import Fault
 
 Schema = dict[str, Any]
 
@@ -19,7 +19,7 @@ class Fitting:
     """
 
     def __init__(self, schema: Schema) -> None:
-        from toolwire_schemas.judging import CannotJudge, Judge
+        from toolwire_schemas.json_schema.bounded_validator import CannotJudge, Judge
 
         self.trouble = ""
         self._judge: Judge | None = None
@@ -30,7 +30,7 @@ class Fitting:
 
     def faults(self, value: Any, root: str) -> list[Fault]:
         """Return what the schema has against *value*, which is called *root*; nothing, if it cannot tell."""
-        from toolwire_schemas.judging import CannotJudge
+        from toolwire_schemas.json_schema.bounded_validator import CannotJudge
 
         if self._judge is None:
             return []

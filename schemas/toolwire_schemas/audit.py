@@ -11,8 +11,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from . import codec, vendors
+from .json_schema.subschemas import target, walk
 from .lint import ALL_CLIENTS, COMBINATORS, SOME_HOSTS, TYPESCRIPT, Finding, Found, about_schema
-from .subschemas import target, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -125,7 +125,7 @@ def _schema(schema: Any, where: str) -> Iterator[Found]:
 
 def _meta(schema: dict[str, Any], where: str) -> Iterator[Found]:
     """What a schema says that no JSON Schema can say."""
-    from .judging import CannotJudge, faults_of_schema
+    from .json_schema.bounded_validator import CannotJudge, faults_of_schema
 
     try:
         faults = faults_of_schema(schema)

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from .codec import decode
-from .subschemas import children, walk
+from .json_schema.subschemas import children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

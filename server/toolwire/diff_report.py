@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 from toolwire_schemas.compare import LEVELS, Change, Level
-from toolwire_schemas.faults import shown
+from toolwire_schemas.json_schema.error_text import shown
 from toolwire_schemas.output import printable
 
 from .output import as_json

@@ -144,7 +144,7 @@ def _value(text: str, schema: Schema, root: Schema) -> Any:
 
 def _is_text(text: str, schema: Schema, root: Schema) -> bool:
     """Whether *schema* knows numbers as text too, as it does for a `Decimal`: every digit counts there."""
-    from toolwire_schemas.matching import Budget, CannotJudge, search
+    from toolwire_schemas.json_schema.linear_regex import Budget, CannotJudge, search
 
     branches = [_resolved(branch, root) for branch in _list(_resolved(schema, root), "anyOf")]
     patterns = [pattern for branch in branches if isinstance(pattern := branch.get("pattern"), str)]

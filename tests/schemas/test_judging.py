@@ -10,9 +10,16 @@ from expensive_schemas import SCHEMAS, tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft201909Validator, Draft202012Validator
-from toolwire_schemas.judging import MAX_DEPTH, Budget, CannotJudge, Judge, TooExpensive, faults_of_schema
-from toolwire_schemas.subschemas import LISTS, NAMED, ONE
-from toolwire_schemas.wellformed import is_well_formed
+from toolwire_schemas.json_schema.bounded_validator import (
+    MAX_DEPTH,
+    Budget,
+    CannotJudge,
+    Judge,
+    TooExpensive,
+    faults_of_schema,
+)
+from toolwire_schemas.json_schema.fast_schema_check import is_well_formed
+from toolwire_schemas.json_schema.subschemas import LISTS, NAMED, ONE
 
 _MANY = 10**9
 LONG = "a" * 40 + "b"

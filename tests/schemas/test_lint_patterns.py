@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toolwire_schemas.patterns import problem
+from toolwire_schemas.json_schema.portable_regex import problem
 
 CORPUS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("patterns.json").read_text("utf-8"))
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toolwire_schemas.matching import Budget, CannotJudge, TooExpensive, graph, is_cheap, search
+from toolwire_schemas.json_schema.linear_regex import Budget, CannotJudge, TooExpensive, graph, is_cheap, search
 
 _PIECES = st.sampled_from(["a", "b", "[ab]", "[^a]", ".", r"\d", r"\w", r"\b", "^", "$", "-", "(?<!a)"])
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from mutations import REGISTRY, mutants, places, written
+from toolwire_schemas.json_schema.subschemas import target, walk
 from toolwire_schemas.published import PREFIX, UnknownSchema, bundle, load, names, references, text, validator
-from toolwire_schemas.subschemas import target, walk
 
 DIALECT = Draft202012Validator.META_SCHEMA["$id"]
 

@@ -98,7 +98,7 @@ class Arguments:
             changed = coerced(arguments, self.input_schema)
             if changed != arguments:
                 return self.bind(changed)
-        from toolwire_schemas.faults import place
+        from toolwire_schemas.json_schema.error_text import place
 
         if faults := self._judge_of().faults(arguments, "arguments"):
             raise ArgumentsError(faults)

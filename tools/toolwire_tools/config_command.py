@@ -11,7 +11,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.faults import shown
+from toolwire_schemas.json_schema.error_text import shown
 
 from .commands import DEFAULT_MAX_OUTPUT_BYTES, Command
 from .config_parameters import defaults

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.faults import shown
+from toolwire_schemas.json_schema.error_text import shown
 
 from .config import ExecutorName, Function, Reference, ToolConfig, canonical
 from .config_command import KEYS, command

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.faults import shown
-from toolwire_schemas.subschemas import LISTS, NAMED, ONE
+from toolwire_schemas.json_schema.error_text import shown
+from toolwire_schemas.json_schema.subschemas import LISTS, NAMED, ONE
 
 from .suggestions import unknown
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.faults import Fault, worded
+from toolwire_schemas.json_schema.error_text import Fault, worded
 from toolwire_schemas.language import say
 
 from .scalars import SCALARS

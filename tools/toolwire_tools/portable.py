@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire_schemas.subschemas import children
+from toolwire_schemas.json_schema.subschemas import children
 
 from .shapes import Schema, any_of
 

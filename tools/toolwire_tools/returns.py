@@ -123,7 +123,7 @@ def plain_result(value: Any) -> Any:
     try:
         return plain(value)
     except NotPlain as error:
-        from toolwire_schemas.faults import place
+        from toolwire_schemas.json_schema.error_text import place
 
         steps, further = error.path[:_SHOWN], "…" if len(error.path) > _SHOWN else ""
         raise OutputError([(place("result", steps) + further, error.sentence)]) from None

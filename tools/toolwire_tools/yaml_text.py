@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.faults import shown
+from toolwire_schemas.json_schema.error_text import shown
 
 from .errors import RegistrationError
 

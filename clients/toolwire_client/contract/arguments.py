@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.subschemas import target
+from toolwire_schemas.json_schema.subschemas import target
 
 from .fitting import faults_in, is_schema
 

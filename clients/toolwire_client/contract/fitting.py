@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import Any
 
 from toolwire_schemas import codec
-from toolwire_schemas.faults import Fault, worded
-from toolwire_schemas.judging import CannotJudge, Judge
+from toolwire_schemas.json_schema.bounded_validator import CannotJudge, Judge
+from toolwire_schemas.json_schema.error_text import Fault, worded
 
 from .conversation import text_of
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.codes import INVALID_PARAMS
-from toolwire_schemas.faults import worded
+from toolwire_schemas.json_schema.error_text import worded
 
 from ..fitting import Fitting, told
 from .conversation import Ended, answers, is_answer, messages

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas import codec
-from toolwire_schemas.faults import worded
+from toolwire_schemas.json_schema.error_text import worded
 from toolwire_schemas.published import validator
 
 from .conversation import Heard, Noise, answers, is_answer, messages, same_id, text_of

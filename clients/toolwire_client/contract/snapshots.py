@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.faults import shown
+from toolwire_schemas.json_schema.error_text import shown
 
 from ..connect import connect
 from ..errors import ClientError

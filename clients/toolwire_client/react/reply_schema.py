@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.subschemas import children, target
+from toolwire_schemas.json_schema.subschemas import children, target
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects import python_stub as python
-from toolwire_schemas.faults import shown
+from toolwire_schemas.json_schema.error_text import shown
 
 from .messages import FROM_MODEL, Action, Ask, FinalAnswer, ResultKey, ToModel, to_json
 from .protocol import Invalid, Message, Protocol, Reading, refuse_incomplete

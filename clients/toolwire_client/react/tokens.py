@@ -11,7 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
-from toolwire_schemas.faults import shown
+from toolwire_schemas.json_schema.error_text import shown
 
 from .messages import Action, FinalAnswer
 from .protocol import Invalid, Protocol, Reading, refuse_incomplete

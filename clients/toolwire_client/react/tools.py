@@ -13,7 +13,7 @@ from ..fitting import Fitting
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from toolwire_schemas.faults import Fault
+    from toolwire_schemas.json_schema.error_text import Fault
 
 Entry = dict[str, Any]
 Schema = dict[str, Any]

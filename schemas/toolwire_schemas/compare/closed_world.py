@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..subschemas import children, walk
+from ..json_schema.subschemas import children, walk
 from .nodes import SAYING, Document
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..matching import MAX_STEPS, Budget, CannotJudge, TooExpensive
+from ..json_schema.linear_regex import MAX_STEPS, Budget, CannotJudge, TooExpensive
 from .nodes import TooComplex, spend
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Judge:
         if id(document) not in self._validators:
             from jsonschema import Draft7Validator, Draft202012Validator
 
-            from ..judging import Judge as OfSchema
+            from ..json_schema.bounded_validator import Judge as OfSchema
 
             kind = Draft7Validator if document.is_old else Draft202012Validator
             self._validators[id(document)] = (

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..matching import Budget, TooExpensive
-from ..subschemas import target, walk
+from ..json_schema.linear_regex import Budget, TooExpensive
+from ..json_schema.subschemas import target, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

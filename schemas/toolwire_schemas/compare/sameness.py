@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..subschemas import LISTS, NAMED, ONE
+from ..json_schema.subschemas import LISTS, NAMED, ONE
 from .nodes import SAYING, Document, Key, Node, TooComplex, identity, is_schema, never, spend
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from ..faults import place as written
-from ..faults import shown
+from ..json_schema.error_text import place as written
+from ..json_schema.error_text import shown
 from .closed_world import described
 from .nodes import SAYING, Document, Key, Node, equal, identity, limited
 from .sameness import Sameness

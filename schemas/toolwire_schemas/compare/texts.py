@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..matching import Budget, CannotJudge, search
-from ..patterns import problem
+from ..json_schema.linear_regex import Budget, CannotJudge, search
+from ..json_schema.portable_regex import problem
 
 
 @lru_cache(maxsize=4096)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..subschemas import LISTS, NAMED, ONE, children
+from ..json_schema.subschemas import LISTS, NAMED, ONE, children
 from .tool_entry import Entry, Malformed, Schema, followed, properties, required, schema_of, text, without_null
 
 # Besides Lagent's five names, those that other frameworks have and people write. ANY, and whatever else, is no type.

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-from ..judging import Budget, CannotJudge, Judge, TooExpensive, faults_of_schema
+from ..json_schema.bounded_validator import Budget, CannotJudge, Judge, TooExpensive, faults_of_schema
 from ..lint import COMBINATORS
 from ..vendors import about_strict
 from .limits import as_json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..subschemas import target
+from ..json_schema.subschemas import target
 
 Schema = dict[str, Any]
 Entry = dict[str, Any]

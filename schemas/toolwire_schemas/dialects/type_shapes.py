@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..matching import Budget, TooExpensive
-from ..subschemas import target, walk
+from ..json_schema.linear_regex import Budget, TooExpensive
+from ..json_schema.subschemas import target, walk
 from .tool_entry import Schema, properties, required, schema_of, text
 
 if TYPE_CHECKING:

@@ -6,9 +6,16 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft7Validator, Draft202012Validator
-from toolwire_schemas.judging import MAX_STEPS, Budget, CannotJudge, Judge, faults_of_schema, search
-from toolwire_schemas.patterns import problem
-from toolwire_schemas.subschemas import target, walk
+from toolwire_schemas.json_schema.bounded_validator import (
+    MAX_STEPS,
+    Budget,
+    CannotJudge,
+    Judge,
+    faults_of_schema,
+    search,
+)
+from toolwire_schemas.json_schema.portable_regex import problem
+from toolwire_schemas.json_schema.subschemas import target, walk
 
 from .errors import Unsupported
 

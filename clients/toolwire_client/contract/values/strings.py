@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import reject
 from hypothesis import strategies as st
-from toolwire_schemas.matching import Graph, graph, is_cheap
+from toolwire_schemas.json_schema.linear_regex import Graph, graph, is_cheap
 
 from . import nasty
 from .document import matches

@@ -6,7 +6,7 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from .language import say
+from ..language import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -84,7 +84,7 @@ def _unknown(error: Any, root: str) -> Iterator[Fault]:
 
 
 def _is_named(name: str, patterns: Iterable[str]) -> bool:
-    from .matching import Budget, CannotJudge, search
+    from .linear_regex import Budget, CannotJudge, search
 
     spend = Budget().spend
     try:

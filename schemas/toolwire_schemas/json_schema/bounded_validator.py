@@ -13,8 +13,8 @@ from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from .matching import MAX_STEPS, Budget, CannotJudge, TooExpensive, is_cheap, search
-from .wellformed import is_well_formed
+from .fast_schema_check import is_well_formed
+from .linear_regex import MAX_STEPS, Budget, CannotJudge, TooExpensive, is_cheap, search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

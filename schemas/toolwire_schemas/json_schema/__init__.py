@@ -1,0 +1,1 @@
+"""What every shelf needs of JSON Schema: walking sub-schemas, portable regexes, validation messages."""

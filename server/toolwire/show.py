@@ -16,7 +16,7 @@ from toolwire_schemas.output import BOLD, DIM, PLAIN, RED, Output, printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from toolwire_schemas.lint import Finding
+    from toolwire_schemas.lint.portability import Finding
     from toolwire_tools.bundled.readiness import Readiness
 
 _WIDTH = 100

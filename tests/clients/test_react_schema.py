@@ -25,7 +25,7 @@ from toolwire_client.react import (
     reply_schema,
     to_json,
 )
-from toolwire_schemas.vendors import about_strict
+from toolwire_schemas.lint.vendors import about_strict
 
 BYTES = LLTokenizer("byte")  # one token for each byte
 PROTOCOL = StructuredProtocol()

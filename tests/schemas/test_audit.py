@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toolwire_schemas.audit import audit
-from toolwire_schemas.lint import Severity
-from toolwire_schemas.vendors import MAX_TOOLS
+from toolwire_schemas.lint.audit import audit
+from toolwire_schemas.lint.portability import Severity
+from toolwire_schemas.lint.vendors import MAX_TOOLS
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

@@ -12,7 +12,7 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 from toolwire_schemas.dialects import Malformed, anthropic, openai
 from toolwire_schemas.dialects.openai_strict import NotStrict, restored, strict
-from toolwire_schemas.vendors import about_strict
+from toolwire_schemas.lint.vendors import about_strict
 
 ADD = {
     "name": "add",

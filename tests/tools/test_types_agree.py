@@ -9,7 +9,7 @@ from arbitrary import FORMATS, HINTS, fitting
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
-from toolwire_schemas.lint import lint
+from toolwire_schemas.lint.portability import lint
 from toolwire_tools import signature
 from toolwire_tools.arguments import Arguments
 from toolwire_tools.errors import ArgumentsError

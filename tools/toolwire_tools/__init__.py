@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.language import language, set_language
-from toolwire_schemas.lint import Finding
+from toolwire_schemas.lint.portability import Finding
 
 from .content import Audio, Content, File, Image, ResourceLink, Text
 from .context import AsyncContext, Caller, Cancelled, Context

@@ -11,7 +11,7 @@ from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from toolwire_schemas.language import speaking
-from toolwire_schemas.lint import Finding, lint
+from toolwire_schemas.lint.portability import Finding, lint
 
 from . import signature
 from .context import AsyncContext, Context

@@ -92,7 +92,7 @@ def _response_format(schema: dict[str, Any], form: Form, messages: list[dict[str
 
 
 def _is_strict(schema: dict[str, Any]) -> bool:
-    from toolwire_schemas.vendors import about_strict
+    from toolwire_schemas.lint.vendors import about_strict
 
     return not list(about_strict(schema))
 

@@ -30,7 +30,7 @@ def reply_schema(tools: Tools, *, strict: bool = False, final: bool = False) -> 
     """Return the schema; `Protocol.reply_schema` says what *strict* and *final* mean."""
     if not strict:
         return _union(tools, lambda name: {"type": "object", **tools.schema(name)}, final=final)
-    from toolwire_schemas.vendors import about_strict
+    from toolwire_schemas.lint.vendors import about_strict
 
     made = _wrapped(_union(tools, lambda name: _strict(tools.schema(name)), final=final))
     is_too_large = any(about_strict(made))

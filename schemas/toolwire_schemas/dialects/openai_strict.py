@@ -21,8 +21,8 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from ..json_schema.bounded_validator import Budget, CannotJudge, Judge, TooExpensive, faults_of_schema
-from ..lint import COMBINATORS
-from ..vendors import about_strict
+from ..lint.portability import COMBINATORS
+from ..lint.vendors import about_strict
 from .limits import as_json
 from .tool_entry import Schema, followed, kind_of, properties, required, schema_of, text
 

@@ -92,7 +92,7 @@ def _say_in_dialect(entries: list[dict[str, Any]], options: dict[str, Any]) -> N
 
 
 def _lint(words: Words) -> int:
-    from toolwire_schemas.audit import audit
+    from toolwire_schemas.lint.audit import audit
 
     limit = limit_of(words)
     with client_of(words, words.words, limit=limit) as client:

@@ -18,7 +18,7 @@ from conversations import Process, call, request, running
 from toolwire import bundled, cli
 from toolwire.errors import LoadError
 from toolwire.load import Target, load, parse
-from toolwire_schemas.audit import audit
+from toolwire_schemas.lint.audit import audit
 from toolwire_tools import (
     ActionExecutor,
     ActionValidCode,

@@ -16,8 +16,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from .json_schema.subschemas import walk
-from .lint import COMBINATORS, Found
+from ..json_schema.subschemas import walk
+from .portability import COMBINATORS, Found
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from . import codec, vendors
-from .json_schema.subschemas import target, walk
-from .lint import ALL_CLIENTS, COMBINATORS, SOME_HOSTS, TYPESCRIPT, Finding, Found, about_schema
+from .. import codec
+from ..json_schema.subschemas import target, walk
+from . import vendors
+from .portability import ALL_CLIENTS, COMBINATORS, SOME_HOSTS, TYPESCRIPT, Finding, Found, about_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -125,7 +126,7 @@ def _schema(schema: Any, where: str) -> Iterator[Found]:
 
 def _meta(schema: dict[str, Any], where: str) -> Iterator[Found]:
     """What a schema says that no JSON Schema can say."""
-    from .json_schema.bounded_validator import CannotJudge, faults_of_schema
+    from ..json_schema.bounded_validator import CannotJudge, faults_of_schema
 
     try:
         faults = faults_of_schema(schema)

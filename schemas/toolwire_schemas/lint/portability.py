@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from .json_schema.subschemas import LISTS, NAMED, ONE
+from ..json_schema.subschemas import LISTS, NAMED, ONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,7 +140,7 @@ def _pattern(pattern: Any, where: str, found: list[Found]) -> None:
     if not isinstance(pattern, str):
         found.append((where, "a pattern is a string", "write it as one", "error", ALL_CLIENTS))
         return
-    from .json_schema.portable_regex import problem
+    from ..json_schema.portable_regex import problem
 
     if fault := problem(pattern):
         text = f"not every client can compile {pattern!r}: {fault}"

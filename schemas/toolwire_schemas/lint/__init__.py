@@ -1,0 +1,1 @@
+"""What clients, hosts and model vendors refuse in a tool."""

@@ -18,7 +18,7 @@ from toolwire.calls import Call
 from toolwire.catalogue import Catalogue
 from toolwire.lifecycle import Identity
 from toolwire.protocol import Protocol, Send
-from toolwire_schemas.codec import decode
+from toolwire_schemas.wire.codec import decode
 from toolwire_tools import tools_of
 
 PATIENCE_SECONDS = 20

@@ -46,7 +46,7 @@ def parsers() -> dict[str, Parser]:
     from toolwire_client.react import DoubaoProtocol, ModelReply, NativeProtocol, StructuredProtocol
     from toolwire_client.react.remarks import Unreadable
     from toolwire_client.react.tools import Tools
-    from toolwire_schemas.framing import AutoFraming
+    from toolwire_schemas.wire.framing import AutoFraming
     from toolwire_tools import ConfigError, InstructionError, parse_instruction
     from toolwire_tools.docstrings import read
     from toolwire_tools.yaml_text import documents

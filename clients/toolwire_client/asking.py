@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas import codes, messages
+from toolwire_schemas.wire import codes, messages
 
 from .errors import BrokenRules
 

@@ -10,8 +10,8 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
-from toolwire_schemas import codes, messages
-from toolwire_schemas.framing import Lines
+from toolwire_schemas.wire import codes, messages
+from toolwire_schemas.wire.framing import Lines
 
 from .errors import BrokenRules, ClientError, Closed, ServerGone
 from .events import Answer, Asked, Event, Failure, Noise, Notice, Progress, Reply, Unreadable, Withdrawn

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from toolwire_schemas import codes
+from toolwire_schemas.wire import codes
 
 from .errors import BrokenRules, ClientError, RequestFailed, ServerGone, TimedOut
 from .exchange import Exchange

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
-from toolwire_schemas.codec import EncodingError, encode
 from toolwire_schemas.output import Output
+from toolwire_schemas.wire.codec import EncodingError, encode
 
 from .events import Event, Noise, Notice, Said
 

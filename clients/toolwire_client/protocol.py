@@ -10,9 +10,9 @@ import itertools
 import re
 from typing import Any
 
-from toolwire_schemas import codes, messages
-from toolwire_schemas.codec import DecodingError, decode
-from toolwire_schemas.framing import Fault, Frame
+from toolwire_schemas.wire import codes, messages
+from toolwire_schemas.wire.codec import DecodingError, decode
+from toolwire_schemas.wire.framing import Fault, Frame
 
 from .events import (
     Answer,

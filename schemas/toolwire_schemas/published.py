@@ -10,8 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from .codec import decode
 from .json_schema.subschemas import children, walk
+from .wire.codec import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,9 +11,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas import messages
-from toolwire_schemas.codec import decode
-from toolwire_schemas.codes import INVALID_PARAMS
+from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.codec import decode
+from toolwire_schemas.wire.codes import INVALID_PARAMS
 from toolwire_tools import Cancelled, CannotAsk, NotAnswered
 
 from .errors import RequestError

@@ -100,7 +100,7 @@ def with_absolute_paths(word: str) -> str:
     absolute = [os.path.abspath(os.path.expanduser(path)) for path in paths]
     if len(absolute) == 1:
         return f"{name}.{parameter}={absolute[0]}"
-    from toolwire_schemas.codec import encode
+    from toolwire_schemas.wire.codec import encode
 
     return f"{name}.{parameter}={encode(absolute).decode()}"
 

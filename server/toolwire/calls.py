@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from toolwire_schemas import messages
+from toolwire_schemas.wire import messages
 
 from . import log
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from anyio import CancelScope
-    from toolwire_schemas.messages import Id
+    from toolwire_schemas.wire.messages import Id
     from toolwire_tools import Tool
 
     from .asking import Asked

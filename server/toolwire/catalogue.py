@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.codes import INVALID_PARAMS
+from toolwire_schemas.wire.codes import INVALID_PARAMS
 
 from .errors import RequestError
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.codes import INVALID_REQUEST, OVERLOADED
+from toolwire_schemas.wire.codes import INVALID_REQUEST, OVERLOADED
 from toolwire_tools import Cancelled, NotAnswered
 
 from . import log
@@ -20,7 +20,7 @@ from .subscriptions import Subscriptions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolwire_schemas.messages import Id
+    from toolwire_schemas.wire.messages import Id
 
     from .calls import Call, Origin
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.codes import (
+from toolwire_schemas.wire.codes import (
     INVALID_PARAMS,
     LATEST_LEGACY,
     LEGACY_VERSIONS,
@@ -25,7 +25,7 @@ from toolwire_schemas.codes import (
 from .errors import RequestError
 
 if TYPE_CHECKING:
-    from toolwire_schemas.messages import Id
+    from toolwire_schemas.wire.messages import Id
 
 SUPPORTED_VERSIONS = [*MODERN_VERSIONS, *reversed(LEGACY_VERSIONS)]
 CAPABILITIES: dict[str, Any] = {"tools": {"listChanged": True}}

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from . import log
 
 if TYPE_CHECKING:
-    from toolwire_schemas.framing import AutoFraming
+    from toolwire_schemas.wire.framing import AutoFraming
 
     from .clock import Clock
 

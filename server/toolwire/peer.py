@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas import messages
-from toolwire_schemas.codes import INTERNAL_ERROR, LATEST_LEGACY
-from toolwire_schemas.framing import Lines, wrap_line
+from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.codes import INTERNAL_ERROR, LATEST_LEGACY
+from toolwire_schemas.wire.framing import Lines, wrap_line
 
 from .asking import COULD_NOT_ASK
 
 if TYPE_CHECKING:
-    from toolwire_schemas.messages import Id
+    from toolwire_schemas.wire.messages import Id
     from toolwire_tools import NotAnswered
 
 NO_LIMIT = 1 << 62

@@ -22,7 +22,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.codec import EncodingError
+from toolwire_schemas.wire.codec import EncodingError
 from toolwire_tools import Cancelled, NotAnswered, ToolError, guardian
 
 from . import log, peer

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from toolwire_schemas import messages
-from toolwire_schemas.codec import EncodingError, encode
-from toolwire_schemas.codes import (
+from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.codec import EncodingError, encode
+from toolwire_schemas.wire.codes import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -36,8 +36,8 @@ from .errors import RequestError
 from .ledger import Ledger
 
 if TYPE_CHECKING:
-    from toolwire_schemas.framing import Frame
-    from toolwire_schemas.messages import Id
+    from toolwire_schemas.wire.framing import Frame
+    from toolwire_schemas.wire.messages import Id
 
     from .catalogue import Catalogue
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from toolwire_schemas import messages
-from toolwire_schemas.codec import decode
-from toolwire_schemas.codes import INTERNAL_ERROR
+from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.codec import decode
+from toolwire_schemas.wire.codes import INTERNAL_ERROR
 from toolwire_tools import tools_of
 
 from . import stdio

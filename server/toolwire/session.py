@@ -14,8 +14,8 @@ from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.codes import OVERLOADED
-from toolwire_schemas.framing import AutoFraming
+from toolwire_schemas.wire.codes import OVERLOADED
+from toolwire_schemas.wire.framing import AutoFraming
 from toolwire_tools import NotAnswered
 
 from . import log
@@ -30,7 +30,7 @@ from .watchdog import Board
 from .workers import Answers, Workers
 
 if TYPE_CHECKING:
-    from toolwire_schemas.framing import Frame
+    from toolwire_schemas.wire.framing import Frame
     from toolwire_tools.tool import Gate
 
     from .catalogue import Catalogue

@@ -18,9 +18,9 @@ import msgspec
 from jsonrpcserver import JsonRpcError, Success, dispatch_to_response
 from jsonrpcserver.sentinels import NODATA
 from msgspec import UNSET
-from toolwire_schemas.codec import DecodingError, decode
-from toolwire_schemas.codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
-from toolwire_schemas.framing import Fault
+from toolwire_schemas.wire.codec import DecodingError, decode
+from toolwire_schemas.wire.codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
+from toolwire_schemas.wire.framing import Fault
 
 from . import log
 from .asking import Response
@@ -28,8 +28,8 @@ from .calls import Request
 from .errors import RequestError
 
 if TYPE_CHECKING:
-    from toolwire_schemas.framing import Frame
-    from toolwire_schemas.messages import Id
+    from toolwire_schemas.wire.framing import Frame
+    from toolwire_schemas.wire.messages import Id
 
     from .calls import Batch
     from .protocol import Decision, Protocol

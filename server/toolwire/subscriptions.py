@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas import messages
-from toolwire_schemas.codes import INVALID_PARAMS, META_SUBSCRIPTION_ID
+from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.codes import INVALID_PARAMS, META_SUBSCRIPTION_ID
 
 from .errors import RequestError
 
 if TYPE_CHECKING:
-    from toolwire_schemas.messages import Id
+    from toolwire_schemas.wire.messages import Id
 
 _KIND = "toolsListChanged"
 """The one kind of news there is from a server that has only tools."""

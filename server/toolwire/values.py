@@ -11,7 +11,7 @@ from contextlib import suppress
 from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from toolwire_schemas.codec import DecodingError, decode
+from toolwire_schemas.wire.codec import DecodingError, decode
 
 from .errors import UsageError
 

@@ -12,7 +12,7 @@ from toolwire_client import Closed, ServerGone
 from toolwire_client.connection import Connection
 from toolwire_client.events import Answer, Asked, Event, Failure, Noise, Notice, Progress, Unreadable
 from toolwire_client.protocol import Session
-from toolwire_schemas.codec import decode
+from toolwire_schemas.wire.codec import decode
 
 
 class Pipe:

@@ -19,8 +19,8 @@ from toolwire_client.events import (
     Withdrawn,
 )
 from toolwire_client.protocol import Session
-from toolwire_schemas.codec import decode
-from toolwire_schemas.framing import Fault
+from toolwire_schemas.wire.codec import decode
+from toolwire_schemas.wire.framing import Fault
 
 
 def receive(text: str) -> list[Any]:
@@ -137,6 +137,6 @@ def test_no_bytes_are_too_strange(data: bytes) -> None:
 
 @given(members | st.lists(members))
 def test_no_message_is_too_strange(message: Any) -> None:
-    from toolwire_schemas.codec import encode
+    from toolwire_schemas.wire.codec import encode
 
     assert Session("t", "1").receive(encode(message))

@@ -11,9 +11,9 @@ from toolwire_client.contract.conversation import Conversation, Ended, Heard, No
 from toolwire_client.contract.exchange import lines
 from toolwire_client.contract.playing import data_of, filled
 from toolwire_client.contract.sessions import completed
-from toolwire_schemas import codec
-from toolwire_schemas.framing import wrap_line
-from toolwire_schemas.headers import wrap_with_header
+from toolwire_schemas.wire import codec
+from toolwire_schemas.wire.content_length import wrap_with_header
+from toolwire_schemas.wire.framing import wrap_line
 
 OK = {"jsonrpc": "2.0", "id": 1, "result": {}}
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toolwire_client.contract.conversation import Conversation
 from toolwire_client.contract.judging import Scene, Unmet, judge
-from toolwire_schemas import codec
 from toolwire_schemas.cases import cases
+from toolwire_schemas.wire import codec
 
 _KINDS = ("answer", "refused", "unanswered", "order", "some", "none", "every", "quiet", "rule")
 EXPECTATIONS = [step for case in cases() for step in case.steps if set(_KINDS) & set(step)]

@@ -8,7 +8,7 @@ import pytest
 from toolwire_client.contract.conversation import Conversation
 from toolwire_client.contract.report import Verdict
 from toolwire_client.contract.run_wide import Part, breach
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 QUIET = {"quiet": True}
 ASKED = {"rule": "answers-asked"}

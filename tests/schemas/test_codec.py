@@ -8,7 +8,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_schemas.codec import DecodingError, EncodingError, decode, encode
+from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -9,8 +9,8 @@ from types import FrameType
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_schemas.framing import AutoFraming, Fault, Frame, wrap_line
-from toolwire_schemas.headers import wrap_with_header
+from toolwire_schemas.wire.content_length import wrap_with_header
+from toolwire_schemas.wire.framing import AutoFraming, Fault, Frame, wrap_line
 
 LIMIT = 2000
 

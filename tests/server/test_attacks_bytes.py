@@ -16,9 +16,9 @@ from toolwire.catalogue import Catalogue
 from toolwire.lifecycle import Identity
 from toolwire.session import Session
 from toolwire.settings import Settings
-from toolwire_schemas.codec import decode
-from toolwire_schemas.framing import AutoFraming, wrap_line
-from toolwire_schemas.headers import wrap_with_header
+from toolwire_schemas.wire.codec import decode
+from toolwire_schemas.wire.content_length import wrap_with_header
+from toolwire_schemas.wire.framing import AutoFraming, wrap_line
 from toolwire_tools import tools_of
 
 

@@ -14,7 +14,7 @@ from conversations import PATIENCE_SECONDS, answers, call, protocol_of, request
 from toolwire import Context, ToolError, tool_api
 from toolwire.calls import Call
 from toolwire.protocol import Send
-from toolwire_schemas.codec import decode
+from toolwire_schemas.wire.codec import decode
 
 
 def add(a: int, b: int) -> int:

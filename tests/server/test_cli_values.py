@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire.errors import UsageError
 from toolwire.values import read
-from toolwire_schemas.codec import encode
+from toolwire_schemas.wire.codec import encode
 
 if TYPE_CHECKING:
     from pathlib import Path

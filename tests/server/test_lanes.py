@@ -13,7 +13,7 @@ from jsonrpcserver import Success, dispatch_to_serializable
 from toolwire import strict
 from toolwire.calls import Call
 from toolwire.protocol import Cancel, Protocol, Send
-from toolwire_schemas.codec import decode, encode
+from toolwire_schemas.wire.codec import decode, encode
 
 
 def add(a: int, b: int) -> int:

@@ -16,7 +16,7 @@ import pytest
 from conversations import MODERN, PATIENCE_SECONDS, Process, answers, call, protocol_of, request, served, wait_until
 from toolwire import Context, Server
 from toolwire.protocol import Protocol
-from toolwire_schemas.codec import decode
+from toolwire_schemas.wire.codec import decode
 
 OVERLOADED = -31001
 

@@ -14,7 +14,7 @@ from conversations import MODERN, answers, call, protocol_of, request
 from toolwire import Server, ToolError
 from toolwire.calls import Call
 from toolwire.protocol import Cancel, Protocol, Send
-from toolwire_schemas.codec import decode
+from toolwire_schemas.wire.codec import decode
 from toolwire_tools import Text
 
 

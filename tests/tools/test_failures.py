@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_schemas.codec import decode, encode
+from toolwire_schemas.wire.codec import decode, encode
 from toolwire_tools import ArgumentsError, OutputError, ToolError, failure
 
 

@@ -19,7 +19,7 @@ import pytest
 from callers import RecordingCaller
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_schemas.codec import encode
+from toolwire_schemas.wire.codec import encode
 from toolwire_tools import Audio, Content, File, Image, OutputError, ResourceLink, Text, Tool
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)

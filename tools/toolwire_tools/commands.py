@@ -11,8 +11,8 @@ import os
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from toolwire_schemas.codec import DecodingError, decode
 from toolwire_schemas.json_schema.error_text import Fault, place, shown
+from toolwire_schemas.wire.codec import DecodingError, decode
 
 from .errors import ArgumentsError, ToolError
 from .sizes import shown as shown_size

@@ -13,8 +13,8 @@ import re
 from itertools import chain
 from typing import Any
 
-from toolwire_schemas.codec import decode
 from toolwire_schemas.language import say
+from toolwire_schemas.wire.codec import decode
 
 MAX_LITERAL = 100_000
 """Characters of a Python literal: its syntax tree takes some 500 bytes for each."""

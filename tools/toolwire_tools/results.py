@@ -16,7 +16,7 @@ from __future__ import annotations
 import binascii
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.codec import encode
+from toolwire_schemas.wire.codec import encode
 
 from .content import Content, File, Text, base64_of
 from .errors import OutputError

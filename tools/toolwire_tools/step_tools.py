@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Annotated, Any
 
-from toolwire_schemas.codec import encode
+from toolwire_schemas.wire.codec import encode
 
 from . import docstrings
 from .config_parameters import defaults

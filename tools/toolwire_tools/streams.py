@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.codec import encode
+from toolwire_schemas.wire.codec import encode
 
 from .content import Content
 from .context import Cancelled

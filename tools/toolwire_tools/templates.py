@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.codec import encode
+from toolwire_schemas.wire.codec import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

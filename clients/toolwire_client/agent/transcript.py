@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 from .events import (
     NEVER,

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 from ..asking import NoAnswer, Question, misfit
 from .events import UserAnswered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.codes import LEGACY_VERSIONS
+from toolwire_schemas.wire.codes import LEGACY_VERSIONS
 
 from .sessions import INITIALIZED, completed, initialize, is_modern
 

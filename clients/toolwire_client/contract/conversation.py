@@ -6,9 +6,9 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.codec import DecodingError, EncodingError, decode, encode
-from toolwire_schemas.framing import Fault, Lines, wrap_line
-from toolwire_schemas.headers import Headers, wrap_with_header
+from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
+from toolwire_schemas.wire.content_length import Headers, wrap_with_header
+from toolwire_schemas.wire.framing import Fault, Lines, wrap_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.codes import LATEST_LEGACY, LEGACY_VERSIONS, META_SERVER_INFO, MODERN_VERSIONS
+from toolwire_schemas.wire.codes import LATEST_LEGACY, LEGACY_VERSIONS, META_SERVER_INFO, MODERN_VERSIONS
 
 from .asking import trouble
 from .conversation import answers

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from toolwire_schemas import codec
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge, Judge
 from toolwire_schemas.json_schema.error_text import Fault, worded
+from toolwire_schemas.wire import codec
 
 from .conversation import text_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.codes import INVALID_PARAMS
 from toolwire_schemas.json_schema.error_text import worded
+from toolwire_schemas.wire.codes import INVALID_PARAMS
 
 from ..fitting import Fitting, told
 from .conversation import Ended, answers, is_answer, messages

@@ -6,9 +6,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas import codec
 from toolwire_schemas.json_schema.error_text import worded
 from toolwire_schemas.published import validator
+from toolwire_schemas.wire import codec
 
 from .conversation import Heard, Noise, answers, is_answer, messages, same_id, text_of
 from .rules import RULES

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 from .asking import walk
 from .conversation import Ended, Heard

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas import codec
 from toolwire_schemas.lint.audit import audit
+from toolwire_schemas.wire import codec
 
 from .conversation import Said, answers, is_answer, messages, text_of
 from .fitting import faults_in

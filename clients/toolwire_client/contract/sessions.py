@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire_schemas import codec
-from toolwire_schemas.codes import LEGACY_VERSIONS, META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_VERSION
+from toolwire_schemas.wire import codec
+from toolwire_schemas.wire.codes import LEGACY_VERSIONS, META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_VERSION
 
 _CLIENT = {"name": "toolwire-check", "version": "1"}
 

@@ -10,7 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 from ..process import ServerProcess
 from .conversation import Conversation, answers

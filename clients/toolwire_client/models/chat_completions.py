@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas import codec
 from toolwire_schemas.dialects import openai
+from toolwire_schemas.wire import codec
 
 from ..react.replies import ModelReply, ToolCall, Usage
 from .thoughts import Thoughts

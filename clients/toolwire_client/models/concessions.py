@@ -19,7 +19,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 from .wire import Form
 

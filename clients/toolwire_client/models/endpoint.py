@@ -13,7 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import anyio
 from anyio.lowlevel import RunVar, RunvarToken
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 from .errors import ModelError, NotReady, ReplyTimedOut, Unreachable, UnreadableReply
 from .model import tell

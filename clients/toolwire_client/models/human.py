@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 from ..react.replies import ModelReply
 from ..threads import in_thread

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas import codec
 from toolwire_schemas.dialects import anthropic
+from toolwire_schemas.wire import codec
 
 from ..react.replies import ModelReply, ToolCall, Usage
 from .wire import Asked, CutOff, Form, Reader, StreamFailed, calls_of, content_of, role_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 from .errors import Refused
 from .retries import asked_wait, is_passing

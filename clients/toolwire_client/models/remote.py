@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 import msgspec
-from toolwire_schemas import codec
 from toolwire_schemas.dialects.name_mapping import Names
+from toolwire_schemas.wire import codec
 
 from .chat_completions import ChatCompletions
 from .concessions import concessions

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.lowlevel
 import msgspec
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 from ..react.messages import stands_for
 from ..react.replies import ModelReply

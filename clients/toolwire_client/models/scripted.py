@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import msgspec
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 from ..react.replies import ModelReply
 from .errors import NoReplyLeft

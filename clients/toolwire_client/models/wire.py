@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
-from toolwire_schemas import codec
 from toolwire_schemas.dialects import openai
+from toolwire_schemas.wire import codec
 
 from .errors import NotAModel
 

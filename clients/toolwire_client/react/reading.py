@@ -13,7 +13,7 @@ import math
 import re
 from typing import Any
 
-from toolwire_schemas.codec import EncodingError, encode
+from toolwire_schemas.wire.codec import EncodingError, encode
 
 from .mending import BLANK, mended
 from .remarks import Remark, Unreadable, remark

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING, Protocol
 
 import msgspec
-from toolwire_schemas import codec
 from toolwire_schemas.output import Output
+from toolwire_schemas.wire import codec
 
 from ..agent.events import NEVER, Ended, QuestionAsked, Resumed
 from .story import MARKS, Line, closing, told

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 from ..fitting import Fitting
 from .words import as_json

@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 from ..agent.approvals import Allow, ApprovalRequest, Pause, Refuse, Verdict
 from ..asking import NoAnswer, misfit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire_schemas import codec
 from toolwire_schemas.output import printable
+from toolwire_schemas.wire import codec
 
 _MAX_VALUE = 80
 _MAX_CHARS = 600

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas import codes
+from toolwire_schemas.wire import codes
 
 from ..blocking import Blocking, run
 from ..errors import ClientError, RequestFailed

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from .. import codec
 from ..json_schema.subschemas import target, walk
+from ..wire import codec
 from . import vendors
 from .portability import ALL_CLIENTS, COMBINATORS, SOME_HOSTS, TYPESCRIPT, Finding, Found, about_schema
 

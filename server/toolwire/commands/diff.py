@@ -12,9 +12,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.codec import DecodingError, decode
 from toolwire_schemas.compare import LEVELS, BadList, between
 from toolwire_schemas.compare import subset as verdict
+from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ..connection import connected, limit_of, own_command
 from ..diff_report import Kind, Listed, Report, written

@@ -11,7 +11,7 @@ from callers import RecordingCaller
 from hypothesis import given
 from hypothesis import strategies as st
 from running_code import called, failure, need_sandbox, texts
-from toolwire_schemas.codec import decode, encode
+from toolwire_schemas.wire.codec import decode, encode
 from toolwire_tools import ActionExecutor, ActionStatusCode, ToolError, get_tool
 from toolwire_tools.bundled import class_of
 from toolwire_tools.bundled.python_interpreter import protection as protecting

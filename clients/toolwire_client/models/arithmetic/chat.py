@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from anyio.lowlevel import checkpoint
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 from ...react.messages import Action, ActionResult, FinalAnswer, Question, from_json, to_json
 from ...react.replies import ModelReply, ToolCall

@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 from .charsets import decoded
 

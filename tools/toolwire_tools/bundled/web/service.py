@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas import codec
+from toolwire_schemas.wire import codec
 
 from toolwire_tools.errors import ToolError
 

@@ -92,7 +92,7 @@ def _choose(start: bytes, max_message_bytes: int) -> Framing | None:
     first = start[blank : blank + 1]
     if not first.isalpha():  # as any JSON text but true, false and null
         return Lines(max_message_bytes) if first else None
-    from .headers import Headers, begins_with_headers  # only editors send them
+    from .content_length import Headers, begins_with_headers  # only editors send them
 
     headers = begins_with_headers(start[blank:])
     return None if headers is None else (Headers if headers else Lines)(max_message_bytes)

@@ -1,0 +1,1 @@
+"""Bytes ↔ JSON-RPC messages: framing, codec, envelopes, codes; no I/O."""

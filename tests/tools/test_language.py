@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from bundled_page import MADE_WITH
-from toolwire_schemas.chinese import SENTENCES
 from toolwire_schemas.json_schema import error_text as faults
 from toolwire_schemas.language import language, say, set_language
+from toolwire_schemas.language.chinese import SENTENCES
 from toolwire_tools import (
     ActionExecutor,
     BaseAction,

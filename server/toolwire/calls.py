@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from toolwire_tools import Tool
 
     from .asking import Asked
-    from .clock import Appointment, Clock
+    from .timers import Appointment, Clock
 
 
 class Host(Protocol):

@@ -17,7 +17,7 @@ from . import log
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .clock import Clock
+    from .timers import Clock
     from .workers import Workers
 
 _TICK_SECONDS = 0.002

@@ -24,7 +24,7 @@ from . import log
 if TYPE_CHECKING:
     from toolwire_schemas.wire.framing import AutoFraming
 
-    from .clock import Clock
+    from .timers import Clock
 
 Write = Callable[[bytes], None]
 Task = Callable[[], None]

@@ -13,9 +13,9 @@ from .processes import NotBegun, Process
 
 if TYPE_CHECKING:
     from .calls import Call
-    from .clock import Clock
     from .isolation import ProcessTool
     from .order import Order
+    from .timers import Clock
 
 _IDLE_SECONDS = 300.0
 """How long a process is kept for another call: longer than a model or its user takes to think of one, since to start

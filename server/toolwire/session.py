@@ -21,11 +21,11 @@ from toolwire_tools import NotAnswered
 from . import log
 from .asking import Asked, Reply
 from .calls import Call
-from .clock import Clock
 from .errors import RequestError
 from .loop import Loop, Outcome
 from .outlet import Outlet, Write
 from .protocol import Cancel, Protocol, Send, Wake
+from .timers import Clock
 from .watchdog import Board
 from .workers import Answers, Workers
 

@@ -29,7 +29,7 @@ from .descriptors import moved, private_pipe, unchanged
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .clock import Clock
+    from .timers import Clock
 
 _PULSE_SECONDS = 0.25
 """How often there is a sign of life while calls are under way; a fraction of what the end may take without any."""

@@ -29,7 +29,7 @@ from .monitor import Job, Monitor
 
 if TYPE_CHECKING:
     from .calls import Call
-    from .clock import Clock
+    from .timers import Clock
     from .watchdog import Board
 
 DEFAULT_MAX_WORKERS = 128

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from conversations import PATIENCE_SECONDS, call, request, served
 from toolwire import Server
-from toolwire.clock import Clock
+from toolwire.timers import Clock
 
 TOOLS = """
 import asyncio, sys, threading

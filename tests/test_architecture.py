@@ -69,7 +69,7 @@ def test_a_file_imports_only_from_the_shelves_below_it(package: str, path: Path)
 def test_the_rule_sees_imports_wherever_they_are_written(tmp_path: Path) -> None:
     path = tmp_path / "sample.py"
     path.write_text(
-        "import toolwire.cli\ndef f():\n    from toolwire_client import Client\nfrom . import toolwire_tools\n"
+        "import toolwire.cli.main\ndef f():\n    from toolwire_client import Client\nfrom . import toolwire_tools\n"
     )
     assert list(imported(path)) == [("toolwire", True), ("toolwire_client", False)]
 

@@ -19,7 +19,7 @@ if _interruptible:
 from .startup import importing  # noqa: E402  # the path had to be mended first
 
 with importing():
-    from .cli import main
+    from .cli.main import main
 
 if _interruptible:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from toolwire.cli import main
+from toolwire.cli.main import main
 from toolwire_schemas.cases import cases
 from toolwire_schemas.published import validator
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from toolwire import example_tools
+from toolwire.cli import example_tools
 from toolwire_client import NotStarted
 from toolwire_client.contract import Report, Settings, Verdict, check, replay
 from toolwire_client.contract.plan import chosen

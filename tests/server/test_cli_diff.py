@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toolwire import cli
+from toolwire.cli import main as cli
 from toolwire_schemas.published import validator
 
 OLD = '''

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from toolwire import cli
+from toolwire.cli import main as cli
 from toolwire.commands.demo import EXAMPLE
 
 BAD = ["--", sys.executable, str(Path(__file__).with_name("bad_server.py"))]

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from toolwire.cli.options import Option, Words, as_typed, count, one_of, parse, seconds
 from toolwire.errors import UsageError
-from toolwire.options import Option, Words, as_typed, count, one_of, parse, seconds
 from toolwire_tools.sizes import size
 
 OPTIONS = (

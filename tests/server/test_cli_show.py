@@ -4,7 +4,7 @@ import base64
 import io
 from typing import TYPE_CHECKING
 
-from toolwire.show import ProgressLine, Style, progress, result, table, tools_table
+from toolwire.cli.output import ProgressLine, Style, progress, result, table, tools_table
 from toolwire_schemas.output import BOLD
 from toolwire_schemas.output import PLAIN as PLAIN_MARK
 

@@ -246,7 +246,7 @@ def test_a_file_that_is_not_there_is_told_with_the_closest(folder: Path) -> None
 
 def test_without_pyyaml_the_way_to_get_it_is_told(folder: Path) -> None:
     write(folder, grep_yaml=GREP)
-    start = "import sys; sys.modules['yaml'] = None; from toolwire.cli import main; sys.exit(main(sys.argv[1:]))"
+    start = "import sys; sys.modules['yaml'] = None; from toolwire.cli.main import main; sys.exit(main(sys.argv[1:]))"
     with running("-c", start, "serve", "grep.yaml", cwd=folder) as process:
         assert process.wait() == 2
         told = "toolwire: grep.yaml: YAML needs PyYAML; install it: pip install 'toolwire[yaml]'\n"

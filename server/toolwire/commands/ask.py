@@ -8,13 +8,13 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from .. import load
-from ..equipment import check_set
+from ..cli.agent_options import check_set
+from ..cli.agent_run import CANCELLED, OPTIONS, Exchange
 from ..errors import UsageError
-from ..exchange import CANCELLED, OPTIONS, Exchange
 from . import Command
 
 if TYPE_CHECKING:
-    from ..options import Words
+    from ..cli.options import Words
 
 COMMAND = Command(
     usage=("toolwire ask QUESTION --model NAME [OPTIONS] [-- COMMAND]",),

@@ -7,18 +7,18 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from .. import bundled, load, values
-from ..connection import client_of, limit_of
-from ..equipment import person
+from ..cli.agent_options import person
+from ..cli.open_client import client_of, limit_of
+from ..cli.options import JSON, SET, Option, seconds
+from ..cli.output import ProgressLine, Style, holds_data, result
+from ..cli.printing import as_json, complain, remark, say
 from ..errors import UsageError
-from ..options import JSON, SET, Option, seconds
-from ..output import as_json, complain, remark, say
-from ..show import ProgressLine, Style, holds_data, result
 from . import Command
 
 if TYPE_CHECKING:
     from toolwire_client import CallResult, ToolDescription
 
-    from ..options import Words
+    from ..cli.options import Words
 
 COMMAND = Command(
     usage=(

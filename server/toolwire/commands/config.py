@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .. import hosts, imports, load
-from ..connection import connected
+from ..cli.open_client import connected
+from ..cli.options import Option, variable
+from ..cli.printing import remark, say
 from ..errors import Failed, LoadError, UsageError
 from ..jsonc import NotJson
-from ..options import Option, variable
-from ..output import remark, say
 from ..rewrite import NotRewritten, rewrite
 from . import Command
 from .serve import COMMAND as SERVE
@@ -23,7 +23,7 @@ from .serve import name_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..options import Words
+    from ..cli.options import Words
 
 COMMAND = Command(
     usage=("toolwire config HOST TARGET... [OPTIONS]",),

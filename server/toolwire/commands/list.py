@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..connection import client_of, limit_of
+from ..cli.open_client import client_of, limit_of
+from ..cli.options import JSON, SET, Option, one_of, seconds
+from ..cli.output import Style, findings_table, readiness_table, tools_table, width
+from ..cli.printing import as_json, remark, say
 from ..errors import UsageError
-from ..options import JSON, SET, Option, one_of, seconds
-from ..output import as_json, remark, say
-from ..show import Style, findings_table, readiness_table, tools_table, width
 from . import Command
 
 if TYPE_CHECKING:
-    from ..options import Words
+    from ..cli.options import Words
 
 COMMAND = Command(
     usage=(

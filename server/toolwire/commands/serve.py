@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from toolwire_tools.sizes import size
 
 from .. import imports, load, log
+from ..cli.options import SET, Option, count, one_of, seconds
 from ..errors import LoadError, UsageError
-from ..options import SET, Option, count, one_of, seconds
 from ..server import Server
 from ..stdio import NotConnected, claim
 from . import Command
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from toolwire_tools import Tool
 
-    from ..options import Words
+    from ..cli.options import Words
     from ..reload import Reloader
 
 COMMAND = Command(
@@ -146,7 +146,7 @@ def name_of(targets: list[str]) -> str:
 
 def _refuse(sentence: str) -> NoReturn:
     """End the process though a module that was loaded may have started threads that never end."""
-    from ..output import remark
+    from ..cli.printing import remark
 
     remark(sentence)
     sys.stderr.flush()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from shutil import which
 from typing import TYPE_CHECKING, Any
 
-from .errors import Failed, UsageError
+from ..errors import Failed, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolwire_schemas.output import printable
 
-from .show import Style, counted, table, width
+from .output import Style, counted, table, width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from .errors import UsageError
+from ..errors import UsageError
 
 Convert = Callable[[str], Any]
 """Reads an option's value, or raises `ValueError` with what was expected (`a whole number`)."""

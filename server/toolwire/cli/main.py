@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import toolwire_schemas  # noqa: F401  # before anybody imports msgspec, which that makes quicker
 
-from . import __version__
-from .commands import COMMANDS, command, run
-from .errors import Failed, LoadError, UsageError
+from .. import __version__
+from ..commands import COMMANDS, command, run
+from ..errors import Failed, LoadError, UsageError
+from ..startup import importing
 from .options import UnknownOption, as_typed, parse
-from .startup import importing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +83,7 @@ def _dispatch(words: list[str], while_importing: AbstractContextManager[None]) -
 
 def _meant(error: UnknownOption, usage: str) -> str:
     """What an option may be that is none of this command's: that of a server, or an argument of a tool."""
-    from .connection import misplaced_command
+    from .open_client import misplaced_command
 
     if "-- COMMAND" in usage and (remedy := misplaced_command(error.words, error.rest)):
         return remedy
@@ -93,11 +93,11 @@ def _meant(error: UnknownOption, usage: str) -> str:
 
 def _help(name: str | None) -> int:
     """Tell of one command, or of all."""
-    from .usage import help_text, overview
+    from .help import help_text, overview
 
     if name is None:
         return _say(overview())
-    from .show import width
+    from .output import width
 
     return _say(help_text(name, width()))
 
@@ -116,14 +116,14 @@ def _no_command(word: str) -> str:
 
 
 def _say(text: str) -> int:
-    from .output import say
+    from .printing import say
 
     say(text)
     return 0
 
 
 def _complain(sentence: str, status: int) -> int:
-    from .output import remark
+    from .printing import remark
 
     remark(sentence)
     return status

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.output import printable
 
-from .connection import own_command
-from .errors import Failed, LoadError, UsageError
+from ..errors import Failed, LoadError, UsageError
+from .open_client import own_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ def model_of(options: dict[str, Any]) -> Model:
     """
     from toolwire_client.models import ModelError, known_names, model_from_name
 
-    from .imports import explained
+    from ..imports import explained
 
     name = options.get("model") or _recorded_model(options)
     if name is None:

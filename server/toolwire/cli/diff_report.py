@@ -12,8 +12,8 @@ from toolwire_schemas.compare import LEVELS, Change, Level
 from toolwire_schemas.json_schema.error_text import shown
 from toolwire_schemas.output import printable
 
-from .output import as_json
-from .show import Style, table, width
+from .output import Style, table, width
+from .printing import as_json
 
 Kind = Literal["saved", "target", "command"]
 

@@ -7,8 +7,8 @@ from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from .equipment import ServersToStart, budgets_of, face_of, is_attended, is_typed_at, model_of, note
-from .errors import UsageError
+from ..errors import UsageError
+from .agent_options import ServersToStart, budgets_of, face_of, is_attended, is_typed_at, model_of, note
 from .options import SET, Option, count, one_of, seconds
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
-from toolwire.commands.demo import EXAMPLE
+from toolwire.cli.commands.demo import EXAMPLE
 from toolwire_client import connect
 from toolwire_client.agent import Agent, Approvals
 from toolwire_client.models import ArithmeticModel

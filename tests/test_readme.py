@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import pytest
 import yaml
+from toolwire.cli.commands import COMMANDS
 from toolwire.cli.help import help_text, overview
-from toolwire.commands import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 COMMANDS_PAGE = ROOT / "docs" / "commands.md"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from toolwire import commands
+from toolwire.cli import commands
 from toolwire_client import connect
 
 if TYPE_CHECKING:
@@ -368,7 +368,7 @@ def test_serving_imports_nothing_that_only_asking_or_failing_needs(folder: Path)
 
 def test_serving_imports_no_other_command(folder: Path) -> None:
     loaded = imported_by_serving(folder)
-    assert {name for name in loaded if name.startswith("toolwire.commands.")} == {"toolwire.commands.serve"}
+    assert {name for name in loaded if name.startswith("toolwire.cli.commands.")} == {"toolwire.cli.commands.serve"}
 
 
 def test_each_command_is_a_file_of_its_name() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toolwire.dialects import written
+from toolwire.cli.commands.dialects import written
 
 TOOLS = '''
 from typing import Any, Literal

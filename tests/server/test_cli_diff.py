@@ -227,7 +227,7 @@ def test_a_file_that_holds_no_whole_list_gives_status_2_and_a_reason(
 
 
 def test_what_a_word_is_taken_for_is_decided_by_what_is_there(inside: Path) -> None:
-    from toolwire.commands.diff import source
+    from toolwire.cli.commands.diff import source
 
     (inside / "a list.txt").write_text("[]")
     (inside / "server.py --now.json").write_text("[]")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from expensive_schemas import SCHEMAS, tool
-from toolwire.dialects import written
+from toolwire.cli.commands.dialects import written
 
 SECONDS = 100
 """For what takes a few where it ends at all: a hundred of these schemas' siblings took hours."""

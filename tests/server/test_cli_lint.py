@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from toolwire.cli import main as cli
-from toolwire.commands.demo import EXAMPLE
+from toolwire.cli.commands.demo import EXAMPLE
 
 BAD = ["--", sys.executable, str(Path(__file__).with_name("bad_server.py"))]
 

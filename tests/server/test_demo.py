@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from toolwire.commands.demo import EXAMPLE
+from toolwire.cli.commands.demo import EXAMPLE
 from toolwire.load import load
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire.cli import main as cli
-from toolwire.commands import command
+from toolwire.cli.commands import command
 from toolwire.errors import UsageError
 from toolwire.hosts import HOSTS, PROJECT, USER, Server, Taken, entry, host, is_ours, merged, snippet
 from toolwire.jsonc import NotJson, parse

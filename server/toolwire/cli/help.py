@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import fill, wrap
 
-from ..commands import COMMANDS, command
+from .commands import COMMANDS, command
 from .options import HELP, Option
 
 _MAX_COLUMNS = 100

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import toolwire_schemas  # noqa: F401  # before anybody imports msgspec, which that makes quicker
 
 from .. import __version__
-from ..commands import COMMANDS, command, run
 from ..errors import Failed, LoadError, UsageError
 from ..startup import importing
+from .commands import COMMANDS, command, run
 from .options import UnknownOption, as_typed, parse
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwire_tools.sizes import size
 
-from .. import imports, load, log
-from ..cli.options import SET, Option, count, one_of, seconds
-from ..errors import LoadError, UsageError
-from ..server import Server
-from ..stdio import NotConnected, claim
+from ... import imports, load, log
+from ...errors import LoadError, UsageError
+from ...server import Server
+from ...stdio import NotConnected, claim
+from ..options import SET, Option, count, one_of, seconds
 from . import Command
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from toolwire_tools import Tool
 
-    from ..cli.options import Words
-    from ..reload import Reloader
+    from ...reload import Reloader
+    from ..options import Words
 
 COMMAND = Command(
     usage=("toolwire serve TARGET... [OPTIONS]",),
@@ -120,14 +120,14 @@ def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any], 
     tools = load.load(targets, **words)
     if not settings.get("isolate") and not any(tool.runs_in for tool in tools):
         return tools
-    from ..isolation import Loading, loaded
-    from ..settings import Settings
+    from ...isolation import Loading, loaded
+    from ...settings import Settings
 
     return loaded(tools, Loading(targets, **words, reloads=reloads), Settings(**settings))
 
 
 def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader:
-    from ..reload import Reloader
+    from ...reload import Reloader
 
     places = [load.parse(target).place for target in targets]
     folders = [os.path.dirname(place) or "." if place.endswith(imports.YAML) else place for place in places]
@@ -146,7 +146,7 @@ def name_of(targets: list[str]) -> str:
 
 def _refuse(sentence: str) -> NoReturn:
     """End the process though a module that was loaded may have started threads that never end."""
-    from ..cli.printing import remark
+    from ..printing import remark
 
     remark(sentence)
     sys.stderr.flush()

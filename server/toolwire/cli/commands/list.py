@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..cli.open_client import client_of, limit_of
-from ..cli.options import JSON, SET, Option, one_of, seconds
-from ..cli.output import Style, findings_table, readiness_table, tools_table, width
-from ..cli.printing import as_json, remark, say
-from ..errors import UsageError
+from ...errors import UsageError
+from ..open_client import client_of, limit_of
+from ..options import JSON, SET, Option, one_of, seconds
+from ..output import Style, findings_table, readiness_table, tools_table, width
+from ..printing import as_json, remark, say
 from . import Command
 
 if TYPE_CHECKING:
-    from ..cli.options import Words
+    from ..options import Words
 
 COMMAND = Command(
     usage=(
@@ -83,7 +83,7 @@ def _list(words: Words) -> int:
 
 
 def _say_in_dialect(entries: list[dict[str, Any]], options: dict[str, Any]) -> None:
-    from ..dialects import written
+    from .dialects import written
 
     tools, notes = written(entries, options["as"], strict="strict" in options)
     say(tools if isinstance(tools, str) else as_json(tools))

@@ -16,11 +16,11 @@ from toolwire_schemas.compare import LEVELS, BadList, between
 from toolwire_schemas.compare import subset as verdict
 from toolwire_schemas.wire.codec import DecodingError, decode
 
-from ..cli.diff_report import Kind, Listed, Report, written
-from ..cli.open_client import connected, limit_of, own_command
-from ..cli.options import Option, one_of, seconds
-from ..cli.printing import say
-from ..errors import Failed, UsageError
+from ...errors import Failed, UsageError
+from ..diff_report import Kind, Listed, Report, written
+from ..open_client import connected, limit_of, own_command
+from ..options import Option, one_of, seconds
+from ..printing import say
 from . import Command
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from toolwire_client.limit import Limit
 
-    from ..cli.options import Words
+    from ..options import Words
 
 COMMAND = Command(
     usage=("toolwire diff OLD NEW [OPTIONS]",),

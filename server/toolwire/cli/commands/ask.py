@@ -7,14 +7,14 @@ from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from .. import load
-from ..cli.agent_options import check_set
-from ..cli.agent_run import CANCELLED, OPTIONS, Exchange
-from ..errors import UsageError
+from ... import load
+from ...errors import UsageError
+from ..agent_options import check_set
+from ..agent_run import CANCELLED, OPTIONS, Exchange
 from . import Command
 
 if TYPE_CHECKING:
-    from ..cli.options import Words
+    from ..options import Words
 
 COMMAND = Command(
     usage=("toolwire ask QUESTION --model NAME [OPTIONS] [-- COMMAND]",),

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ..cli.options import Option, Words  # noqa: TC001  # the Struct reads its fields' types
+from ..options import Option, Words  # noqa: TC001  # the Struct reads its fields' types
 
 COMMANDS = {
     "serve": "serve Python functions as tools over standard input and output",

@@ -6,19 +6,19 @@ import sys
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from .. import bundled, load, values
-from ..cli.agent_options import person
-from ..cli.open_client import client_of, limit_of
-from ..cli.options import JSON, SET, Option, seconds
-from ..cli.output import ProgressLine, Style, holds_data, result
-from ..cli.printing import as_json, complain, remark, say
-from ..errors import UsageError
+from ... import bundled, load, values
+from ...errors import UsageError
+from ..agent_options import person
+from ..open_client import client_of, limit_of
+from ..options import JSON, SET, Option, seconds
+from ..output import ProgressLine, Style, holds_data, result
+from ..printing import as_json, complain, remark, say
 from . import Command
 
 if TYPE_CHECKING:
     from toolwire_client import CallResult, ToolDescription
 
-    from ..cli.options import Words
+    from ..options import Words
 
 COMMAND = Command(
     usage=(

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.output import Output, printable
 
-from ..cli.open_client import connected, own_command
-from ..cli.output import Style, progress, result, tools_table, width
-from ..errors import UsageError
+from ...errors import UsageError
+from ..open_client import connected, own_command
+from ..output import Style, progress, result, tools_table, width
 from . import Command
 
 if TYPE_CHECKING:
     from toolwire_client import Call, Client
 
-    from ..cli.options import Words
+    from ..options import Words
 
 COMMAND = Command(
     usage=("toolwire demo",),

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.published import UnknownSchema, bundle, files_to_export, load, names, text
 from toolwire_tools.suggestions import unknown
 
-from ..cli.open_client import client_of
-from ..cli.options import SET, Option
-from ..cli.output import Style, table, width
-from ..cli.printing import say
-from ..errors import UsageError
+from ...errors import UsageError
+from ..open_client import client_of
+from ..options import SET, Option
+from ..output import Style, table, width
+from ..printing import say
 from . import Command
 
 if TYPE_CHECKING:
-    from ..cli.options import Words
+    from ..options import Words
 
 COMMAND = Command(
     usage=(

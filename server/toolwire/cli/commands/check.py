@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_tools.suggestions import unknown
 
-from ..cli.check_report import as_text, cases_table, replayed
-from ..cli.open_client import client_of, command_of
-from ..cli.options import JSON, SET, Option, count, one_of, seconds, whole_number
-from ..cli.output import ProgressLine, Style
-from ..cli.printing import say
-from ..errors import Failed, UsageError
+from ...errors import Failed, UsageError
+from ..check_report import as_text, cases_table, replayed
+from ..open_client import client_of, command_of
+from ..options import JSON, SET, Option, count, one_of, seconds, whole_number
+from ..output import ProgressLine, Style
+from ..printing import say
 from . import Command
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from toolwire_client.contract.fuzz import Fuzzing
     from toolwire_schemas.cases import Case
 
-    from ..cli.options import Words
+    from ..options import Words
 
 
 def _call(word: str) -> tuple[str, dict[str, Any] | None]:

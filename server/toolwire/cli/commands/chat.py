@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from toolwire_tools.suggestions import unknown
 
-from ..cli.agent_options import check_set
-from ..cli.agent_run import OPTIONS, Exchange
-from ..cli.output import Style, tools_table, width
-from ..errors import UsageError
+from ...errors import UsageError
+from ..agent_options import check_set
+from ..agent_run import OPTIONS, Exchange
+from ..output import Style, tools_table, width
 from . import Command
 
 if TYPE_CHECKING:
-    from ..cli.options import Words
+    from ..options import Words
 
 COMMAND = Command(
     usage=("toolwire chat --model NAME [OPTIONS] [-- COMMAND]",),

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .. import hosts, imports, load
-from ..cli.open_client import connected
-from ..cli.options import Option, variable
-from ..cli.printing import remark, say
-from ..errors import Failed, LoadError, UsageError
-from ..jsonc import NotJson
-from ..rewrite import NotRewritten, rewrite
+from ... import hosts, imports, load
+from ...errors import Failed, LoadError, UsageError
+from ...jsonc import NotJson
+from ...rewrite import NotRewritten, rewrite
+from ..open_client import connected
+from ..options import Option, variable
+from ..printing import remark, say
 from . import Command
 from .serve import COMMAND as SERVE
 from .serve import name_of
@@ -23,7 +23,7 @@ from .serve import name_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..cli.options import Words
+    from ..options import Words
 
 COMMAND = Command(
     usage=("toolwire config HOST TARGET... [OPTIONS]",),
@@ -147,7 +147,7 @@ def _passed_on(given: Mapping[str, Any]) -> list[str]:
             continue
         value = given[option.key]
         if option.key == "set":
-            from ..bundled import with_absolute_paths
+            from ...bundled import with_absolute_paths
 
             value = list(map(with_absolute_paths, value))
         for one in value if option.many else [value]:

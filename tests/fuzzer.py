@@ -40,7 +40,7 @@ class Failed(Exception):
 
 def parsers() -> dict[str, Parser]:
     """Every parser, by name."""
-    from toolwire.jsonc import NotJson, parse, with_member
+    from toolwire.cli.host_config.jsonc_edit import NotJson, parse, with_member
     from toolwire_client.models.sse import Events
     from toolwire_client.models.thoughts import Thoughts
     from toolwire_client.react import DoubaoProtocol, ModelReply, NativeProtocol, StructuredProtocol

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 from mutations import mutants, written
-from toolwire import hosts
 from toolwire.cli import example_tools
 from toolwire.cli.commands import dialects
+from toolwire.cli.host_config import hosts
 from toolwire.load import load as load_tools
 from toolwire_client.config import read_config
 from toolwire_client.errors import BadConfiguration

@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire.cli import main as cli
 from toolwire.cli.commands import command
+from toolwire.cli.host_config.hosts import HOSTS, PROJECT, USER, Server, Taken, entry, host, is_ours, merged, snippet
+from toolwire.cli.host_config.jsonc_edit import NotJson, parse
+from toolwire.cli.host_config.safe_write import NotRewritten, rewrite
 from toolwire.errors import UsageError
-from toolwire.hosts import HOSTS, PROJECT, USER, Server, Taken, entry, host, is_ours, merged, snippet
-from toolwire.jsonc import NotJson, parse
-from toolwire.rewrite import NotRewritten, rewrite
 from toolwire_client import connect
 
 SERVER = Server("tools", "/usr/bin/python3", ["-P", "-m", "toolwire", "serve", "/home/me/tools.py"], {"KEY": "a b"})

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ... import hosts, imports, load
+from ... import imports, load
 from ...errors import Failed, LoadError, UsageError
-from ...jsonc import NotJson
-from ...rewrite import NotRewritten, rewrite
+from ..host_config import hosts
+from ..host_config.jsonc_edit import NotJson
+from ..host_config.safe_write import NotRewritten, rewrite
 from ..open_client import connected
 from ..options import Option, variable
 from ..printing import remark, say

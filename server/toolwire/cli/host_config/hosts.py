@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_tools.suggestions import unknown
 
-from . import jsonc
-from .errors import UsageError
+from ...errors import UsageError
+from . import jsonc_edit as jsonc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

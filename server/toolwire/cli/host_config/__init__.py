@@ -1,0 +1,1 @@
+"""Editing other programs' config files."""

@@ -113,7 +113,7 @@ class Server:
             )
         found = [(tool, thing) for thing in things for tool in tools_of(thing)]
         if any(self._settings.isolate or tool.runs_in for tool, _ in found):
-            from .isolation import given
+            from .isolation.isolated_tool import given
 
             return given(found, self._settings)
         return [tool for tool, _ in found]

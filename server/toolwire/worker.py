@@ -15,9 +15,9 @@ from toolwire_tools.guardian import OUT_OF_MEMORY
 
 from . import log, stdio
 from .errors import LoadError
+from .isolation.worker_protocol import NO_LIMIT
+from .isolation.worker_spec import STALE, Order, stamp
 from .load import load
-from .order import STALE, Order, stamp
-from .peer import NO_LIMIT
 from .server import Server
 
 if TYPE_CHECKING:

@@ -120,7 +120,7 @@ def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any], 
     tools = load.load(targets, **words)
     if not settings.get("isolate") and not any(tool.runs_in for tool in tools):
         return tools
-    from ...isolation import Loading, loaded
+    from ...isolation.isolated_tool import Loading, loaded
     from ...settings import Settings
 
     return loaded(tools, Loading(targets, **words, reloads=reloads), Settings(**settings))

@@ -25,18 +25,19 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.wire.codec import EncodingError
 from toolwire_tools import Cancelled, NotAnswered, ToolError, guardian
 
-from . import log, peer
-from .asking import can_ask
+from .. import log
+from ..asking import can_ask
+from . import worker_protocol as peer
 from .endings import ending
-from .order import STALE, command
+from .worker_spec import STALE, command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from subprocess import Popen
 
-    from .calls import Call
-    from .isolation import ProcessTool
-    from .order import Order
+    from ..calls import Call
+    from .isolated_tool import ProcessTool
+    from .worker_spec import Order
 
 _START_SECONDS = 60.0
 """What loading the tools may take. It counts towards no call's time limit: the next process would take it again."""

@@ -7,15 +7,15 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from . import log
+from .. import log
 from .gate import Gate
-from .processes import NotBegun, Process
+from .worker_process import NotBegun, Process
 
 if TYPE_CHECKING:
-    from .calls import Call
-    from .isolation import ProcessTool
-    from .order import Order
-    from .timers import Clock
+    from ..calls import Call
+    from ..timers import Clock
+    from .isolated_tool import ProcessTool
+    from .worker_spec import Order
 
 _IDLE_SECONDS = 300.0
 """How long a process is kept for another call: longer than a model or its user takes to think of one, since to start

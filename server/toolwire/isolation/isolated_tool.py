@@ -9,18 +9,18 @@ import msgspec
 from toolwire_tools import RegistrationError, Tool, tools_of
 from toolwire_tools.registry import teller
 
-from . import log
-from .calls import Call
-from .order import Order, stamp
+from .. import log
+from ..calls import Call
+from .import_path import target_of
 from .pool import Pool
-from .reach import target_of
+from .worker_spec import Order, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from toolwire_tools import Caller
 
-    from .settings import Settings
+    from ..settings import Settings
 
 
 class Loading(msgspec.Struct, frozen=True):
@@ -157,7 +157,7 @@ def _pool(loading: Loading, tools: list[Tool], settings: Settings) -> Pool:
 
 
 def _sources() -> dict[str, list[int]]:
-    from .reload import sources
+    from ..reload import sources
 
     stamps = {path: stamp(path) for path in sources()}
     return dict(sorted(stamps.items(), key=lambda item: item[1], reverse=True)[:_MAX_SOURCES])

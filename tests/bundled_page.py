@@ -7,7 +7,7 @@ import re
 import sys
 from typing import Any
 
-from toolwire.bundled import _maker
+from toolwire.loading.bundled_targets import _maker
 from toolwire_schemas.dialects.markdown import from_entry
 from toolwire_tools import NotOffered, tools_of
 from toolwire_tools.bundled import BUNDLED, Entry, class_of

@@ -17,7 +17,7 @@ from . import log, stdio
 from .errors import LoadError
 from .isolation.worker_protocol import NO_LIMIT
 from .isolation.worker_spec import STALE, Order, stamp
-from .load import load
+from .loading.targets import load
 from .server import Server
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from mutations import mutants, written
 from toolwire.cli import example_tools
 from toolwire.cli.commands import dialects
 from toolwire.cli.host_config import hosts
-from toolwire.load import load as load_tools
+from toolwire.loading.targets import load as load_tools
 from toolwire_client.config import read_config
 from toolwire_client.errors import BadConfiguration
 from toolwire_client.react import Action, ActionResult, Ask, Error, FinalAnswer, Question, UserResponse, to_json

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire.errors import UsageError
-from toolwire.values import read
+from toolwire.loading.argument_text import read
 from toolwire_schemas.wire.codec import encode
 
 if TYPE_CHECKING:

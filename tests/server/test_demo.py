@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from toolwire.cli.commands.demo import EXAMPLE
-from toolwire.load import load
+from toolwire.loading.targets import load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from toolwire.errors import LoadError
-from toolwire.load import Target, load, parse
+from toolwire.loading.targets import Target, load, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -334,7 +334,7 @@ def test_an_edit_of_the_yaml_shows_while_the_server_runs(folder: Path) -> None:
 def test_yaml_is_imported_for_yaml_only(folder: Path) -> None:
     write(folder, rag_py=RAG)
     show = (
-        "import sys; from toolwire.load import load; [tool.describe() for tool in load(['rag.py'])]; "
+        "import sys; from toolwire.loading.targets import load; [tool.describe() for tool in load(['rag.py'])]; "
         "print(*sorted(sys.modules.keys() & {'yaml', 'jsonschema', 'anyio', 'asyncio', 'subprocess'}))"
     )
     done = subprocess.run(

@@ -41,7 +41,7 @@ def model_of(options: dict[str, Any]) -> Model:
     """
     from toolwire_client.models import ModelError, known_names, model_from_name
 
-    from ..imports import explained
+    from ..loading.importing import explained
 
     name = options.get("model") or _recorded_model(options)
     if name is None:

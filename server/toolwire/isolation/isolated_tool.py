@@ -157,7 +157,7 @@ def _pool(loading: Loading, tools: list[Tool], settings: Settings) -> Pool:
 
 
 def _sources() -> dict[str, list[int]]:
-    from ..reload import sources
+    from ..loading.reload import sources
 
     stamps = {path: stamp(path) for path in sources()}
     return dict(sorted(stamps.items(), key=lambda item: item[1], reverse=True)[:_MAX_SOURCES])

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from bundled_page import MADE_WITH, text
 from conversations import Process, call, request, running
-from toolwire import bundled
 from toolwire.cli import main as cli
 from toolwire.errors import LoadError
-from toolwire.load import Target, load, parse
+from toolwire.loading import bundled_targets as bundled
+from toolwire.loading.targets import Target, load, parse
 from toolwire_schemas.lint.audit import audit
 from toolwire_tools import (
     ActionExecutor,

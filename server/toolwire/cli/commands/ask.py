@@ -7,8 +7,8 @@ from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from ... import load
 from ...errors import UsageError
+from ...loading import targets as load
 from ..agent_options import check_set
 from ..agent_run import CANCELLED, OPTIONS, Exchange
 from . import Command

@@ -6,8 +6,10 @@ import sys
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from ... import bundled, load, values
 from ...errors import UsageError
+from ...loading import argument_text as values
+from ...loading import bundled_targets as bundled
+from ...loading import targets as load
 from ..agent_options import person
 from ..open_client import client_of, limit_of
 from ..options import JSON, SET, Option, seconds

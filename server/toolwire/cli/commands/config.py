@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ... import imports, load
 from ...errors import Failed, LoadError, UsageError
+from ...loading import importing as imports
+from ...loading import targets as load
 from ..host_config import hosts
 from ..host_config.jsonc_edit import NotJson
 from ..host_config.safe_write import NotRewritten, rewrite
@@ -148,7 +149,7 @@ def _passed_on(given: Mapping[str, Any]) -> list[str]:
             continue
         value = given[option.key]
         if option.key == "set":
-            from ...bundled import with_absolute_paths
+            from ...loading.bundled_targets import with_absolute_paths
 
             value = list(map(with_absolute_paths, value))
         for one in value if option.many else [value]:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwire_tools.sizes import size
 
-from ... import imports, load, log
+from ... import log
 from ...errors import LoadError, UsageError
+from ...loading import importing as imports
+from ...loading import targets as load
 from ...server import Server
 from ...stdio import NotConnected, claim
 from ..options import SET, Option, count, one_of, seconds
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from toolwire_tools import Tool
 
-    from ...reload import Reloader
+    from ...loading.reload import Reloader
     from ..options import Words
 
 COMMAND = Command(
@@ -127,7 +129,7 @@ def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any], 
 
 
 def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader:
-    from ...reload import Reloader
+    from ...loading.reload import Reloader
 
     places = [load.parse(target).place for target in targets]
     folders = [os.path.dirname(place) or "." if place.endswith(imports.YAML) else place for place in places]

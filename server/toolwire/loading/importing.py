@@ -17,8 +17,8 @@ import msgspec
 from toolwire_tools import RegistrationError
 from toolwire_tools.suggestions import unknown
 
-from . import log
-from .errors import LoadError
+from .. import log
+from ..errors import LoadError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from toolwire_tools.bundled import BUNDLED, class_of
 from toolwire_tools.suggestions import unknown
 from toolwire_tools.unattended import UNATTENDED
 
-from .errors import LoadError, UsageError
+from ..errors import LoadError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -111,6 +111,6 @@ def _maker(action: Any, name: str) -> Tool:
 
 
 def _read(settings: Sequence[str], maker: Tool) -> dict[str, Any]:
-    from .values import read
+    from .argument_text import read
 
     return read(settings, maker.describe()["inputSchema"])

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 import toolwire_schemas
 import toolwire_tools
 
-from . import imports, log
+from .. import log
+from . import importing as imports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from toolwire_tools import Tool
 
-    from .server import Server
+    from ..server import Server
 
 _LOOK_ANYWAY_MS = 1000
 """How long to wait before looking at the files without having been told to: some file systems tell nothing."""

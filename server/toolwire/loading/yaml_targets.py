@@ -14,8 +14,8 @@ from toolwire_tools.config_tools import tool_of
 from toolwire_tools.step_tools import StepCall
 from toolwire_tools.suggestions import unknown
 
-from . import imports
-from .errors import LoadError
+from ..errors import LoadError
+from . import importing as imports
 
 if TYPE_CHECKING:
     from toolwire_tools import Tool

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolwire_schemas.wire.codec import DecodingError, decode
 
-from .errors import UsageError
+from ..errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

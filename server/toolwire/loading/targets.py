@@ -21,8 +21,9 @@ from toolwire_tools.modules import is_made_for_fastmcp
 from toolwire_tools.options import marked
 from toolwire_tools.suggestions import unknown
 
-from . import imports, log
-from .errors import LoadError
+from .. import log
+from ..errors import LoadError
+from . import importing as imports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -112,7 +113,7 @@ def _settings(words: Sequence[str], targets: Sequence[str]) -> dict[str, list[st
     """What is set about each bundled tool among *targets*."""
     if not words:
         return {}
-    from .bundled import settings_by_tool
+    from .bundled_targets import settings_by_tool
 
     return settings_by_tool(words, [target.place for target in map(parse, targets) if target.is_bundled])
 
@@ -160,7 +161,7 @@ def _parts(target: Target) -> list[Target]:
     names = sorted(name for name in os.listdir(target.place) if name[0] not in "_.")
     files = [os.path.join(target.place, name) for name in names if name.endswith(".py")]
     if any(name.endswith(imports.YAML) for name in names):
-        from .described import tool_files
+        from .yaml_targets import tool_files
 
         files += tool_files(target.place)  # behind the modules, since these may register what runs the tools
     if not files:
@@ -176,7 +177,7 @@ def _parts(target: Target) -> list[Target]:
 def _tools(target: Target, settings: Sequence[str]) -> list[Tool]:
     """What *target* offers; *settings* are those of a bundled tool."""
     if target.is_bundled:
-        from .bundled import tools
+        from .bundled_targets import tools
 
         return tools(target.place, target.name, settings)
     if target.is_path:
@@ -194,13 +195,13 @@ def _tools(target: Target, settings: Sequence[str]) -> list[Tool]:
 def _tools_of_file(target: Target) -> list[Tool]:
     path = target.place
     if path.endswith(imports.YAML):
-        from .described import tools
+        from .yaml_targets import tools
 
         return tools(path, target.name)
     offered = _tools_of_module(imports.file(path), target)
     for ending in imports.YAML:
         if os.path.isfile(description := f"{path[:-3]}_config{ending}"):
-            from .described import described
+            from .yaml_targets import described
 
             return described(offered, description)
     return offered

@@ -1,0 +1,1 @@
+"""From a target on the command line to `Tool`s, and reload."""

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from toolwire.calls import Call
-from toolwire.catalogue import Catalogue
-from toolwire.lifecycle import Identity
-from toolwire.protocol import Protocol, Send
+from toolwire.protocol.call import Call
+from toolwire.protocol.catalog import Catalogue
+from toolwire.protocol.lifecycle import Identity
+from toolwire.protocol.server_protocol import Protocol, Send
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import tools_of
 

@@ -21,7 +21,7 @@ from toolwire_tools.failures import text_of
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from .calls import Call
+    from .protocol.call import Call
 
 LEVELS = ("debug", "info", "warning", "error", "off")
 

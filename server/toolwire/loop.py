@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from anyio import Event
     from anyio.abc import TaskGroup
 
-    from .calls import Call
+    from .protocol.call import Call
     from .watchdog import Board
 
 Outcome = dict[str, Any] | BaseException

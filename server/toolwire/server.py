@@ -13,9 +13,9 @@ from toolwire_schemas.wire.codes import INTERNAL_ERROR
 from toolwire_tools import tools_of
 
 from . import stdio
-from .catalogue import Catalogue
 from .errors import RequestError
-from .lifecycle import Identity
+from .protocol.catalog import Catalogue
+from .protocol.lifecycle import Identity
 from .session import Session
 from .settings import settings_of
 

@@ -19,12 +19,12 @@ from toolwire_schemas.wire.framing import AutoFraming
 from toolwire_tools import NotAnswered
 
 from . import log
-from .asking import Asked, Reply
-from .calls import Call
 from .errors import RequestError
 from .loop import Loop, Outcome
 from .outlet import Outlet, Write
-from .protocol import Cancel, Protocol, Send, Wake
+from .protocol.call import Call
+from .protocol.elicitation import Asked, Reply
+from .protocol.server_protocol import Cancel, Protocol, Send, Wake
 from .timers import Clock
 from .watchdog import Board
 from .workers import Answers, Workers
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from toolwire_schemas.wire.framing import Frame
     from toolwire_tools.tool import Gate
 
-    from .catalogue import Catalogue
-    from .lifecycle import Identity
+    from .protocol.catalog import Catalogue
+    from .protocol.lifecycle import Identity
     from .settings import Settings
     from .watchdog import Watchdog
 

@@ -9,7 +9,7 @@ from toolwire_schemas.wire.framing import DEFAULT_MAX_MESSAGE_BYTES
 from toolwire_tools.sizes import size
 
 from .outlet import DEFAULT_MAX_UNSENT_BYTES
-from .protocol import (
+from .protocol.server_protocol import (
     DEFAULT_MAX_BATCH_ELEMENTS,
     DEFAULT_MAX_PENDING_BYTES,
     DEFAULT_MAX_PENDING_CALLS,

@@ -28,7 +28,7 @@ from . import log
 from .monitor import Job, Monitor
 
 if TYPE_CHECKING:
-    from .calls import Call
+    from .protocol.call import Call
     from .timers import Clock
     from .watchdog import Board
 

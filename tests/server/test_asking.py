@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conversations import MODERN, Process, call, protocol_of, request, served
-from toolwire.asking import Asked
+from toolwire.protocol.elicitation import Asked
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import Cancelled
 

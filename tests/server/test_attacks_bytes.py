@@ -12,8 +12,8 @@ import pytest
 from conversations import MODERN, PATIENCE_SECONDS, Process, call, request, served
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from toolwire.catalogue import Catalogue
-from toolwire.lifecycle import Identity
+from toolwire.protocol.catalog import Catalogue
+from toolwire.protocol.lifecycle import Identity
 from toolwire.session import Session
 from toolwire.settings import Settings
 from toolwire_schemas.wire.codec import decode

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from conversations import PATIENCE_SECONDS, answers, call, protocol_of, request
 from toolwire import Context, ToolError, tool_api
-from toolwire.calls import Call
-from toolwire.protocol import Send
+from toolwire.protocol.call import Call
+from toolwire.protocol.server_protocol import Send
 from toolwire_schemas.wire.codec import decode
 
 
@@ -147,14 +147,14 @@ def test_a_first_failing_call_and_a_first_broken_message_may_meet(tmp_path: Path
     script = tmp_path / "script.py"
     script.write_text(
         "import sys, threading\n"
-        "import toolwire.protocol\n"
+        "import toolwire.protocol.server_protocol\n"
         "sys.setswitchinterval(1e-6)\n"
         "ready = threading.Barrier(2)\n"
         "def load(module):\n"
         "    ready.wait()\n"
         "    __import__(module)\n"
         "    print('loaded')\n"
-        "for module in ('jsonschema', 'toolwire.strict'):\n"
+        "for module in ('jsonschema', 'toolwire.protocol.slow_path'):\n"
         "    threading.Thread(target=load, args=(module,)).start()\n"
     )
 

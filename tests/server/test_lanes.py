@@ -10,9 +10,9 @@ from conversations import MODERN, call, protocol_of, request, run
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonrpcserver import Success, dispatch_to_serializable
-from toolwire import strict
-from toolwire.calls import Call
-from toolwire.protocol import Cancel, Protocol, Send
+from toolwire.protocol import slow_path as strict
+from toolwire.protocol.call import Call
+from toolwire.protocol.server_protocol import Cancel, Protocol, Send
 from toolwire_schemas.wire.codec import decode, encode
 
 

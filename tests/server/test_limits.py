@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from conversations import MODERN, PATIENCE_SECONDS, Process, answers, call, protocol_of, request, served, wait_until
 from toolwire import Context, Server
-from toolwire.protocol import Protocol
+from toolwire.protocol.server_protocol import Protocol
 from toolwire_schemas.wire.codec import decode
 
 OVERLOADED = -31001

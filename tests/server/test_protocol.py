@@ -12,8 +12,8 @@ import pydantic
 import pytest
 from conversations import MODERN, answers, call, protocol_of, request
 from toolwire import Server, ToolError
-from toolwire.calls import Call
-from toolwire.protocol import Cancel, Protocol, Send
+from toolwire.protocol.call import Call
+from toolwire.protocol.server_protocol import Cancel, Protocol, Send
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import Text
 

@@ -7,7 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..calls import Call
+    from ..protocol.call import Call
 
 
 class Gate:

@@ -10,7 +10,7 @@ from toolwire_tools import RegistrationError, Tool, tools_of
 from toolwire_tools.registry import teller
 
 from .. import log
-from ..calls import Call
+from ..protocol.call import Call
 from .import_path import target_of
 from .pool import Pool
 from .worker_spec import Order, stamp

@@ -12,7 +12,7 @@ from .gate import Gate
 from .worker_process import NotBegun, Process
 
 if TYPE_CHECKING:
-    from ..calls import Call
+    from ..protocol.call import Call
     from ..timers import Clock
     from .isolated_tool import ProcessTool
     from .worker_spec import Order

@@ -26,7 +26,7 @@ from toolwire_schemas.wire.codec import EncodingError
 from toolwire_tools import Cancelled, NotAnswered, ToolError, guardian
 
 from .. import log
-from ..asking import can_ask
+from ..protocol.elicitation import can_ask
 from . import worker_protocol as peer
 from .endings import ending
 from .worker_spec import STALE, command
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from subprocess import Popen
 
-    from ..calls import Call
+    from ..protocol.call import Call
     from .isolated_tool import ProcessTool
     from .worker_spec import Order
 

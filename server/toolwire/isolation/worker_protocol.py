@@ -12,7 +12,7 @@ from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codes import INTERNAL_ERROR, LATEST_LEGACY
 from toolwire_schemas.wire.framing import Lines, wrap_line
 
-from ..asking import COULD_NOT_ASK
+from ..protocol.elicitation import COULD_NOT_ASK
 
 if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Id

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codes import INVALID_PARAMS, META_SUBSCRIPTION_ID
 
-from .errors import RequestError
+from ..errors import RequestError
 
 if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Id

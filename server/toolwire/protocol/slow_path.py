@@ -22,17 +22,17 @@ from toolwire_schemas.wire.codec import DecodingError, decode
 from toolwire_schemas.wire.codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from toolwire_schemas.wire.framing import Fault
 
-from . import log
-from .asking import Response
-from .calls import Request
-from .errors import RequestError
+from .. import log
+from ..errors import RequestError
+from .call import Request
+from .elicitation import Response
 
 if TYPE_CHECKING:
     from toolwire_schemas.wire.framing import Frame
     from toolwire_schemas.wire.messages import Id
 
-    from .calls import Batch
-    from .protocol import Decision, Protocol
+    from .call import Batch
+    from .server_protocol import Decision, Protocol
 
 DIFFERENCES = {
     "responses": "answered with -32600 by jsonrpcserver; here never, since both sides would go on for ever",

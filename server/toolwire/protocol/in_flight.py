@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.wire.codes import INVALID_REQUEST, OVERLOADED
 from toolwire_tools import Cancelled, NotAnswered
 
-from . import log
-from .asking import Asked, Questions, Response
-from .errors import RequestError
+from .. import log
+from ..errors import RequestError
+from .elicitation import Asked, Questions, Response
 from .subscriptions import Subscriptions
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.wire.messages import Id
 
-    from .calls import Call, Origin
+    from .call import Call, Origin
 
 
 class Ledger:

@@ -22,7 +22,7 @@ from toolwire_schemas.wire.codes import (
     UNSUPPORTED_PROTOCOL_VERSION,
 )
 
-from .errors import RequestError
+from ..errors import RequestError
 
 if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Id

@@ -29,17 +29,18 @@ from toolwire_schemas.wire.codes import (
 )
 from toolwire_tools import ArgumentsError, CannotAsk, ToolError, failure
 
-from . import lifecycle, log
-from .asking import Asked, Reply, Response, can_ask, check_can_ask, input_response
-from .calls import Batch, Call, Host, Origin, Request
-from .errors import RequestError
-from .ledger import Ledger
+from .. import log
+from ..errors import RequestError
+from . import lifecycle
+from .call import Batch, Call, Host, Origin, Request
+from .elicitation import Asked, Reply, Response, can_ask, check_can_ask, input_response
+from .in_flight import Ledger
 
 if TYPE_CHECKING:
     from toolwire_schemas.wire.framing import Frame
     from toolwire_schemas.wire.messages import Id
 
-    from .catalogue import Catalogue
+    from .catalog import Catalogue
 
 DEFAULT_MAX_RESULT_BYTES = 10 * 1024 * 1024 - 64 * 1024
 """The TypeScript clients give up at 10 MiB in their buffer, which may hold the start of the next message too."""
@@ -218,7 +219,7 @@ class Protocol:
         if response is not None and response.is_one():
             return self.answered(response)
         try:
-            from . import strict
+            from . import slow_path as strict
 
             return strict.receive(frame, self)
         except Exception as bug:  # the outer edge of the thread that reads, which must go on

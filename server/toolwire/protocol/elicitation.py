@@ -16,12 +16,12 @@ from toolwire_schemas.wire.codec import decode
 from toolwire_schemas.wire.codes import INVALID_PARAMS
 from toolwire_tools import Cancelled, CannotAsk, NotAnswered
 
-from .errors import RequestError
+from ..errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .calls import Call
+    from .call import Call
 
 Reply = dict[str, Any] | NotAnswered | Cancelled
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.codes import INVALID_PARAMS
 
-from .errors import RequestError
+from ..errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

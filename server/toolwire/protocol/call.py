@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from toolwire_schemas.wire import messages
 
-from . import log
+from .. import log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Id
     from toolwire_tools import Tool
 
-    from .asking import Asked
-    from .timers import Appointment, Clock
+    from ..timers import Appointment, Clock
+    from .elicitation import Asked
 
 
 class Host(Protocol):

@@ -1,0 +1,1 @@
+"""Decides what each message means; no I/O, no threads."""

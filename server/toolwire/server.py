@@ -16,13 +16,13 @@ from . import stdio
 from .errors import RequestError
 from .protocol.catalog import Catalogue
 from .protocol.lifecycle import Identity
-from .session import Session
+from .runtime.session import Session
 from .settings import settings_of
 
 if TYPE_CHECKING:
     from toolwire_tools import Tool
 
-    from .outlet import Write
+    from .runtime.writer import Write
 
 OnProgress = Callable[[dict[str, Any]], None]
 

@@ -8,7 +8,6 @@ import msgspec
 from toolwire_schemas.wire.framing import DEFAULT_MAX_MESSAGE_BYTES
 from toolwire_tools.sizes import size
 
-from .outlet import DEFAULT_MAX_UNSENT_BYTES
 from .protocol.server_protocol import (
     DEFAULT_MAX_BATCH_ELEMENTS,
     DEFAULT_MAX_PENDING_BYTES,
@@ -16,7 +15,8 @@ from .protocol.server_protocol import (
     DEFAULT_MAX_QUESTIONS,
     DEFAULT_MAX_RESULT_BYTES,
 )
-from .workers import DEFAULT_MAX_ABANDONED, DEFAULT_MAX_WORKERS
+from .runtime.worker_pool import DEFAULT_MAX_ABANDONED, DEFAULT_MAX_WORKERS
+from .runtime.writer import DEFAULT_MAX_UNSENT_BYTES
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from .outlet import Write
-    from .session import Read, Session
+    from .runtime.session import Read, Session
+    from .runtime.writer import Write
     from .settings import Settings
 
 _CHUNK_BYTES = 8 * 1024

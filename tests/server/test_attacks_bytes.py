@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from toolwire.protocol.catalog import Catalogue
 from toolwire.protocol.lifecycle import Identity
-from toolwire.session import Session
+from toolwire.runtime.session import Session
 from toolwire.settings import Settings
 from toolwire_schemas.wire.codec import decode
 from toolwire_schemas.wire.content_length import wrap_with_header

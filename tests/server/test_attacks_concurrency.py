@@ -352,8 +352,8 @@ def test_a_thread_that_cannot_be_started_is_done_without(tmp_path: Path) -> None
 
 def test_workers_that_nobody_needs_any_more_end(tmp_path: Path) -> None:
     source = TOOLS + (
-        "import toolwire.workers\n"
-        "toolwire.workers._IDLE_SECONDS = 0.02\n"
+        "import toolwire.runtime.worker_pool\n"
+        "toolwire.runtime.worker_pool._IDLE_SECONDS = 0.02\n"
         "def workers() -> int:\n"
         "    return sum(thread.name == 'toolwire-worker' for thread in threading.enumerate())\n"
         "__tools__ += [workers]\n"

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import anyio
 import toolwire
-import toolwire.workers
+import toolwire.runtime.worker_pool
 from toolwire_tools import AsyncContext, Context, ToolError, tool_api
 
 PATIENCE_SECONDS = 60.0
@@ -236,7 +236,7 @@ OFFERED = [
 server = toolwire.Server(OFFERED, name="soak")
 
 # A look waits for workers that are idle to end, and need not wait long.
-toolwire.workers._IDLE_SECONDS = 0.25
+toolwire.runtime.worker_pool._IDLE_SECONDS = 0.25
 
 if __name__ == "__main__":
     server.serve()

@@ -12,13 +12,13 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from . import log
+from .. import log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .timers import Clock
-    from .workers import Workers
+    from ..timers import Clock
+    from .worker_pool import Workers
 
 _TICK_SECONDS = 0.002
 """Long beside a quick call (microseconds), short beside what anybody notices."""

@@ -19,12 +19,12 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from . import log
+from .. import log
 
 if TYPE_CHECKING:
     from toolwire_schemas.wire.framing import AutoFraming
 
-    from .timers import Clock
+    from ..timers import Clock
 
 Write = Callable[[bytes], None]
 Task = Callable[[], None]

@@ -12,14 +12,14 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from . import log
+from .. import log
 
 if TYPE_CHECKING:
     from anyio import Event
     from anyio.abc import TaskGroup
 
-    from .protocol.call import Call
-    from .watchdog import Board
+    from ..protocol.call import Call
+    from ..watchdog import Board
 
 Outcome = dict[str, Any] | BaseException
 Deliver = Callable[["Call", Outcome], None]

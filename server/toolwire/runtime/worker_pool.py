@@ -24,13 +24,13 @@ from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from . import log
-from .monitor import Job, Monitor
+from .. import log
+from .stall_monitor import Job, Monitor
 
 if TYPE_CHECKING:
-    from .protocol.call import Call
-    from .timers import Clock
-    from .watchdog import Board
+    from ..protocol.call import Call
+    from ..timers import Clock
+    from ..watchdog import Board
 
 DEFAULT_MAX_WORKERS = 128
 

@@ -18,25 +18,25 @@ from toolwire_schemas.wire.codes import OVERLOADED
 from toolwire_schemas.wire.framing import AutoFraming
 from toolwire_tools import NotAnswered
 
-from . import log
-from .errors import RequestError
-from .loop import Loop, Outcome
-from .outlet import Outlet, Write
-from .protocol.call import Call
-from .protocol.elicitation import Asked, Reply
-from .protocol.server_protocol import Cancel, Protocol, Send, Wake
-from .timers import Clock
-from .watchdog import Board
-from .workers import Answers, Workers
+from .. import log
+from ..errors import RequestError
+from ..protocol.call import Call
+from ..protocol.elicitation import Asked, Reply
+from ..protocol.server_protocol import Cancel, Protocol, Send, Wake
+from ..timers import Clock
+from ..watchdog import Board
+from .event_loop import Loop, Outcome
+from .worker_pool import Answers, Workers
+from .writer import Outlet, Write
 
 if TYPE_CHECKING:
     from toolwire_schemas.wire.framing import Frame
     from toolwire_tools.tool import Gate
 
-    from .protocol.catalog import Catalogue
-    from .protocol.lifecycle import Identity
-    from .settings import Settings
-    from .watchdog import Watchdog
+    from ..protocol.catalog import Catalogue
+    from ..protocol.lifecycle import Identity
+    from ..settings import Settings
+    from ..watchdog import Watchdog
 
 Read = Callable[[], bytes]
 

@@ -1,0 +1,1 @@
+"""Runs calls: session, thread pool, event loop, writer."""

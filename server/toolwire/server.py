@@ -12,12 +12,12 @@ from toolwire_schemas.wire.codec import decode
 from toolwire_schemas.wire.codes import INTERNAL_ERROR
 from toolwire_tools import tools_of
 
-from . import stdio
 from .errors import RequestError
 from .protocol.catalog import Catalogue
 from .protocol.lifecycle import Identity
 from .runtime.session import Session
 from .settings import settings_of
+from .transport import stdio
 
 if TYPE_CHECKING:
     from toolwire_tools import Tool

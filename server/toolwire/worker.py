@@ -13,12 +13,13 @@ import msgspec
 from toolwire_tools import RegistrationError, Tool, cgroups, guardian
 from toolwire_tools.guardian import OUT_OF_MEMORY
 
-from . import log, stdio
+from . import log
 from .errors import LoadError
 from .isolation.worker_protocol import NO_LIMIT
 from .isolation.worker_spec import STALE, Order, stamp
 from .loading.targets import load
 from .server import Server
+from .transport import stdio
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -227,7 +227,7 @@ def test_signals_come_at_any_moment_of_the_start(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import os, signal, sys\n"
-        "import toolwire, toolwire.stdio as stdio\n"
+        "import toolwire, toolwire.transport.stdio as stdio\n"
         "begin = stdio._end_on_signals\n"
         "left = int(sys.argv[1])\n"
         "def trace(frame, event, argument):\n"

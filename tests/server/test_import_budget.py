@@ -126,7 +126,7 @@ def test_what_watches_over_calls_is_imported_for_the_first_call(tmp_path: Path) 
         check=True,
     )
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "toolwire.watchdog" in imported
+    assert "toolwire.transport.watchdog" in imported
     assert imported & {"select", "mmap"} == set()
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 
 import pytest
-from toolwire.polling import polled
+from toolwire.transport.busy_poll import polled
 
 SOON = 50e-6
 """Surely quick enough."""
@@ -90,7 +90,7 @@ def test_nothing_is_looked_out_for_while_a_tool_runs() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "sched_yield"), reason="pipes cannot be polled here")
 def test_a_pipe_is_ready_when_something_is_in_it_and_when_its_other_end_is_closed() -> None:
-    from toolwire.polling import readiness
+    from toolwire.transport.busy_poll import readiness
 
     read, write = os.pipe()
     try:

@@ -256,7 +256,7 @@ def test_a_library_user_serves_with_one_call_and_not_twice(tmp_path: Path) -> No
     script = tmp_path / "script.py"
     script.write_text(
         "import toolwire\n"
-        "from toolwire.stdio import AlreadyClaimed\n"
+        "from toolwire.transport.stdio import AlreadyClaimed\n"
         "def again() -> str:\n"
         "    try:\n"
         "        toolwire.serve([])\n"

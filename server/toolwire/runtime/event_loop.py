@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from ..protocol.call import Call
-    from ..watchdog import Board
+    from ..transport.watchdog import Board
 
 Outcome = dict[str, Any] | BaseException
 Deliver = Callable[["Call", Outcome], None]

@@ -24,7 +24,7 @@ from ..protocol.call import Call
 from ..protocol.elicitation import Asked, Reply
 from ..protocol.server_protocol import Cancel, Protocol, Send, Wake
 from ..timers import Clock
-from ..watchdog import Board
+from ..transport.watchdog import Board
 from .event_loop import Loop, Outcome
 from .worker_pool import Answers, Workers
 from .writer import Outlet, Write
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..protocol.catalog import Catalogue
     from ..protocol.lifecycle import Identity
     from ..settings import Settings
-    from ..watchdog import Watchdog
+    from ..transport.watchdog import Watchdog
 
 Read = Callable[[], bytes]
 

@@ -30,7 +30,7 @@ from .stall_monitor import Job, Monitor
 if TYPE_CHECKING:
     from ..protocol.call import Call
     from ..timers import Clock
-    from ..watchdog import Board
+    from ..transport.watchdog import Board
 
 DEFAULT_MAX_WORKERS = 128
 

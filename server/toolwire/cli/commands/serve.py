@@ -14,7 +14,7 @@ from ...errors import LoadError, UsageError
 from ...loading import importing as imports
 from ...loading import targets as load
 from ...server import Server
-from ...stdio import NotConnected, claim
+from ...transport.stdio import NotConnected, claim
 from ..options import SET, Option, count, one_of, seconds
 from . import Command
 

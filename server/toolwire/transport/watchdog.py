@@ -23,13 +23,13 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from . import log
+from .. import log
 from .descriptors import moved, private_pipe, unchanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .timers import Clock
+    from ..timers import Clock
 
 _PULSE_SECONDS = 0.25
 """How often there is a sign of life while calls are under way; a fraction of what the end may take without any."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .runtime.session import Read
+    from ..runtime.session import Read
 
 _SOON_SECONDS = 200e-6
 """How long to look out, and how quick a host must have been: as long as Linux does."""

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
-from . import log
+from .. import log
+from .busy_poll import polled, readiness
 from .descriptors import private, private_pipe, unchanged
-from .polling import polled, readiness
 from .watchdog import Watchdog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from .runtime.session import Read, Session
-    from .runtime.writer import Write
-    from .settings import Settings
+    from ..runtime.session import Read, Session
+    from ..runtime.writer import Write
+    from ..settings import Settings
 
 _CHUNK_BYTES = 8 * 1024
 """Some eighty calls. With as many as a pipe holds on Linux (64 KiB), a flood of calls was answered a fifth slower: the

@@ -1,0 +1,1 @@
+"""This process's descriptors, signals and exit."""

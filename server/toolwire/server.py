@@ -88,7 +88,7 @@ class Server:
         with self._changing:
             gone = self._catalogue.by_name.get(name)
             if gone is None:
-                from toolwire_tools.suggestions import unknown
+                from toolwire_tools.did_you_mean import unknown
 
                 raise KeyError(unknown("tool", name, self._catalogue.by_name))
             self.replace([tool for tool in self._given if self._catalogue.by_name[tool.name] is not gone])

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 from toolwire_schemas.wire.framing import DEFAULT_MAX_MESSAGE_BYTES
-from toolwire_tools.sizes import size
+from toolwire_tools.byte_sizes import size
 
 from .protocol.server_protocol import (
     DEFAULT_MAX_BATCH_ELEMENTS,
@@ -101,7 +101,7 @@ def settings_of(options: dict[str, Any]) -> Settings:
 
 
 def _mistake(options: dict[str, Any]) -> str | None:
-    from toolwire_tools.suggestions import unknown  # only a mistake needs it
+    from toolwire_tools.did_you_mean import unknown  # only a mistake needs it
 
     for name, value in options.items():
         if name not in Settings.__struct_fields__:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from toolwire.cli.options import Option, Words, as_typed, count, one_of, parse, seconds
 from toolwire.errors import UsageError
-from toolwire_tools.sizes import size
+from toolwire_tools.byte_sizes import size
 
 OPTIONS = (
     Option("--name", "", "NAME"),

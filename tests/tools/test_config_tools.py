@@ -21,7 +21,7 @@ from toolwire_tools import (
     tools_in,
     tools_of,
 )
-from toolwire_tools.suggestions import unknown
+from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.yaml_text import ConfigError
 
 MODULE = '''

@@ -14,9 +14,9 @@ from toolwire_schemas.dialects.lagent import to_entries
 
 from . import docstrings
 from .action_registry import action_name, register
+from .did_you_mean import unknown
 from .errors import RegistrationError
 from .lagent import description_of
-from .suggestions import unknown
 from .toolkit import decorated
 
 if TYPE_CHECKING:

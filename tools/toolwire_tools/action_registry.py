@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .bundled import BUNDLED, class_of
-from .suggestions import unknown
+from .did_you_mean import unknown
 
 if TYPE_CHECKING:
     from .actions import BaseAction

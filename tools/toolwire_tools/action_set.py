@@ -11,7 +11,7 @@ from toolwire_schemas.language import say
 from .action_classes import RUN
 from .action_registry import action_from
 from .actions import BaseAction
-from .suggestions import unknown
+from .did_you_mean import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, KeysView

@@ -11,10 +11,10 @@ from toolwire_schemas.dialects.lagent import to_entry
 from toolwire_schemas.language import say
 
 from .action_classes import RUN, method_of
+from .did_you_mean import unknown
 from .errors import RegistrationError, ToolError
 from .hints import is_async
 from .options import Options, options_of
-from .suggestions import unknown
 from .tool import Tool
 from .toolkit import decorated
 from .unattended import UNATTENDED

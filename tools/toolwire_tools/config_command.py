@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.error_text import shown
 
+from .byte_sizes import size
 from .commands import DEFAULT_MAX_OUTPUT_BYTES, Command
 from .config_parameters import defaults
-from .sizes import size
-from .suggestions import unknown
+from .did_you_mean import unknown
 from .templates import EVERYTHING, Template, parse
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from toolwire_schemas.json_schema.error_text import shown
 from .config import ExecutorName, Function, Reference, ToolConfig, canonical
 from .config_command import KEYS, command
 from .config_parameters import INSTRUCTION, input_schema
+from .did_you_mean import unknown
 from .options import Options, checked
-from .suggestions import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.json_schema.error_text import shown
 from toolwire_schemas.json_schema.subschemas import LISTS, NAMED, ONE
 
-from .suggestions import unknown
+from .did_you_mean import unknown
 
 if TYPE_CHECKING:
     from .yaml_text import Document

@@ -13,10 +13,10 @@ import msgspec
 
 from .config import ExecutorName, Function, ToolConfig, canonical
 from .config_parameters import defaults
+from .did_you_mean import unknown
 from .errors import RegistrationError
 from .options import Options, options_for
 from .step_tools import step_call, takes_instruction
-from .suggestions import unknown
 from .tool import Tool
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Protocol, TypeVar, overload
 
+from .did_you_mean import unknown
 from .errors import CannotAsk
-from .suggestions import unknown
 
 T = TypeVar("T")
 

@@ -6,9 +6,9 @@ import inspect
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
+from .did_you_mean import unknown
 from .errors import RegistrationError
 from .options import ATTRIBUTE, Options, checked
-from .suggestions import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
+from .did_you_mean import unknown
 from .errors import MadeForFastMCP, NotOffered, RegistrationError
 from .options import held, marked
 from .registry import distinct, is_of_fastmcp, teller, tools_of
-from .suggestions import unknown
 from .tool import Tool
 from .toolkit import is_toolkit
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from .byte_sizes import size
+from .did_you_mean import unknown
 from .media_types import is_media_type
-from .sizes import size
-from .suggestions import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -13,8 +13,8 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from .did_you_mean import unknown
 from .step_frame import Frame
-from .suggestions import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

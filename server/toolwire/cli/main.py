@@ -103,7 +103,7 @@ def _help(name: str | None) -> int:
 
 
 def _no_command(word: str) -> str:
-    from toolwire_tools.suggestions import unknown  # only a mistake needs it, and all that comes with it
+    from toolwire_tools.did_you_mean import unknown  # only a mistake needs it, and all that comes with it
 
     if word.startswith("-"):
         return unknown("option", word, ["--help", "--version"]) + "; other options go behind a command"

@@ -102,7 +102,7 @@ def parse(arguments: Sequence[str], options: Sequence[Option]) -> Words:
 
 
 def _no_option(flag: str, options: Sequence[Option]) -> str:
-    from toolwire_tools.suggestions import unknown  # only a mistake needs it, and all that comes with it
+    from toolwire_tools.did_you_mean import unknown  # only a mistake needs it, and all that comes with it
 
     return unknown("option", flag, [option.flag for option in (*options, HELP)])
 

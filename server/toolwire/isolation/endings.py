@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 
+from toolwire_tools.byte_sizes import shown
 from toolwire_tools.guardian import OUT_OF_MEMORY
-from toolwire_tools.sizes import shown
 
 
 def ending(status: int, memory_limit: int | None, *, by_us: bool) -> str:

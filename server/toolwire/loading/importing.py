@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import msgspec
 from toolwire_tools import RegistrationError
-from toolwire_tools.suggestions import unknown
+from toolwire_tools.did_you_mean import unknown
 
 from .. import log
 from ..errors import LoadError

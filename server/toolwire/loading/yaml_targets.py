@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from toolwire_tools.config import ExecutorName, ToolConfig, canonical
 from toolwire_tools.config_files import load_file, tool_files
 from toolwire_tools.config_tools import tool_of
+from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.step_tools import StepCall
-from toolwire_tools.suggestions import unknown
 
 from ..errors import LoadError
 from . import importing as imports

@@ -6,7 +6,7 @@ import io
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolwire_tools.suggestions import unknown
+from toolwire_tools.did_you_mean import unknown
 
 from ...errors import UsageError
 from ..agent_options import check_set

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.published import UnknownSchema, bundle, files_to_export, load, names, text
-from toolwire_tools.suggestions import unknown
+from toolwire_tools.did_you_mean import unknown
 
 from ...errors import UsageError
 from ..open_client import client_of

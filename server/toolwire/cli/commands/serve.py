@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from toolwire_tools.sizes import size
+from toolwire_tools.byte_sizes import size
 
 from ... import log
 from ...errors import LoadError, UsageError

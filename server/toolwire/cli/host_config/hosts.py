@@ -13,7 +13,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_tools.suggestions import unknown
+from toolwire_tools.did_you_mean import unknown
 
 from ...errors import UsageError
 from . import jsonc_edit as jsonc

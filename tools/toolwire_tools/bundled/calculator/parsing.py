@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from toolwire_tools.suggestions import unknown
+from toolwire_tools.did_you_mean import unknown
 
 from .functions import CONSTANTS, FUNCTIONS
 from .limits import MAX_BITS, MAX_CHARACTERS, MAX_DEPTH

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 
+from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.errors import ToolError
-from toolwire_tools.suggestions import unknown
 
 from .folders import open_root
 from .limits import MAX_DEPTH, MAX_LINKS

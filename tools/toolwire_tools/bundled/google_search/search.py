@@ -12,9 +12,9 @@ from toolwire_tools.bundled.settings import positive
 from toolwire_tools.bundled.web.call import Call
 from toolwire_tools.bundled.web.errors import WebError, failed
 from toolwire_tools.decorator import tool_api
+from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.errors import ArgumentsError
 from toolwire_tools.parsers import BaseParser, JsonParser
-from toolwire_tools.suggestions import unknown
 
 from .serper import SERPER, Serper
 from .snippets import PLACES, told

@@ -17,9 +17,9 @@ from toolwire_tools.bundled.files.reading import bytes_of
 from toolwire_tools.bundled.files.writing import put, status
 from toolwire_tools.bundled.needs import extra
 from toolwire_tools.decorator import tool_api
+from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.errors import ArgumentsError, ToolError
 from toolwire_tools.parsers import BaseParser, JsonParser
-from toolwire_tools.suggestions import unknown
 
 from .themes import THEMES, Theme, theme_of
 

@@ -11,11 +11,11 @@ import msgspec
 from toolwire_tools.action_return import ActionReturn
 from toolwire_tools.actions import BaseAction
 from toolwire_tools.bundled.settings import positive
+from toolwire_tools.byte_sizes import size
 from toolwire_tools.context import Context  # read by what describes the tool
 from toolwire_tools.decorator import tool_api
+from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.parsers import BaseParser, JsonParser
-from toolwire_tools.sizes import size
-from toolwire_tools.suggestions import unknown
 
 from .job import DEFAULT_MAX_OUTPUT_BYTES, Job
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from toolwire_tools.suggestions import unknown
+from toolwire_tools.did_you_mean import unknown
 
 if TYPE_CHECKING:
     from toolwire_tools.bundled.web.call import Call

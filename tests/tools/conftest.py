@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 import pytest
-from toolwire_tools import action_registry
+from toolwire_tools.actions import registry as action_registry
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from toolwire_tools import ActionExecutor, BaseAction, get_tool, get_tool_cls, list_tools
-from toolwire_tools.action_registry import UnknownAction
+from toolwire_tools.actions.registry import UnknownAction
 
 SOURCE = "from toolwire_tools import BaseAction\nclass Settled(BaseAction):\n    def run(self) -> int: return {}\n"
 

@@ -6,17 +6,8 @@ from functools import partial
 from typing import Any
 
 import pytest
-from toolwire_tools import (
-    ActionExecutor,
-    BaseAction,
-    Env,
-    JsonParser,
-    TupleParser,
-    action_registry,
-    get_tool,
-    list_tools,
-    tool_api,
-)
+from toolwire_tools import ActionExecutor, BaseAction, Env, JsonParser, TupleParser, get_tool, list_tools, tool_api
+from toolwire_tools.actions import registry as action_registry
 
 IN_JSON = "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称"
 BOLD = {

@@ -113,10 +113,14 @@ __all__ = [  # noqa: RUF022  # as Python sorts
 ]
 
 if TYPE_CHECKING:
-    from .action_registry import get_tool, get_tool_cls, list_tools
-    from .action_return import ActionReturn, ActionStatusCode, ActionValidCode
-    from .actions import AsyncActionMixin, BaseAction
-    from .builtin_actions import FinishAction, InvalidAction, NoAction
+    from .actions.action_return import ActionReturn, ActionStatusCode, ActionValidCode
+    from .actions.base import AsyncActionMixin, BaseAction
+    from .actions.builtin import FinishAction, InvalidAction, NoAction
+    from .actions.executor import ActionExecutor, AsyncActionExecutor
+    from .actions.hooks import ActionPreprocessor, Hook, InternLMActionProcessor, MessageLogger, RemovableHandle
+    from .actions.messages import AgentMessage, AgentStatusCode, FunctionCall, ModelStatusCode
+    from .actions.parsers import BaseParser, JsonParser, ParseError, TupleParser
+    from .actions.registry import get_tool, get_tool_cls, list_tools
     from .bundled.arxiv import ArxivSearch
     from .bundled.calculator import Calculator
     from .bundled.clock import Clock
@@ -131,11 +135,7 @@ if TYPE_CHECKING:
     from .config import ToolConfig
     from .config_files import load_tool_config, load_tool_configs
     from .env import Env
-    from .executor import ActionExecutor, AsyncActionExecutor
-    from .hooks import ActionPreprocessor, Hook, InternLMActionProcessor, MessageLogger, RemovableHandle
     from .instructions import InstructionError, available_skills_and_tools, instruction_prompt, parse_instruction
-    from .messages import AgentMessage, AgentStatusCode, FunctionCall, ModelStatusCode
-    from .parsers import BaseParser, JsonParser, ParseError, TupleParser
     from .step_executor import Executor
     from .steps import AgentStep, StepError, StepState
     from .yaml_text import ConfigError

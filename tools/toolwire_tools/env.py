@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from .action_set import no_such_action
+from .actions.action_set import no_such_action
 from .errors import RegistrationError
 from .sources import Entry, source_of
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 from toolwire_schemas.dialects.lagent import from_entry
 
-from .action_registry import action_from
-from .action_return import ActionReturn
-from .actions import BaseAction
+from .actions.action_return import ActionReturn
+from .actions.base import BaseAction
+from .actions.model_literals import Unreadable, json_value
+from .actions.registry import action_from
 from .errors import ArgumentsError, NotOffered
 from .lagent import description_of
-from .model_text import Unreadable, json_value
 from .registry import tools_of
 from .remote import entries_of, is_server, tool_of, value_of
 from .toolkit import constructed
@@ -22,7 +22,7 @@ from .unattended import UNATTENDED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .api import Api
+    from .actions.api import Api
     from .tool import Tool
 
 

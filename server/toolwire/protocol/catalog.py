@@ -46,7 +46,7 @@ class Catalogue:
         """Return the error for a name no tool has, with the closest ones that exist."""
         from difflib import get_close_matches
 
-        from toolwire_tools.actions import BaseAction
+        from toolwire_tools.actions.base import BaseAction
 
         for tool in self._shown.values():
             action = getattr(tool.function, "__self__", None)

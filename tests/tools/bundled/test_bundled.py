@@ -26,14 +26,14 @@ from toolwire_tools import (
     BaseAction,
     NotOffered,
     ToolError,
-    action_registry,
     get_tool,
     get_tool_cls,
     list_tools,
     tools_of,
 )
+from toolwire_tools.actions import registry as action_registry
+from toolwire_tools.actions.serving import tools_of_action
 from toolwire_tools.bundled import BUNDLED, class_of, needs, readiness
-from toolwire_tools.served_actions import tools_of_action
 
 ROOT = Path(__file__).parents[3]
 OF_EXECUTORS = {"InvalidAction", "NoAction"}

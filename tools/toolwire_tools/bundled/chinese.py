@@ -14,7 +14,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from toolwire_tools.actions import BaseAction
+    from toolwire_tools.actions.base import BaseAction
 
 
 class Api(msgspec.Struct, frozen=True):

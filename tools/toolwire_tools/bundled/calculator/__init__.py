@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from toolwire_tools.actions import BaseAction
+from toolwire_tools.actions.base import BaseAction
+from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ToolError
-from toolwire_tools.parsers import BaseParser, JsonParser
 
 if TYPE_CHECKING:
     from collections.abc import Callable

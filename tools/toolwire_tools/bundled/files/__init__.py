@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NotRequired
 
 import msgspec
 
-from toolwire_tools.actions import BaseAction
+from toolwire_tools.actions.base import BaseAction
+from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.content import Audio, File, Image, Text
 from toolwire_tools.context import Context
 from toolwire_tools.decorator import tool_api
-from toolwire_tools.parsers import BaseParser, JsonParser
 
 from .limits import DEFAULT_MAX_BYTES
 

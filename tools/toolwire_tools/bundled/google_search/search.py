@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.language import say
 
-from toolwire_tools.action_return import ActionReturn
-from toolwire_tools.actions import BaseAction
+from toolwire_tools.actions.action_return import ActionReturn
+from toolwire_tools.actions.base import BaseAction
+from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.bundled.settings import positive
 from toolwire_tools.bundled.web.call import Call
 from toolwire_tools.bundled.web.errors import WebError, failed
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.errors import ArgumentsError
-from toolwire_tools.parsers import BaseParser, JsonParser
 
 from .serper import SERPER, Serper
 from .snippets import PLACES, told

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.language import say
 
-from toolwire_tools.action_return import ActionReturn
-from toolwire_tools.actions import BaseAction
+from toolwire_tools.actions.action_return import ActionReturn
+from toolwire_tools.actions.base import BaseAction
+from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.bundled.needs import extra
 from toolwire_tools.bundled.python_interpreter.child import without_fence
 from toolwire_tools.bundled.settings import positive
 from toolwire_tools.context import Context  # read by what describes the tool
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError, ToolError
-from toolwire_tools.parsers import BaseParser, JsonParser
 
 from .cell import Cell, Picture
 

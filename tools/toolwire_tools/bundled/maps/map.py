@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 import msgspec
 from toolwire_schemas.language import say
 
-from toolwire_tools.actions import BaseAction
+from toolwire_tools.actions.base import BaseAction
+from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.bundled.web.call import Call
 from toolwire_tools.bundled.web.exchange import Limits
 from toolwire_tools.bundled.web.service import Retries, Service
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError
-from toolwire_tools.parsers import BaseParser, JsonParser
 
 from . import nominatim, osrm, overpass
 from .nominatim import Latitude, Longitude, Point

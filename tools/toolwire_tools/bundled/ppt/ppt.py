@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from toolwire_schemas.language import say
 
-from toolwire_tools.actions import BaseAction
+from toolwire_tools.actions.base import BaseAction
+from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.bundled.files.folders import open_root
 from toolwire_tools.bundled.files.places import Located, told
 from toolwire_tools.bundled.files.reading import bytes_of
@@ -19,7 +20,6 @@ from toolwire_tools.bundled.needs import extra
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.errors import ArgumentsError, ToolError
-from toolwire_tools.parsers import BaseParser, JsonParser
 
 from .themes import THEMES, Theme, theme_of
 

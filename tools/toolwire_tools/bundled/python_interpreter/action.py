@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from toolwire_tools.action_return import ActionReturn
-from toolwire_tools.actions import BaseAction
+from toolwire_tools.actions.action_return import ActionReturn
+from toolwire_tools.actions.base import BaseAction
+from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.bundled.settings import positive
 from toolwire_tools.byte_sizes import size
 from toolwire_tools.context import Context  # read by what describes the tool
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.did_you_mean import unknown
-from toolwire_tools.parsers import BaseParser, JsonParser
 
 from .job import DEFAULT_MAX_OUTPUT_BYTES, Job
 

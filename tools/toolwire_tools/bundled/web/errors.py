@@ -11,7 +11,7 @@ ToolError
 
 from __future__ import annotations
 
-from toolwire_tools.action_return import ActionReturn, ActionStatusCode
+from toolwire_tools.actions.action_return import ActionReturn, ActionStatusCode
 from toolwire_tools.errors import ToolError
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.language import say
 
-from toolwire_tools.actions import BaseAction
+from toolwire_tools.actions.base import BaseAction
+from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.bundled.needs import extra
 from toolwire_tools.bundled.settings import positive
 from toolwire_tools.bundled.web.call import Call
@@ -20,7 +21,6 @@ from toolwire_tools.bundled.web.guard import Guard, is_host
 from toolwire_tools.bundled.web.reading import Text, read
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError, ToolError
-from toolwire_tools.parsers import BaseParser, JsonParser
 
 from .cache import Cache
 from .engines import Hit, Settings, engine

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from .errors import ToolError
+from ..errors import ToolError
 
 
 class ActionStatusCode(IntEnum):

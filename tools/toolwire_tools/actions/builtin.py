@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.language import say, speaking
 
+from ..decorator import tool_api
 from .action_return import ActionReturn, ActionStatusCode, ActionValidCode
-from .actions import BaseAction
-from .decorator import tool_api
+from .base import BaseAction
 from .parsers import BaseParser
 
 if TYPE_CHECKING:

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwire_schemas.dialects.lagent import to_entries
 
-from . import docstrings
-from .action_registry import action_name, register
-from .did_you_mean import unknown
-from .errors import RegistrationError
-from .lagent import description_of
-from .toolkit import decorated
+from .. import docstrings
+from ..did_you_mean import unknown
+from ..errors import RegistrationError
+from ..lagent import description_of
+from ..toolkit import decorated
+from .registry import action_name, register
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .actions import BaseAction
+    from .base import BaseAction
 
 RUN = "run"
 """The one API of a simple action."""

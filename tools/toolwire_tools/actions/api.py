@@ -10,19 +10,19 @@ import msgspec
 from toolwire_schemas.dialects.lagent import to_entry
 from toolwire_schemas.language import say
 
-from .action_classes import RUN, method_of
-from .did_you_mean import unknown
-from .errors import RegistrationError, ToolError
-from .hints import is_async
-from .options import Options, options_of
-from .tool import Tool
-from .toolkit import decorated
-from .unattended import UNATTENDED
+from ..did_you_mean import unknown
+from ..errors import RegistrationError, ToolError
+from ..hints import is_async
+from ..options import Options, options_of
+from ..tool import Tool
+from ..toolkit import decorated
+from ..unattended import UNATTENDED
+from .metaclass import RUN, method_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .actions import BaseAction
+    from .base import BaseAction
 
 _WHATEVER = {"type": "object"}
 """Takes the place of a return hint, which may have no form in JSON either. Within the process nobody looks at it."""

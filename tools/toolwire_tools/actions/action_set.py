@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.language import say
 
-from .action_classes import RUN
-from .action_registry import action_from
-from .actions import BaseAction
-from .did_you_mean import unknown
+from ..did_you_mean import unknown
+from .base import BaseAction
+from .metaclass import RUN
+from .registry import action_from
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, KeysView

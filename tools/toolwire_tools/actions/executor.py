@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.language import say, speaking
 
 from .action_calls import is_async
-from .action_registry import action_from
 from .action_set import ActionSet, no_such_action
-from .builtin_actions import FinishAction, InvalidAction, NoAction
+from .builtin import FinishAction, InvalidAction, NoAction
 from .hooks import RemovableHandle, methods_of
 from .messages import AgentMessage, asked_for
+from .registry import action_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ..tool import Tool
     from .action_return import ActionReturn
-    from .actions import BaseAction
-    from .tool import Tool
+    from .base import BaseAction
 
 
 class _Executor(ActionSet):
@@ -80,7 +80,7 @@ class _Executor(ActionSet):
 
     @staticmethod
     def __toolwire_tools__(executor: Any) -> list[Tool]:
-        from .served_actions import tools_of_executor
+        from .serving import tools_of_executor
 
         return tools_of_executor(executor)
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.language import speaking
 
+from ..errors import ArgumentsError
+from ..failures import text_of
 from .action_return import ActionReturn, ActionStatusCode
 from .api import api_of
-from .errors import ArgumentsError
-from .failures import text_of
 from .parsers import ParseError
 
 if TYPE_CHECKING:
-    from .actions import BaseAction
+    from .base import BaseAction
 
 
 def is_async(action: BaseAction) -> bool:

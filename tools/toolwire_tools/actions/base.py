@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from toolwire_schemas.language import checked, language
 
 from . import action_calls
-from .action_classes import RUN, ActionMeta, NotSetUp, complete
 from .api import Api, apis_of
+from .metaclass import RUN, ActionMeta, NotSetUp, complete
 from .parsers import BaseParser, JsonParser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..tool import Tool
     from .action_return import ActionReturn
-    from .tool import Tool
 
 
 class BaseAction(metaclass=ActionMeta):
@@ -62,7 +62,7 @@ class BaseAction(metaclass=ActionMeta):
         if description:
             complete(self._description, type(self))
         elif self.__toolwire_language__ == "zh":
-            from .bundled.chinese import describe
+            from ..bundled.chinese import describe
 
             describe(self._description, type(self))
         self._name = self._description["name"]
@@ -99,7 +99,7 @@ class BaseAction(metaclass=ActionMeta):
 
     @staticmethod
     def __toolwire_tools__(action: BaseAction | type[BaseAction]) -> list[Tool]:
-        from .served_actions import tools_of_action
+        from .serving import tools_of_action
 
         return tools_of_action(action)
 

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..errors import NotOffered, RegistrationError
+from ..tool import Tool
+from ..toolkit import constructed
 from .action_calls import is_async
 from .action_return import ActionReturn
-from .actions import AsyncActionMixin, BaseAction
-from .errors import NotOffered, RegistrationError
+from .base import AsyncActionMixin, BaseAction
 from .executor import AsyncActionExecutor
-from .tool import Tool
-from .toolkit import constructed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..options import Options
     from .api import Api
     from .executor import ActionExecutor
-    from .options import Options
 
 _ANY_OBJECT = {"type": "object"}
 
@@ -95,7 +95,7 @@ def _tool(api: Api) -> Tool:
     tool = _plain(api)
     if api.action.__toolwire_language__ == "en":
         return tool
-    from .bundled.chinese import entry
+    from ..bundled.chinese import entry
 
     return tool.in_language(api.action.__toolwire_language__, entry(tool.describe(), api.description))
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.language import checked, language, say
 
+from ..content import Content
+from ..errors import ArgumentsError
+from ..returns import plain_result
 from .action_content import item_of
 from .api import api_of
-from .content import Content
-from .errors import ArgumentsError
-from .model_text import Unreadable, json_value, literal_value, refuse_unsayable
-from .returns import plain_result
+from .model_literals import Unreadable, json_value, literal_value, refuse_unsayable
 
 if TYPE_CHECKING:
-    from .actions import BaseAction
+    from .base import BaseAction
 
 
 class ParseError(Exception):

@@ -9,11 +9,11 @@ import warnings
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from .bundled import BUNDLED, class_of
-from .did_you_mean import unknown
+from ..bundled import BUNDLED, class_of
+from ..did_you_mean import unknown
 
 if TYPE_CHECKING:
-    from .actions import BaseAction
+    from .base import BaseAction
 
 _LAGENTS = (
     "BaseAction",
@@ -81,7 +81,7 @@ def list_tools(with_class: bool = False) -> Any:
 
     Only the pairs import the bundled ones.
     """
-    from . import actions
+    from . import base as actions
 
     there = {**BUNDLED, **_classes}
     names = [name for name in dict.fromkeys([*_LAGENTS, *there]) if name in there]

@@ -1,0 +1,1 @@
+"""Lagent compatibility: BaseAction, executor, parsers, hooks."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from toolwire_schemas.lint.portability import Finding
-    from toolwire_tools.bundled.readiness import Readiness
+    from toolwire_tools.bundled.availability import Readiness
 
 _WIDTH = 100
 """How wide text is that does not go to a terminal."""

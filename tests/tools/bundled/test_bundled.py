@@ -33,7 +33,9 @@ from toolwire_tools import (
 )
 from toolwire_tools.actions import registry as action_registry
 from toolwire_tools.actions.serving import tools_of_action
-from toolwire_tools.bundled import BUNDLED, class_of, needs, readiness
+from toolwire_tools.bundled import BUNDLED, class_of
+from toolwire_tools.bundled import availability as readiness
+from toolwire_tools.bundled import requirements as needs
 
 ROOT = Path(__file__).parents[3]
 OF_EXECUTORS = {"InvalidAction", "NoAction"}

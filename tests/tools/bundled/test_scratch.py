@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from toolwire_tools.bundled.scratch import Scratch
+from toolwire_tools.bundled.temp_folders import Scratch
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there")
 
 USES_ONE = """
 import os, subprocess, sys
-from toolwire_tools.bundled.scratch import Scratch
+from toolwire_tools.bundled.temp_folders import Scratch
 path = Scratch("test").path
 open(os.path.join(path, "file"), "w").close()
 started = subprocess.Popen(

@@ -107,7 +107,7 @@ def _lint(words: Words) -> int:
 
 
 def _bundled(words: Words) -> int:
-    from toolwire_tools.bundled.readiness import readiness
+    from toolwire_tools.bundled.availability import readiness
 
     if words.words or words.command or "set" in words.options:
         raise UsageError("--bundled lists all of the tools that come with Toolwire: name no target")

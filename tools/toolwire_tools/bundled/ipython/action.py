@@ -14,8 +14,8 @@ from toolwire_schemas.language import say
 from toolwire_tools.actions.action_return import ActionReturn
 from toolwire_tools.actions.base import BaseAction
 from toolwire_tools.actions.parsers import BaseParser, JsonParser
-from toolwire_tools.bundled.needs import extra
 from toolwire_tools.bundled.python_interpreter.child import without_fence
+from toolwire_tools.bundled.requirements import extra
 from toolwire_tools.bundled.settings import positive
 from toolwire_tools.context import Context  # read by what describes the tool
 from toolwire_tools.decorator import tool_api

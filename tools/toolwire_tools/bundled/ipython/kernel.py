@@ -26,7 +26,7 @@ from jupyter_client.client import KernelClient
 from jupyter_client.connect import write_connection_file
 
 from toolwire_tools import guardian
-from toolwire_tools.bundled.scratch import Scratch
+from toolwire_tools.bundled.temp_folders import Scratch
 from toolwire_tools.errors import ToolError
 from toolwire_tools.lifeline import end_when_closed
 

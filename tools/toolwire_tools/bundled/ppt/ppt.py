@@ -16,7 +16,7 @@ from toolwire_tools.bundled.files.folders import open_root
 from toolwire_tools.bundled.files.places import Located, told
 from toolwire_tools.bundled.files.reading import bytes_of
 from toolwire_tools.bundled.files.writing import put, status
-from toolwire_tools.bundled.needs import extra
+from toolwire_tools.bundled.requirements import extra
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.errors import ArgumentsError, ToolError

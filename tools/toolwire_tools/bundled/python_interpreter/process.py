@@ -24,7 +24,7 @@ from functools import cache
 from subprocess import PIPE
 from typing import TYPE_CHECKING, Any
 
-from toolwire_tools.bundled.scratch import Scratch
+from toolwire_tools.bundled.temp_folders import Scratch
 from toolwire_tools.errors import ToolError
 from toolwire_tools.lifeline import end_when_closed
 

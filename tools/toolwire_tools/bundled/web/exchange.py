@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import msgspec
 from toolwire_schemas.wire import codec
 
-from toolwire_tools.bundled.needs import extra
+from toolwire_tools.bundled.requirements import extra
 
 from .call import THREAD
 from .charsets import decoded

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from toolwire_tools.bundled.needs import extra
+from toolwire_tools.bundled.requirements import extra
 
 from .errors import Unusable
 from .extracting import without_links

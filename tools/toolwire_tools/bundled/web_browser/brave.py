@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolwire_tools.bundled.needs import key
+from toolwire_tools.bundled.requirements import key
 from toolwire_tools.bundled.web.exchange import Limits
 from toolwire_tools.bundled.web.service import Service
 

@@ -13,7 +13,7 @@ from toolwire_schemas.language import say
 
 from toolwire_tools.actions.base import BaseAction
 from toolwire_tools.actions.parsers import BaseParser, JsonParser
-from toolwire_tools.bundled.needs import extra
+from toolwire_tools.bundled.requirements import extra
 from toolwire_tools.bundled.settings import positive
 from toolwire_tools.bundled.web.call import Call
 from toolwire_tools.bundled.web.exchange import Limits

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolwire_tools.bundled.needs import extra
+from toolwire_tools.bundled.requirements import extra
 from toolwire_tools.bundled.web.errors import Unusable
 from toolwire_tools.bundled.web.exchange import Limits
 from toolwire_tools.bundled.web.service import Service

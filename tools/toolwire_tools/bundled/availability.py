@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import msgspec
 
 from . import BUNDLED, Entry
-from .needs import EXTRAS, how_to_install
+from .requirements import EXTRAS, how_to_install
 
 _PROGRAMS = {
     "bwrap": "keeps what runs apart from the rest of the machine; install bubblewrap",

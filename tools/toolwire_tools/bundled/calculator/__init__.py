@@ -68,9 +68,9 @@ class Calculator(BaseAction):
         Args:
             expression: what to calculate, such as `(1 + 2/3) * sqrt(16)`
         """
+        from .evaluate import run
+        from .format import shown
         from .parsing import Fault, parse
-        from .running import run
-        from .showing import shown
 
         try:
             return shown(run(parse(expression)))

@@ -100,7 +100,7 @@ class Clock(BaseAction):
             from_zone: the zone of a time that is written without an offset
             which: of a time that clocks show twice, when they are set back
         """
-        from .moments import moved, read, shown
+        from .datetimes import moved, read, shown
         from .zones import zone_named
 
         moment, notes = read(time, zone_named(from_zone or self._zone), which)
@@ -135,7 +135,7 @@ class Clock(BaseAction):
             seconds: seconds that pass
             zone: the zone whose calendar and clocks count
         """
-        from .moments import later, moved, read, shown
+        from .datetimes import later, moved, read, shown
         from .zones import zone_named
 
         place = zone_named(zone or self._zone)
@@ -157,7 +157,7 @@ class Clock(BaseAction):
             end: likewise
             zone: the zone of times that are written without an offset, and of the calendar
         """
-        from .moments import between, moved, read
+        from .datetimes import between, moved, read
         from .zones import zone_named
 
         place = zone_named(zone or self._zone)

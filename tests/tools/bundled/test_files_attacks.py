@@ -19,7 +19,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as with_settings
 from hypothesis import strategies as st
 from toolwire_tools import Context, Text, ToolError, tools_of
-from toolwire_tools.bundled.files import Files, folders, patterns
+from toolwire_tools.bundled.files import Files, folders
+from toolwire_tools.bundled.files import regex as patterns
 from toolwire_tools.unattended import UNATTENDED
 
 CONTEXT = Context(UNATTENDED)

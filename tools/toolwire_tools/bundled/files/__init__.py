@@ -104,7 +104,7 @@ class Files(BaseAction):
             max_bytes: the size up to which files are read, searched and written
         """
         super().__init__(description, parser, enable, lang=lang)
-        from .places import Places
+        from .roots import Places
 
         if max_bytes < 1:
             raise ValueError(f"max_bytes must be at least 1, not {max_bytes}")

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from .limits import MAX_DEPTH, MAX_ENTRIES, MAX_LISTED
-from .places import told
+from .roots import told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from . import Entry, Listing
     from .folders import Folder
-    from .places import Places
+    from .roots import Places
 
 
 class Thing(msgspec.Struct, frozen=True):

@@ -11,13 +11,13 @@ from toolwire_tools.errors import ToolError
 from toolwire_tools.media_types import media_type_of, media_type_of_path
 
 from .limits import MAX_DATA_BYTES, MAX_TEXT
-from .places import told
+from .roots import told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .folders import Folder
-    from .places import Places
+    from .roots import Places
 
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """Those that models look at."""

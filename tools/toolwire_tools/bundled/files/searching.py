@@ -12,8 +12,8 @@ from toolwire_tools.errors import ToolError
 
 from .limits import MAX_LINE, MAX_MATCHES, MAX_SECONDS
 from .listing import Walk
-from .patterns import Pattern
 from .reading import bytes_of, is_binary, text_of
+from .regex import Pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from . import Found, Match
     from .listing import Thing
-    from .places import Places
+    from .roots import Places
 
 Hit = tuple[int, str]
 """A line's number and its text."""

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from toolwire_tools.errors import ToolError
 
 from .limits import MAX_EDITS_SHOWN
-from .places import told
 from .reading import bytes_of, check_kind, is_binary
+from .roots import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from . import Changed
     from .folders import Folder
-    from .places import Located, Places
+    from .roots import Located, Places
 
 _MAX_SHOWN = 200
 

@@ -13,8 +13,8 @@ from toolwire_schemas.language import say
 from toolwire_tools.actions.base import BaseAction
 from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.bundled.files.folders import open_root
-from toolwire_tools.bundled.files.places import Located, told
 from toolwire_tools.bundled.files.reading import bytes_of
+from toolwire_tools.bundled.files.roots import Located, told
 from toolwire_tools.bundled.files.writing import put, status
 from toolwire_tools.bundled.requirements import extra
 from toolwire_tools.decorator import tool_api

@@ -11,7 +11,7 @@ from tools.bundled.stand_ins.server import Answer, StandIn, error, json_answer, 
 from tools.bundled.stand_ins.time import Hours
 from toolwire_tools import ActionReturn, ActionStatusCode
 from toolwire_tools.bundled import GoogleSearch
-from toolwire_tools.bundled.google_search import snippets
+from toolwire_tools.bundled.google_search import format as snippets
 
 TWO = serper([("https://a.example/", "A", "about a"), ("https://b.example/", "B", "about b")])
 TEA = {"query": "tea"}

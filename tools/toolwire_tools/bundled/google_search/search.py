@@ -16,8 +16,8 @@ from toolwire_tools.decorator import tool_api
 from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.errors import ArgumentsError
 
+from .format import PLACES, told
 from .serper import SERPER, Serper
-from .snippets import PLACES, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable

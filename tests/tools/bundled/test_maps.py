@@ -20,8 +20,8 @@ from toolwire_tools import ActionReturn, ActionStatusCode, Cancelled, Context, T
 from toolwire_tools.bundled import BINGMap
 from toolwire_tools.bundled.maps import map as maps
 from toolwire_tools.bundled.maps import nominatim, osrm, overpass
-from toolwire_tools.bundled.maps.kinds import kinds
 from toolwire_tools.bundled.maps.nominatim import Point
+from toolwire_tools.bundled.maps.place_kinds import kinds
 from toolwire_tools.bundled.web.errors import Refused, Unusable
 
 BY = {"attribution": "© OpenStreetMap contributors"}

@@ -14,8 +14,8 @@ import msgspec
 from toolwire_tools.bundled.web.exchange import typed
 from toolwire_tools.errors import ToolError
 
-from .kinds import KEYS, NAMED, kinds
 from .nominatim import Latitude, Longitude, Point
+from .place_kinds import KEYS, NAMED, kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ import pytest
 from callers import RecordingCaller
 from toolwire_tools import ToolError
 from toolwire_tools.bundled import class_of
-from toolwire_tools.bundled.python_interpreter.protection import protection
+from toolwire_tools.bundled.python_interpreter.sandbox_probe import protection
 from toolwire_tools.bundled.python_interpreter.syscalls import Machine, _steps
 from toolwire_tools.registry import tools_of
 

@@ -14,7 +14,7 @@ from running_code import called, failure, need_sandbox, texts
 from toolwire_schemas.wire.codec import decode, encode
 from toolwire_tools import ActionExecutor, ActionStatusCode, ToolError, get_tool
 from toolwire_tools.bundled import class_of
-from toolwire_tools.bundled.python_interpreter import protection as protecting
+from toolwire_tools.bundled.python_interpreter import sandbox_probe as protecting
 from toolwire_tools.bundled.python_interpreter.job import Ended, Job
 from toolwire_tools.bundled.python_interpreter.outcome import outcome
 

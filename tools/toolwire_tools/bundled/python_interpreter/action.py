@@ -119,7 +119,7 @@ class PythonInterpreter(BaseAction):
     def _run(self, code: str, context: Context) -> ActionReturn:
         from .outcome import outcome
         from .process import execute
-        from .protection import protection
+        from .sandbox_probe import protection
 
         found = protection(self._sandbox)
         if not found.sandboxed and self._sandbox == "auto":

@@ -19,7 +19,8 @@ from tools.bundled.stand_ins.server import Answer, StandIn, dripping, error, jso
 from tools.bundled.stand_ins.time import Hours
 from toolwire_tools import ActionReturn, ActionStatusCode, Cancelled, Context
 from toolwire_tools.bundled import GoogleScholar
-from toolwire_tools.bundled.scholar import answers, results
+from toolwire_tools.bundled.scholar import format as results
+from toolwire_tools.bundled.scholar import responses as answers
 from toolwire_tools.bundled.web.errors import Refused, Unreachable, Unusable, WebError
 
 KEY = "serpapi-key-of-mine"

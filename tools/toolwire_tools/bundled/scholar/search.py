@@ -14,7 +14,8 @@ from toolwire_tools.bundled.web.service import Service
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ToolError
 
-from . import answers, results
+from . import format as results
+from . import responses as answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

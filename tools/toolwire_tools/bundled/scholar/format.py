@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from toolwire_tools.bundled.web.errors import WebError
 
-from .answers import Author
+from .responses import Author
 
 if TYPE_CHECKING:
-    from .answers import Answer, AuthorPage, Citations, Papers, Profiles
+    from .responses import Answer, AuthorPage, Citations, Papers, Profiles
 
 _MOST = 3
 """How many papers and articles are told of, as Lagent did."""

@@ -33,7 +33,7 @@ def arxiv() -> Iterator[StandIn]:
 @pytest.fixture(autouse=True)
 def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
     hours = Hours()
-    monkeypatch.setattr("toolwire_tools.bundled.web.call.WATCH", hours.watch)
+    monkeypatch.setattr("toolwire_tools.bundled.web.deadline.WATCH", hours.watch)
     return hours
 
 

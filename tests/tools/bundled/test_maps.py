@@ -46,7 +46,7 @@ def hours(monkeypatch: pytest.MonkeyPatch) -> Hours:
     for variable in ("NOMINATIM_URL", "OSRM_URL", "OVERPASS_URL", "BING_MAP_KEY"):
         monkeypatch.delenv(variable, raising=False)
     hours = Hours()
-    monkeypatch.setattr("toolwire_tools.bundled.web.call.WATCH", hours.watch)
+    monkeypatch.setattr("toolwire_tools.bundled.web.deadline.WATCH", hours.watch)
     return hours
 
 

@@ -23,12 +23,12 @@ from tools.bundled.stand_ins.server import (
     text_answer,
 )
 from toolwire_tools import Cancelled, Context
-from toolwire_tools.bundled.web import exchange
-from toolwire_tools.bundled.web.call import Call, Watch
+from toolwire_tools.bundled.web import http as exchange
+from toolwire_tools.bundled.web.deadline import Call, Watch
 from toolwire_tools.bundled.web.errors import NotOpened, Refused, Unreachable, Unusable
-from toolwire_tools.bundled.web.exchange import Limits
-from toolwire_tools.bundled.web.guard import Guard
+from toolwire_tools.bundled.web.http import Limits
 from toolwire_tools.bundled.web.pages import Page, fetch
+from toolwire_tools.bundled.web.ssrf_guard import Guard
 
 GUARD = Guard(("page.example",))
 BOMB = text_answer(gzip.compress(b" " * 60_000_000), **{"content-encoding": "gzip"})
@@ -51,7 +51,7 @@ class Names:
 @pytest.fixture(autouse=True)
 def names(monkeypatch: pytest.MonkeyPatch) -> Names:
     names = Names()
-    monkeypatch.setattr("toolwire_tools.bundled.web.guard._resolved", names)
+    monkeypatch.setattr("toolwire_tools.bundled.web.ssrf_guard._resolved", names)
     return names
 
 
@@ -282,7 +282,7 @@ def test_a_look_up_that_hangs_is_left_alone(server: StandIn, monkeypatch: pytest
         server.released.wait(20)
         return []
 
-    monkeypatch.setattr("toolwire_tools.bundled.web.guard._resolved", hang)
+    monkeypatch.setattr("toolwire_tools.bundled.web.ssrf_guard._resolved", hang)
     with pytest.raises(Unreachable, match=r"looking up the host of .* took too long"):
         get(server, call=Call(seconds=5, watch=Watch(elapsed=itertools.count().__next__)))
 

@@ -12,13 +12,13 @@ from callers import RecordingCaller
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_tools import Cancelled, Context, ToolError
-from toolwire_tools.bundled.web import reading
-from toolwire_tools.bundled.web.call import Call
+from toolwire_tools.bundled.web import page_text as reading
 from toolwire_tools.bundled.web.charsets import decoded
+from toolwire_tools.bundled.web.deadline import Call
 from toolwire_tools.bundled.web.errors import Unusable
-from toolwire_tools.bundled.web.extracting import texts
+from toolwire_tools.bundled.web.extract_process import texts
+from toolwire_tools.bundled.web.page_text import Text, read
 from toolwire_tools.bundled.web.pages import Page
-from toolwire_tools.bundled.web.reading import Text, read
 
 HTML = "text/html; charset=utf-8"
 

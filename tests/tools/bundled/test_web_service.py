@@ -31,12 +31,13 @@ from tools.bundled.stand_ins.server import (
 )
 from tools.bundled.stand_ins.time import Hours
 from toolwire_tools import Cancelled, Context, ToolError
-from toolwire_tools.bundled.web import exchange, refusals
-from toolwire_tools.bundled.web.call import Call, Watch
+from toolwire_tools.bundled.web import error_responses as refusals
+from toolwire_tools.bundled.web import http as exchange
+from toolwire_tools.bundled.web.deadline import Call, Watch
+from toolwire_tools.bundled.web.error_responses import asked_wait
 from toolwire_tools.bundled.web.errors import Refused, Unreachable, Unusable, WebError
-from toolwire_tools.bundled.web.exchange import Limits
-from toolwire_tools.bundled.web.pace import Pace
-from toolwire_tools.bundled.web.refusals import asked_wait
+from toolwire_tools.bundled.web.http import Limits
+from toolwire_tools.bundled.web.rate_limit import Pace
 from toolwire_tools.bundled.web.service import Retries, Service
 
 KEY = "s3cret/key+of=mine"

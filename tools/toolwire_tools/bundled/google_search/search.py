@@ -10,7 +10,7 @@ from toolwire_tools.actions.action_return import ActionReturn
 from toolwire_tools.actions.base import BaseAction
 from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.bundled.settings import positive
-from toolwire_tools.bundled.web.call import Call
+from toolwire_tools.bundled.web.deadline import Call
 from toolwire_tools.bundled.web.errors import WebError, failed
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.did_you_mean import unknown

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_tools.bundled.requirements import key
 from toolwire_tools.bundled.web.errors import Unusable
-from toolwire_tools.bundled.web.exchange import Limits
+from toolwire_tools.bundled.web.http import Limits
 from toolwire_tools.bundled.web.service import Service
 
 if TYPE_CHECKING:
-    from toolwire_tools.bundled.web.call import Call
+    from toolwire_tools.bundled.web.deadline import Call
 
 SERPER = "https://google.serper.dev"
 VARIABLE = "SERPER_API_KEY"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from toolwire_tools.bundled.web.exchange import typed
+from toolwire_tools.bundled.web.http import typed
 from toolwire_tools.errors import ToolError
 
 Latitude = Annotated[float, msgspec.Meta(ge=-90, le=90)]

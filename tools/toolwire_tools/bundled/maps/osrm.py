@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from toolwire_tools.bundled.web.exchange import typed
+from toolwire_tools.bundled.web.http import typed
 from toolwire_tools.errors import ToolError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from toolwire_tools.bundled.web.exchange import typed
+from toolwire_tools.bundled.web.http import typed
 from toolwire_tools.errors import ToolError
 
 from .nominatim import Latitude, Longitude, Point

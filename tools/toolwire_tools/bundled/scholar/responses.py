@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from toolwire_tools.bundled.web.errors import WebError
-from toolwire_tools.bundled.web.exchange import typed
+from toolwire_tools.bundled.web.http import typed
 
 T = TypeVar("T", bound="Answer")
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from toolwire_tools.actions.base import BaseAction
 from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.bundled.requirements import key
-from toolwire_tools.bundled.web.call import Call
-from toolwire_tools.bundled.web.exchange import Limits
+from toolwire_tools.bundled.web.deadline import Call
+from toolwire_tools.bundled.web.http import Limits
 from toolwire_tools.bundled.web.service import Service
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ToolError

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 import httpx2
 import msgspec
 
+from .error_responses import refusal
 from .errors import NotOpened, Unreachable, Unusable
-from .exchange import Limits, Request, send
-from .guard import Guard, page_url, shown
-from .refusals import refusal
+from .http import Limits, Request, send
+from .ssrf_guard import Guard, page_url, shown
 
 if TYPE_CHECKING:
     import ssl
 
-    from .call import Call, Leaving
+    from .deadline import Call, Leaving
 
 _MAX_ADDRESSES = 3
 _ACCEPTED = "text/html, application/xhtml+xml, text/plain;q=0.9, text/*;q=0.8, application/json;q=0.8, */*;q=0.1"

@@ -15,15 +15,15 @@ from toolwire_schemas.wire import codec
 
 from toolwire_tools.errors import ToolError
 
+from .error_responses import refusal
 from .errors import WebError
-from .exchange import Limits, Reply, Request, send
-from .pace import Pace
-from .refusals import refusal
+from .http import Limits, Reply, Request, send
+from .rate_limit import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from .call import Call
+    from .deadline import Call
 
 _MAX_REDIRECTS = 3
 _MAX_HOLD_SECONDS = 60.0

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolwire_tools.bundled.requirements import key
-from toolwire_tools.bundled.web.exchange import Limits
+from toolwire_tools.bundled.web.http import Limits
 from toolwire_tools.bundled.web.service import Service
 
 from .hits import at, hits
 
 if TYPE_CHECKING:
-    from toolwire_tools.bundled.web.call import Call
+    from toolwire_tools.bundled.web.deadline import Call
 
     from .engines import Hit, Settings
 

@@ -15,10 +15,10 @@ from toolwire_tools.actions.base import BaseAction
 from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.bundled.requirements import extra
 from toolwire_tools.bundled.settings import positive
-from toolwire_tools.bundled.web.call import Call
-from toolwire_tools.bundled.web.exchange import Limits
-from toolwire_tools.bundled.web.guard import Guard, is_host
-from toolwire_tools.bundled.web.reading import Text, read
+from toolwire_tools.bundled.web.deadline import Call
+from toolwire_tools.bundled.web.http import Limits
+from toolwire_tools.bundled.web.page_text import Text, read
+from toolwire_tools.bundled.web.ssrf_guard import Guard, is_host
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError, ToolError
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolwire_tools.bundled.requirements import extra
 from toolwire_tools.bundled.web.errors import Unusable
-from toolwire_tools.bundled.web.exchange import Limits
+from toolwire_tools.bundled.web.http import Limits
 from toolwire_tools.bundled.web.service import Service
 
 from .engines import Hit
@@ -18,7 +18,7 @@ from .engines import Hit
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-    from toolwire_tools.bundled.web.call import Call
+    from toolwire_tools.bundled.web.deadline import Call
 
     from .engines import Settings
 

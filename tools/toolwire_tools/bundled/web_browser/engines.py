@@ -9,7 +9,7 @@ import msgspec
 from toolwire_tools.did_you_mean import unknown
 
 if TYPE_CHECKING:
-    from toolwire_tools.bundled.web.call import Call
+    from toolwire_tools.bundled.web.deadline import Call
 
 
 class Hit(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from toolwire_tools.bundled.google_search.serper import SERPER, Serper
 from .hits import hits
 
 if TYPE_CHECKING:
-    from toolwire_tools.bundled.web.call import Call
+    from toolwire_tools.bundled.web.deadline import Call
 
     from .engines import Hit, Settings
 

@@ -6,14 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from toolwire_tools.bundled.web.errors import Refused, Unusable
-from toolwire_tools.bundled.web.exchange import Limits
+from toolwire_tools.bundled.web.http import Limits
 from toolwire_tools.bundled.web.service import Service
 from toolwire_tools.errors import ToolError
 
 from .hits import at, hits
 
 if TYPE_CHECKING:
-    from toolwire_tools.bundled.web.call import Call
+    from toolwire_tools.bundled.web.deadline import Call
 
     from .engines import Hit, Settings
 

@@ -1,4 +1,4 @@
-"""The text of a page, in a process of its own: `python -m toolwire_tools.bundled.web.extracting TYPE URL < PAGE`.
+"""The text of a page, in a process of its own: `python -m toolwire_tools.bundled.web.extract_process TYPE URL < PAGE`.
 
 Strategy. A page may be made to keep an HTML parser busy for hours, to fill the memory or to crash its C code. So this
 process has limits that the system enforces, and whoever started it ends it when its time is over. It writes a line of

@@ -12,12 +12,12 @@ import msgspec
 from toolwire_tools.bundled.requirements import extra
 
 from .errors import Unusable
-from .extracting import without_links
-from .guard import shown
-from .pace import Pace
+from .extract_process import without_links
+from .rate_limit import Pace
+from .ssrf_guard import shown
 
 if TYPE_CHECKING:
-    from .call import Call, Leaving
+    from .deadline import Call, Leaving
     from .pages import Page
 
 MAX_SECONDS = 10.0

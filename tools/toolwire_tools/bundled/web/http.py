@@ -17,8 +17,8 @@ from toolwire_schemas.wire import codec
 
 from toolwire_tools.bundled.requirements import extra
 
-from .call import THREAD
 from .charsets import decoded
+from .deadline import THREAD
 from .errors import NotConnected, NotOpened, Unreachable, Unusable, WebError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import httpx2
 
-    from .call import Call, Leaving
+    from .deadline import Call, Leaving
 
     Transport: TypeAlias = Callable[[Leaving, ssl.SSLContext], httpx2.BaseTransport]
 

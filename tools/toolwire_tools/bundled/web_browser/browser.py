@@ -25,8 +25,8 @@ from toolwire_tools.errors import ArgumentsError, ToolError
 from .cache import Cache
 from .engines import Hit, Settings, engine
 from .hits import chosen
+from .parallel import together
 from .results import Results, Told
-from .together import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable

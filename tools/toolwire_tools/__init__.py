@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.language import language, set_language
 from toolwire_schemas.lint.portability import Finding
 
-from .content import Audio, Content, File, Image, ResourceLink, Text
+from .content.blocks import Audio, Content, File, Image, ResourceLink, Text
 from .context import AsyncContext, Caller, Cancelled, Context
 from .decorator import tool_api
 from .errors import (

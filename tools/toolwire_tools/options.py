@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .byte_sizes import size
+from .content.media_types import is_media_type
 from .did_you_mean import unknown
-from .media_types import is_media_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from .choices import in_json
-from .content import Content, base64_of
+from .content.blocks import Content, base64_of
 
 _LEAVES = {str, int, bool, type(None)}
 _MAX_DEPTH = 200

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.codec import encode
 
-from .content import Content, File, Text, base64_of
+from .content.blocks import Content, File, Text, base64_of
+from .content.figures import picture
+from .content.media_types import media_type_of
 from .errors import OutputError
-from .figures import picture
-from .media_types import media_type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from .content import Content
+from .content.blocks import Content
 from .errors import OutputError
 from .hints import Names, bare, members, mentions
 from .plain import NotPlain, plain

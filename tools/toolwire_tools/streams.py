@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.codec import encode
 
-from .content import Content
+from .content.blocks import Content
 from .context import Cancelled
 from .plain import plain
 

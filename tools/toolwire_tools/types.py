@@ -21,7 +21,7 @@ import msgspec
 
 from . import fields
 from .choices import enumeration, literal
-from .content import Content
+from .content.blocks import Content
 from .hints import Names, Unresolved, bare, evaluated, is_union
 from .notes import is_field, only_describes
 from .plain import plain

@@ -6,7 +6,7 @@ import binascii
 import os
 from typing import Any
 
-from ..content import Audio, Content, File, Image, ResourceLink, Text, base64_of
+from ..content.blocks import Audio, Content, File, Image, ResourceLink, Text, base64_of
 
 _MEDIA: dict[str, type[Image] | type[Audio]] = {"image": Image, "audio": Audio}
 _FILES = frozenset((*_MEDIA, "video", "file"))

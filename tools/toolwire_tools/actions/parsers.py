@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.language import checked, language, say
 
-from ..content import Content
+from ..content.blocks import Content
 from ..errors import ArgumentsError
 from ..returns import plain_result
 from .action_content import item_of

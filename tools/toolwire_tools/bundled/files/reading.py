@@ -6,9 +6,9 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from toolwire_tools.content import Audio, File, Image, Text
+from toolwire_tools.content.blocks import Audio, File, Image, Text
+from toolwire_tools.content.media_types import media_type_of, media_type_of_path
 from toolwire_tools.errors import ToolError
-from toolwire_tools.media_types import media_type_of, media_type_of_path
 
 from .limits import MAX_DATA_BYTES, MAX_TEXT
 from .roots import told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Any
 
-from .content import Image
+from .blocks import Image
 
 
 def picture(value: Any) -> Image | None:

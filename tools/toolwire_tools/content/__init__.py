@@ -1,0 +1,1 @@
+"""MCP content blocks (text, image, audio, file, link) and media types."""

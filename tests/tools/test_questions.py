@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from callers import RecordingCaller
 from toolwire_tools import CannotAsk, Context, Declined, Dismissed, NotAnswered, Tool
-from toolwire_tools.questions import question
+from toolwire_tools.context.elicitation import question
 
 
 class Size(enum.Enum):

@@ -8,7 +8,7 @@ from toolwire_schemas.language import language, set_language
 from toolwire_schemas.lint.portability import Finding
 
 from .content.blocks import Audio, Content, File, Image, ResourceLink, Text
-from .context import AsyncContext, Caller, Cancelled, Context
+from .context.context import AsyncContext, Caller, Cancelled, Context
 from .decorator import tool_api
 from .errors import (
     ArgumentsError,

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from . import docstrings, parameters
 from .choices import in_json
-from .context import Context
+from .context.context import Context
 from .entries import bulleted
 from .fields import has_members
 from .hints import Names, Unresolved, bare, members

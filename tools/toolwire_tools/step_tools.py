@@ -9,7 +9,7 @@ from toolwire_schemas.wire.codec import encode
 
 from . import docstrings
 from .config_parameters import defaults
-from .context import Context
+from .context.context import Context
 from .errors import NotOffered, ToolError
 from .instructions import InstructionError, parse_instruction
 from .options import Options

@@ -14,7 +14,7 @@ from toolwire_schemas.language import speaking
 from toolwire_schemas.lint.portability import Finding, lint
 
 from . import signature
-from .context import AsyncContext, Context
+from .context.context import AsyncContext, Context
 from .errors import OutputError, RegistrationError
 from .hints import is_async
 from .options import Options, name_of, options_for
@@ -24,7 +24,7 @@ from .streams import drain, drain_async
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .context import Caller
+    from .context.context import Caller
     from .returns import Returns
 
 # What a function can return that is not its result yet.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_tools import NotOffered, Options, RegistrationError, Tool, ToolError, tools_of
 from toolwire_tools.bundled import BUNDLED, class_of
+from toolwire_tools.context.unattended import UNATTENDED
 from toolwire_tools.did_you_mean import unknown
-from toolwire_tools.unattended import UNATTENDED
 
 from ..errors import LoadError, UsageError
 

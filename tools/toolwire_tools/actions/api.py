@@ -10,13 +10,13 @@ import msgspec
 from toolwire_schemas.dialects.lagent import to_entry
 from toolwire_schemas.language import say
 
+from ..context.unattended import UNATTENDED
 from ..did_you_mean import unknown
 from ..errors import RegistrationError, ToolError
 from ..hints import is_async
 from ..options import Options, options_of
 from ..tool import Tool
 from ..toolkit import decorated
-from ..unattended import UNATTENDED
 from .metaclass import RUN, method_of
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from . import feed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolwire_tools.context import Context
+    from toolwire_tools.context.context import Context
 
 _ARXIV = "https://export.arxiv.org/api"
 _HOST = "arxiv.org"

@@ -18,7 +18,7 @@ from .regex import Pattern
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from toolwire_tools.context import Context
+    from toolwire_tools.context.context import Context
 
     from . import Found, Match
     from .listing import Thing

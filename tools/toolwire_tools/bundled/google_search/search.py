@@ -22,7 +22,7 @@ from .serper import SERPER, Serper
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolwire_tools.context import Context
+    from toolwire_tools.context.context import Context
 
 _SECONDS = 30.0
 

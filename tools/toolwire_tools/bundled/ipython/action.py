@@ -17,7 +17,7 @@ from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.bundled.python_interpreter.child import without_fence
 from toolwire_tools.bundled.requirements import extra
 from toolwire_tools.bundled.settings import positive
-from toolwire_tools.context import Context  # read by what describes the tool
+from toolwire_tools.context.context import Context  # read by what describes the tool
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError, ToolError
 

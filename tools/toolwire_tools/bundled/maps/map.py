@@ -22,7 +22,7 @@ from .nominatim import Latitude, Longitude, Point
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolwire_tools.context import Context
+    from toolwire_tools.context.context import Context
 
 _NOMINATIM = "https://nominatim.openstreetmap.org"
 _OSRM = "https://router.project-osrm.org"

@@ -13,7 +13,7 @@ from toolwire_tools.actions.base import BaseAction
 from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.bundled.settings import positive
 from toolwire_tools.byte_sizes import size
-from toolwire_tools.context import Context  # read by what describes the tool
+from toolwire_tools.context.context import Context  # read by what describes the tool
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.did_you_mean import unknown
 

@@ -20,7 +20,7 @@ from . import responses as answers
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolwire_tools.context import Context
+    from toolwire_tools.context.context import Context
 
 T = TypeVar("T", bound=answers.Answer)
 

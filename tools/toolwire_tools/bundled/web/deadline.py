@@ -14,7 +14,7 @@ from .errors import Unreachable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolwire_tools.context import Context
+    from toolwire_tools.context.context import Context
 
 T = TypeVar("T")
 

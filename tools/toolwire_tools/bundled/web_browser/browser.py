@@ -31,7 +31,7 @@ from .results import Results, Told
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolwire_tools.context import Context
+    from toolwire_tools.context.context import Context
 
 BLACK_LIST = ("youtube.com", "bilibili.com", "researchgate.net")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Protocol, TypeVar, overload
 
-from .did_you_mean import unknown
-from .errors import CannotAsk
+from ..did_you_mean import unknown
+from ..errors import CannotAsk
 
 T = TypeVar("T")
 
@@ -115,7 +115,7 @@ class Context:
             Cancelled: if the call was cancelled meanwhile.
             TypeError: if no form can ask for *kind*.
         """
-        from .questions import question
+        from .elicitation import question
 
         asked = question(kind)
         try:
@@ -149,7 +149,7 @@ class AsyncContext(Context):
 
     async def ask(self, message: str, kind: Any = bool, *, default: Any = MISSING) -> Any:
         """As `Context.ask`, to be awaited."""
-        from .questions import question
+        from .elicitation import question
 
         asked = question(kind)
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .errors import CannotAsk
+from ..errors import CannotAsk
 
 
 class Unattended:

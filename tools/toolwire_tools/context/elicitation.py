@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from . import signature
-from .errors import ArgumentsError, Declined, Dismissed, NotAnswered, RegistrationError
+from .. import signature
+from ..errors import ArgumentsError, Declined, Dismissed, NotAnswered, RegistrationError
 
 if TYPE_CHECKING:
-    from .arguments import Arguments
+    from ..arguments import Arguments
 
 Schema = dict[str, Any]
 

@@ -1,0 +1,1 @@
+"""What a running tool can do: progress, log, cancel, elicit."""

@@ -10,6 +10,8 @@ from toolwire_schemas.lint.portability import Finding
 from .content.blocks import Audio, Content, File, Image, ResourceLink, Text
 from .context.context import AsyncContext, Caller, Cancelled, Context
 from .decorator import tool_api
+from .discovery.modules import Offer, Skipped, tools_in
+from .discovery.tools_of import tools_of
 from .errors import (
     ArgumentsError,
     CannotAsk,
@@ -22,9 +24,7 @@ from .errors import (
     ToolError,
 )
 from .failures import failure
-from .modules import Offer, Skipped, tools_in
 from .options import Options
-from .registry import tools_of
 from .tool import Tool
 
 __all__ = [  # noqa: RUF022  # as Python sorts

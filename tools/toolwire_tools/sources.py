@@ -13,11 +13,11 @@ from .actions.base import BaseAction
 from .actions.model_literals import Unreadable, json_value
 from .actions.registry import action_from
 from .context.unattended import UNATTENDED
+from .discovery.toolkit import constructed
+from .discovery.tools_of import tools_of
 from .errors import ArgumentsError, NotOffered
 from .lagent import description_of
-from .registry import tools_of
 from .remote import entries_of, is_server, tool_of, value_of
-from .toolkit import constructed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,6 +10,7 @@ from toolwire_schemas.wire.codec import encode
 from . import docstrings
 from .config_parameters import defaults
 from .context.context import Context
+from .discovery.toolkit import constructed
 from .errors import NotOffered, ToolError
 from .instructions import InstructionError, parse_instruction
 from .options import Options
@@ -17,7 +18,6 @@ from .step_executor import Executor, name_of, override_of
 from .step_frame import SYNC, Frame
 from .steps import AgentStep, StepState
 from .tool import Tool
-from .toolkit import constructed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_tools import RegistrationError, Tool, tools_of
-from toolwire_tools.registry import teller
+from toolwire_tools.discovery.tools_of import teller
 
 from .. import log
 from ..protocol.call import Call

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from toolwire_tools import RegistrationError, Tool, tools_in, tools_of
 from toolwire_tools.did_you_mean import unknown
+from toolwire_tools.discovery.modules import is_made_for_fastmcp
 from toolwire_tools.errors import MadeForFastMCP
-from toolwire_tools.modules import is_made_for_fastmcp
 from toolwire_tools.options import marked
 
 from .. import log

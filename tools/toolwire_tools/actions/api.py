@@ -12,11 +12,11 @@ from toolwire_schemas.language import say
 
 from ..context.unattended import UNATTENDED
 from ..did_you_mean import unknown
+from ..discovery.toolkit import decorated
 from ..errors import RegistrationError, ToolError
 from ..hints import is_async
 from ..options import Options, options_of
 from ..tool import Tool
-from ..toolkit import decorated
 from .metaclass import RUN, method_of
 
 if TYPE_CHECKING:

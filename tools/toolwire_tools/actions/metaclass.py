@@ -14,9 +14,9 @@ from toolwire_schemas.dialects.lagent import to_entries
 
 from .. import docstrings
 from ..did_you_mean import unknown
+from ..discovery.toolkit import decorated
 from ..errors import RegistrationError
 from ..lagent import description_of
-from ..toolkit import decorated
 from .registry import action_name, register
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..discovery.toolkit import constructed
 from ..errors import NotOffered, RegistrationError
 from ..tool import Tool
-from ..toolkit import constructed
 from .action_calls import is_async
 from .action_return import ActionReturn
 from .base import AsyncActionMixin, BaseAction

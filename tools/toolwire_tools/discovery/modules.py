@@ -11,12 +11,12 @@ from typing import Any
 
 import msgspec
 
-from .did_you_mean import unknown
-from .errors import MadeForFastMCP, NotOffered, RegistrationError
-from .options import held, marked
-from .registry import distinct, is_of_fastmcp, teller, tools_of
-from .tool import Tool
+from ..did_you_mean import unknown
+from ..errors import MadeForFastMCP, NotOffered, RegistrationError
+from ..options import held, marked
+from ..tool import Tool
 from .toolkit import is_toolkit
+from .tools_of import distinct, is_of_fastmcp, teller, tools_of
 
 
 class Skipped(msgspec.Struct, frozen=True):

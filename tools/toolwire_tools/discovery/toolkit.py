@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from . import docstrings
-from .errors import RegistrationError
-from .options import Options, marked
-from .tool import Tool
+from .. import docstrings
+from ..errors import RegistrationError
+from ..options import Options, marked
+from ..tool import Tool
 
 
 def is_toolkit(kind: type) -> bool:

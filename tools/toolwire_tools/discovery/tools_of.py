@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from . import docstrings
-from .errors import MadeForFastMCP, RegistrationError
-from .options import Options
-from .tool import Tool
+from .. import docstrings
+from ..errors import MadeForFastMCP, RegistrationError
+from ..options import Options
+from ..tool import Tool
 from .toolkit import is_toolkit, tools_of_toolkit
 
 if TYPE_CHECKING:

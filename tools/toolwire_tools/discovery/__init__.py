@@ -1,0 +1,1 @@
+"""Which tools an object, class or module offers."""

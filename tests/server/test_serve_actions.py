@@ -277,14 +277,18 @@ def test_plain_functions_are_served_without_anything_of_actions(tmp_path: Path) 
     with served(tmp_path, source) as process:
         loaded = set(result(process, "loaded")["structuredContent"]["result"])
     everything = subprocess.run(
-        [sys.executable, "-c", "import sys, toolwire_tools.env, toolwire_tools.actions.executor; print(*sys.modules)"],
+        [
+            sys.executable,
+            "-c",
+            "import sys, toolwire_tools.env.env, toolwire_tools.actions.executor; print(*sys.modules)",
+        ],
         capture_output=True,
         encoding="utf-8",
         timeout=60,
         check=True,
     ).stdout.split()
     ours = {name for name in everything if name.startswith("toolwire_tools.")}
-    assert {"toolwire_tools.actions.base", "toolwire_tools.env", "toolwire_tools.actions.parsers"} <= ours
+    assert {"toolwire_tools.actions.base", "toolwire_tools.env.env", "toolwire_tools.actions.parsers"} <= ours
     assert {name for name in loaded if name.startswith("toolwire_tools.action") or name in _ONLY_FOR_ACTIONS} == set()
 
 

@@ -134,7 +134,7 @@ if TYPE_CHECKING:
     from .bundled.web_browser import WebBrowser, WebSearch
     from .config import ToolConfig
     from .config_files import load_tool_config, load_tool_configs
-    from .env import Env
+    from .env.env import Env
     from .instructions import InstructionError, available_skills_and_tools, instruction_prompt, parse_instruction
     from .step_executor import Executor
     from .steps import AgentStep, StepError, StepState

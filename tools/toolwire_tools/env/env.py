@@ -5,12 +5,12 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from .actions.action_set import no_such_action
-from .errors import RegistrationError
+from ..actions.action_set import no_such_action
+from ..errors import RegistrationError
 from .sources import Entry, source_of
 
 if TYPE_CHECKING:
-    from .tool import Tool
+    from ..tool import Tool
 
 
 class Env:

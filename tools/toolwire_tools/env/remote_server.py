@@ -9,9 +9,9 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from .errors import RegistrationError, ToolError
-from .options import Options
-from .tool import Tool
+from ..errors import RegistrationError, ToolError
+from ..options import Options
+from ..tool import Tool
 
 Entry = dict[str, Any]
 

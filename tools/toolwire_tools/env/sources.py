@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 from toolwire_schemas.dialects.lagent import from_entry
 
-from .actions.action_return import ActionReturn
-from .actions.base import BaseAction
-from .actions.model_literals import Unreadable, json_value
-from .actions.registry import action_from
-from .context.unattended import UNATTENDED
-from .discovery.toolkit import constructed
-from .discovery.tools_of import tools_of
-from .errors import ArgumentsError, NotOffered
-from .lagent import description_of
-from .remote import entries_of, is_server, tool_of, value_of
+from ..actions.action_return import ActionReturn
+from ..actions.base import BaseAction
+from ..actions.model_literals import Unreadable, json_value
+from ..actions.registry import action_from
+from ..context.unattended import UNATTENDED
+from ..discovery.toolkit import constructed
+from ..discovery.tools_of import tools_of
+from ..errors import ArgumentsError, NotOffered
+from ..lagent import description_of
+from .remote_server import entries_of, is_server, tool_of, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .actions.api import Api
-    from .tool import Tool
+    from ..actions.api import Api
+    from ..tool import Tool
 
 
 class Entry(msgspec.Struct, frozen=True):

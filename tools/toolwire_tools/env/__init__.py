@@ -1,0 +1,1 @@
+"""Groot compatibility: Env over any source of tools."""

@@ -23,8 +23,8 @@ from .errors import (
     RegistrationError,
     ToolError,
 )
-from .failures import failure
 from .options import Options
+from .results.failures import failure
 from .tool import Tool
 
 __all__ = [  # noqa: RUF022  # as Python sorts

@@ -18,8 +18,8 @@ from .context.context import AsyncContext, Context
 from .errors import OutputError, RegistrationError
 from .hints import is_async
 from .options import Options, name_of, options_for
-from .results import presenter
-from .streams import drain, drain_async
+from .results.generators import drain, drain_async
+from .results.results import presenter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

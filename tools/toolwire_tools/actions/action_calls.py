@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.language import speaking
 
 from ..errors import ArgumentsError
-from ..failures import text_of
+from ..results.failures import text_of
 from .action_return import ActionReturn, ActionStatusCode
 from .api import api_of
 from .parsers import ParseError

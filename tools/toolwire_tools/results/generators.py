@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.codec import encode
 
-from .content.blocks import Content
-from .context.context import Cancelled
-from .plain import plain
+from ..content.blocks import Content
+from ..context.context import Cancelled
+from ..plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-    from .context.context import Caller
+    from ..context.context import Caller
 
 
 def drain(items: Iterator[Any], caller: Caller, *, joins: bool) -> Any:

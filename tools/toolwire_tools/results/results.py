@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.codec import encode
 
-from .content.blocks import Content, File, Text, base64_of
-from .content.figures import picture
-from .content.media_types import media_type_of
-from .errors import OutputError
+from ..content.blocks import Content, File, Text, base64_of
+from ..content.figures import picture
+from ..content.media_types import media_type_of
+from ..errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .returns import Returns
+    from ..returns import Returns
 
 Block = dict[str, Any]
 Result = dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .errors import ArgumentsError, OutputError, ToolError, in_sentences
+from ..errors import ArgumentsError, OutputError, ToolError, in_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

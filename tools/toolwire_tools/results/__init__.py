@@ -1,0 +1,1 @@
+"""Return value or exception → MCP result."""

@@ -16,17 +16,9 @@ from bundled_page import MADE_WITH
 from toolwire_schemas.json_schema import error_text as faults
 from toolwire_schemas.language import language, say, set_language
 from toolwire_schemas.language.chinese import SENTENCES
-from toolwire_tools import (
-    ActionExecutor,
-    BaseAction,
-    InvalidAction,
-    JsonParser,
-    TupleParser,
-    get_tool,
-    shapes,
-    tools_of,
-)
+from toolwire_tools import ActionExecutor, BaseAction, InvalidAction, JsonParser, TupleParser, get_tool, tools_of
 from toolwire_tools.bundled import BUNDLED, chinese, class_of
+from toolwire_tools.schema import shape as shapes
 
 ROOT = Path(__file__).parents[2]
 OF_EXECUTORS = {"InvalidAction", "NoAction"}

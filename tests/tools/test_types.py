@@ -20,7 +20,7 @@ import pydantic
 import pytest
 from toolwire_tools import Image, Tool, signature, tool_api
 from toolwire_tools.errors import ArgumentsError, OutputError, RegistrationError
-from toolwire_tools.judge import Judge
+from toolwire_tools.schema.validator import Judge
 
 
 def takes(hint: Any, **default: Any) -> signature.Signature:

@@ -82,7 +82,7 @@ def _refuse_required(document: Document, where: str) -> None:
 
 
 def _checked(document: Document, schema: Any) -> dict[str, Any]:
-    from .judge import problem
+    from .schema.validator import problem
 
     path = ("input_schema",)
     if not isinstance(schema, dict):
@@ -161,7 +161,7 @@ class _Reading:
         return {} if kind is None else {"type": kind}
 
     def _judge(self, made: dict[str, Any], path: tuple[str | int, ...]) -> None:
-        from .judge import Judge, problem
+        from .schema.validator import Judge, problem
 
         fault = problem(made)
         if fault is not None:

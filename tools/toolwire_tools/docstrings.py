@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from .entries import Entry, entries
-from .hints import innermost
+from .schema.annotations import innermost
 
 
 class DocParameter(msgspec.Struct, frozen=True):

@@ -169,7 +169,7 @@ def _refuse_missing(answer: str, name: str, found: _Blocks) -> NoReturn:
 
 
 def _check(value: Any, schema: dict[str, Any], name: str) -> None:
-    from .judge import Judge
+    from .schema.validator import Judge
 
     if faults := Judge(schema).faults(value, "instruction"):
         said = "\n".join(f"{place}: {sentence}" for place, sentence in faults)

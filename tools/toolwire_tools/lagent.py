@@ -15,12 +15,12 @@ import typing
 from typing import Any, Literal
 
 from . import docstrings, parameters
-from .choices import in_json
 from .context.context import Context
 from .entries import bulleted
-from .fields import has_members
-from .hints import Names, Unresolved, bare, members
 from .options import Options, name_of, options_for
+from .schema.annotations import Names, Unresolved, bare, members
+from .schema.enums import in_json
+from .schema.record_fields import has_members
 from .written_types import hint_of
 
 if typing.TYPE_CHECKING:

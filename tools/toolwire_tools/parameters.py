@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from . import docstrings
-from .hints import Names, Unresolved, bare, members, names_of
-from .notes import is_field
+from .schema.annotations import Names, Unresolved, bare, members, names_of
+from .schema.notes import is_field
 
 if TYPE_CHECKING:
     from collections.abc import Callable

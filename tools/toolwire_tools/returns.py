@@ -14,17 +14,17 @@ import msgspec
 
 from .content.blocks import Content
 from .errors import OutputError
-from .hints import Names, bare, members, mentions
-from .plain import NotPlain, plain
-from .scalars import scalar
-from .shapes import JUDGE, WALK
-from .types import Types
+from .schema.annotations import Names, bare, members, mentions
+from .schema.scalars import scalar
+from .schema.shape import JUDGE, WALK
+from .schema.to_json import NotPlain, plain
+from .schema.types import Types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .judge import Judge
-    from .shapes import Schema, Shape
+    from .schema.shape import Schema, Shape
+    from .schema.validator import Judge
 
 Kind = Literal["undeclared", "text", "blocks", "structured"]
 
@@ -75,7 +75,7 @@ class Returns:
                 pass
         made = plain_result(value)
         if self._judge is None:
-            from .judge import Judge
+            from .schema.validator import Judge
 
             self._judge = Judge(self.output_schema or {})
         if faults := self._judge.faults(

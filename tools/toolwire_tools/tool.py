@@ -16,10 +16,10 @@ from toolwire_schemas.lint.portability import Finding, lint
 from . import signature
 from .context.context import AsyncContext, Context
 from .errors import OutputError, RegistrationError
-from .hints import is_async
 from .options import Options, name_of, options_for
 from .results.generators import drain, drain_async
 from .results.results import presenter
+from .schema.annotations import is_async
 
 if TYPE_CHECKING:
     from collections.abc import Callable

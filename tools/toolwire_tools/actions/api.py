@@ -14,8 +14,8 @@ from ..context.unattended import UNATTENDED
 from ..did_you_mean import unknown
 from ..discovery.toolkit import decorated
 from ..errors import RegistrationError, ToolError
-from ..hints import is_async
 from ..options import Options, options_of
+from ..schema.annotations import is_async
 from ..tool import Tool
 from .metaclass import RUN, method_of
 

@@ -8,7 +8,7 @@ from toolwire_schemas.wire.codec import encode
 
 from ..content.blocks import Content
 from ..context.context import Cancelled
-from ..plain import plain
+from ..schema.to_json import plain
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from .hints import Unresolved, bare
+from .annotations import Unresolved, bare
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable

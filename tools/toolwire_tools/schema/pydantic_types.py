@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 
 from .portable import portable
-from .shapes import JUDGE, Build, Refused, Schema, Shape
+from .shape import JUDGE, Build, Refused, Schema, Shape
 
 if TYPE_CHECKING:
     from .scalars import Direction

@@ -13,7 +13,7 @@ from toolwire_schemas.json_schema.error_text import Fault, worded
 from toolwire_schemas.language import say
 
 from .scalars import SCALARS
-from .shapes import Refused, Schema
+from .shape import Refused, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, LiteralString
 import msgspec
 from toolwire_schemas.language import say
 
-from .shapes import NOT_CONVERTED, WALK, Refused, Shape, guarded
+from .shape import NOT_CONVERTED, WALK, Refused, Shape, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from toolwire_schemas.language import say
 
-from .shapes import ALL_KINDS, Refused, Schema, Shape, any_of
+from .shape import ALL_KINDS, Refused, Schema, Shape, any_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from .choices import in_json
-from .content.blocks import Content, base64_of
+from ..content.blocks import Content, base64_of
+from .enums import in_json
 
 _LEAVES = {str, int, bool, type(None)}
 _MAX_DEPTH = 200
@@ -167,7 +167,7 @@ def _model(value: Any, depth: int) -> Any:
 
 
 def _known_to_pydantic(value: Any, depth: int) -> Any:
-    from .models import dumped
+    from .pydantic_types import dumped
 
     return plain(dumped(value), depth)
 

@@ -19,14 +19,13 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from . import fields
-from .choices import enumeration, literal
-from .content.blocks import Content
-from .hints import Names, Unresolved, bare, evaluated, is_union
+from ..content.blocks import Content
+from . import record_fields as fields
+from .annotations import Names, Unresolved, bare, evaluated, is_union
+from .enums import enumeration, literal
 from .notes import is_field, only_describes
-from .plain import plain
 from .scalars import ANYTHING, CLOCKS, SCALARS, STRING, Direction, from_text, scalar
-from .shapes import (
+from .shape import (
     COMPARABLE,
     QUICK,
     WALK,
@@ -42,6 +41,7 @@ from .shapes import (
     optional,
     union,
 )
+from .to_json import plain
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -334,7 +334,7 @@ class Types:
         return shape
 
     def _model(self, hint: Any) -> Shape:
-        from . import models
+        from . import pydantic_types as models
 
         try:
             return models.shape(hint, self.direction, self.defs)

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolwire_schemas.json_schema.subschemas import children
 
-from .shapes import Schema, any_of
+from .shape import Schema, any_of
 
 
 def portable(schema: Schema, defs: dict[str, Schema]) -> Schema:

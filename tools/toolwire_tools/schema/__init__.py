@@ -1,0 +1,1 @@
+"""Python types ↔ JSON Schema, validators, plain JSON data."""

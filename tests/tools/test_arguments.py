@@ -5,9 +5,9 @@ import dataclasses
 from typing import Any, Literal
 
 import pytest
-from toolwire_tools import signature
-from toolwire_tools.arguments import Arguments
 from toolwire_tools.errors import ArgumentsError
+from toolwire_tools.signature import signature
+from toolwire_tools.signature.arguments import Arguments
 
 
 @dataclasses.dataclass

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_tools.coercion import coerced
+from toolwire_tools.signature.coercion import coerced
 
 INTEGER = {"type": "integer"}
 NUMBER = {"type": "number"}

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from toolwire_tools import ArgumentsError, Context, Tool, tool_api
-from toolwire_tools.written_types import hint_of
+from toolwire_tools.signature.docstring_types import hint_of
 
 WRITTEN = (
     *(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pydantic
 import pytest
 from callers import RecordingCaller
-from toolwire_tools import Tool, signature
+from toolwire_tools import Tool
 from toolwire_tools.errors import ArgumentsError, RegistrationError
+from toolwire_tools.signature import signature
 
 if TYPE_CHECKING:
     from elsewhere import Context as OnlyForTheChecker

@@ -18,9 +18,10 @@ import annotated_types
 import msgspec
 import pydantic
 import pytest
-from toolwire_tools import Image, Tool, signature, tool_api
+from toolwire_tools import Image, Tool, tool_api
 from toolwire_tools.errors import ArgumentsError, OutputError, RegistrationError
 from toolwire_tools.schema.validator import Judge
+from toolwire_tools.signature import signature
 
 
 def takes(hint: Any, **default: Any) -> signature.Signature:

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 from toolwire_schemas.lint.portability import lint
-from toolwire_tools import signature
-from toolwire_tools.arguments import Arguments
 from toolwire_tools.errors import ArgumentsError
+from toolwire_tools.signature import signature
+from toolwire_tools.signature.arguments import Arguments
 
 
 def accepts(arguments: Arguments, value: Any) -> bool:

@@ -14,14 +14,15 @@ import inspect
 import typing
 from typing import Any, Literal
 
-from . import docstrings, parameters
 from .context.context import Context
-from .entries import bulleted
 from .options import Options, name_of, options_for
 from .schema.annotations import Names, Unresolved, bare, members
 from .schema.enums import in_json
 from .schema.record_fields import has_members
-from .written_types import hint_of
+from .signature import docstring as docstrings
+from .signature import parameters
+from .signature.docstring_returns import bulleted
+from .signature.docstring_types import hint_of
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -64,8 +65,8 @@ if typing.TYPE_CHECKING:
         tool_api,
     )
     from . import WebBrowser as BingBrowser
-    from .docstrings import Docstring
-    from .entries import Entry
+    from .signature.docstring import Docstring
+    from .signature.docstring_returns import Entry
 
 __all__ = [  # noqa: RUF022  # as Python sorts
     "ActionExecutor",

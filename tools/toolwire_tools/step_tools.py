@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from toolwire_schemas.wire.codec import encode
 
-from . import docstrings
 from .config_parameters import defaults
 from .context.context import Context
 from .discovery.toolkit import constructed
 from .errors import NotOffered, ToolError
 from .instructions import InstructionError, parse_instruction
 from .options import Options
+from .signature import docstring as docstrings
 from .step_executor import Executor, name_of, override_of
 from .step_frame import SYNC, Frame
 from .steps import AgentStep, StepState

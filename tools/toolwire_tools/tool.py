@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 from toolwire_schemas.language import speaking
 from toolwire_schemas.lint.portability import Finding, lint
 
-from . import signature
 from .context.context import AsyncContext, Context
 from .errors import OutputError, RegistrationError
 from .options import Options, name_of, options_for
 from .results.generators import drain, drain_async
 from .results.results import presenter
 from .schema.annotations import is_async
+from .signature import signature
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .context.context import Caller
-    from .returns import Returns
+    from .signature.return_value import Returns
 
 # What a function can return that is not its result yet.
 _UNFINISHED = frozenset((GeneratorType, AsyncGeneratorType, CoroutineType))

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwire_schemas.dialects.lagent import to_entries
 
-from .. import docstrings
 from ..did_you_mean import unknown
 from ..discovery.toolkit import decorated
 from ..errors import RegistrationError
 from ..lagent import description_of
+from ..signature import docstring as docstrings
 from .registry import action_name, register
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .. import signature
 from ..errors import ArgumentsError, Declined, Dismissed, NotAnswered, RegistrationError
+from ..signature import signature
 
 if TYPE_CHECKING:
-    from ..arguments import Arguments
+    from ..signature.arguments import Arguments
 
 Schema = dict[str, Any]
 

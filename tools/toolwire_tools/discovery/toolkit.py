@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from .. import docstrings
 from ..errors import RegistrationError
 from ..options import Options, marked
+from ..signature import docstring as docstrings
 from ..tool import Tool
 
 

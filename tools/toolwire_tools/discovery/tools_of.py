@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from .. import docstrings
 from ..errors import MadeForFastMCP, RegistrationError
 from ..options import Options
+from ..signature import docstring as docstrings
 from ..tool import Tool
 from .toolkit import is_toolkit, tools_of_toolkit
 

@@ -26,7 +26,7 @@ from ..errors import OutputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..returns import Returns
+    from ..signature.return_value import Returns
 
 Block = dict[str, Any]
 Result = dict[str, Any]

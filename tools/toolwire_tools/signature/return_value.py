@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from .content.blocks import Content
-from .errors import OutputError
-from .schema.annotations import Names, bare, members, mentions
-from .schema.scalars import scalar
-from .schema.shape import JUDGE, WALK
-from .schema.to_json import NotPlain, plain
-from .schema.types import Types
+from ..content.blocks import Content
+from ..errors import OutputError
+from ..schema.annotations import Names, bare, members, mentions
+from ..schema.scalars import scalar
+from ..schema.shape import JUDGE, WALK
+from ..schema.to_json import NotPlain, plain
+from ..schema.types import Types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .schema.shape import Schema, Shape
-    from .schema.validator import Judge
+    from ..schema.shape import Schema, Shape
+    from ..schema.validator import Judge
 
 Kind = Literal["undeclared", "text", "blocks", "structured"]
 
@@ -75,7 +75,7 @@ class Returns:
                 pass
         made = plain_result(value)
         if self._judge is None:
-            from .schema.validator import Judge
+            from ..schema.validator import Judge
 
             self._judge = Judge(self.output_schema or {})
         if faults := self._judge.faults(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from .written_types import hint_of, parts
+from .docstring_types import hint_of, parts
 
 _BULLETS = ("-", "*", "+", "•", "#")
 _TYPES = frozenset(("str", "int", "float", "bool", "list", "dict", "tuple", "set", "bytes", "None"))

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from . import docstrings
-from .schema.annotations import Names, Unresolved, bare, members, names_of
-from .schema.notes import is_field
+from ..schema.annotations import Names, Unresolved, bare, members, names_of
+from ..schema.notes import is_field
+from . import docstring as docstrings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .docstrings import Docstring
+    from .docstring import Docstring
 
 OPEN = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 """The kinds of `*args` and `**kwargs`."""
@@ -86,7 +86,7 @@ def _completed(parameter: Parameter, doc: Docstring) -> Parameter:
     if parameter.annotation is Parameter.empty and parameter.kind not in OPEN:
         written = doc.parameters.get(parameter.name)
         if written and written.type:
-            from .written_types import hint_of  # here, since most functions have hints
+            from .docstring_types import hint_of  # here, since most functions have hints
 
             hint = hint_of(written.type)
             parameter = parameter if hint is None else parameter.replace(annotation=hint)

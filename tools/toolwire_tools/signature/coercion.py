@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 if TYPE_CHECKING:
-    from .schema.shape import Schema
+    from ..schema.shape import Schema
 
 _MAX_DEPTH = 64
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
+from ..errors import RegistrationError
+from ..schema.annotations import Unresolved, innermost, is_async, layers
+from ..schema.notes import is_field
+from ..schema.record_fields import MISSING
+from ..schema.shape import JUDGE, Schema, Shape, optional
+from ..schema.types import Types, described, must_be_judged
 from . import parameters
 from .arguments import Arguments, Parameter, Plan, from_schema
-from .errors import RegistrationError
 from .parameters import OPEN, is_required
-from .returns import Returns, from_hint, wrapped
-from .schema.annotations import Unresolved, innermost, is_async, layers
-from .schema.notes import is_field
-from .schema.record_fields import MISSING
-from .schema.shape import JUDGE, Schema, Shape, optional
-from .schema.types import Types, described, must_be_judged
+from .return_value import Returns, from_hint, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -226,7 +226,7 @@ class _Reading:
         return Returns("structured", wrapped(schema), wraps=True)
 
     def _check(self, schema: Schema, which: str) -> None:
-        from .schema.validator import problem as problem_of
+        from ..schema.validator import problem as problem_of
 
         if problem := problem_of(schema):
             self._fail(which, problem, "mend the schema")

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.language import say
 
-from .errors import ArgumentsError
-from .schema.record_fields import MISSING
-from .schema.shape import NOT_CONVERTED, Build, Refused, Schema, Shape, refusal
+from ..errors import ArgumentsError
+from ..schema.record_fields import MISSING
+from ..schema.shape import NOT_CONVERTED, Build, Refused, Schema, Shape, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .schema.validator import Judge
+    from ..schema.validator import Judge
 
 Bound = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -86,7 +86,7 @@ class Arguments:
 
     def _judge_of(self) -> Judge:
         if self._judge is None:
-            from .schema.validator import Judge
+            from ..schema.validator import Judge
 
             self._judge = Judge(self.input_schema)
         return self._judge

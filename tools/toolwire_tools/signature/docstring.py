@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from .entries import Entry, entries
-from .schema.annotations import innermost
+from ..schema.annotations import innermost
+from .docstring_returns import Entry, entries
 
 
 class DocParameter(msgspec.Struct, frozen=True):

@@ -1,0 +1,1 @@
+"""A callable read once: parameters, docstring, argument binding, return value."""

@@ -1,8 +1,8 @@
 """A model that writes the instruction for a tool, from the tool's `tool_prompt` and `return_format`.
 
 Strategy. What a model is told, and how its answer is read, belongs to whoever knows the tools' files:
-`toolwire_tools.instructions`, or anything else with its two functions. This package must not know that one, so it is
-handed over: `parts=toolwire_tools.instructions`. Here is the exchange: ask, read, say what is wrong, ask again.
+`toolwire_tools.steps.instructions`, or anything else with its two functions. This package must not know that one, so it is
+handed over: `parts=toolwire_tools.steps.instructions`. Here is the exchange: ask, read, say what is wrong, ask again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Config(Protocol):
 
 
 class Parts(Protocol):
-    """How a model is asked for an instruction, and its answer read: the module `toolwire_tools.instructions`."""
+    """How a model is asked for an instruction, and its answer read: the module `toolwire_tools.steps.instructions`."""
 
     def instruction_prompt(self, config: Any, values: Mapping[str, str] | None = None) -> str:
         """Return what to tell the model."""

@@ -9,7 +9,8 @@ from agent_scripts import BACKENDS, play
 from toolwire_client.instructions import NoInstruction, generate_instruction, use_tool
 from toolwire_client.models import ScriptedModel
 from toolwire_client.react import ModelReply
-from toolwire_tools import instructions, load_tool_config
+from toolwire_tools import load_tool_config
+from toolwire_tools.steps import instructions
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)
 

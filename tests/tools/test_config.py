@@ -15,7 +15,7 @@ from toolwire_tools.commands import Command
 from toolwire_tools.config import ExecutorName, Function, ToolConfig
 from toolwire_tools.config_document import _KEYS, config_of
 from toolwire_tools.config_files import load_tool_config, load_tool_configs
-from toolwire_tools.config_tools import tool_of
+from toolwire_tools.steps.configured_tool import tool_of
 from toolwire_tools.templates import parse
 from toolwire_tools.yaml_text import MAX_VALUES, ConfigError, documents
 

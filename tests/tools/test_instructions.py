@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_tools.config import ToolConfig
-from toolwire_tools.instructions import (
+from toolwire_tools.steps.instructions import (
     InstructionError,
     available_skills_and_tools,
     instruction_prompt,

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any, Dict  # noqa: UP035 (as the originals have it)
 
 import pytest
-from toolwire_tools.step_executor import Executor
-from toolwire_tools.steps import AgentStep, StepError, StepState
+from toolwire_tools.steps.executor import Executor
+from toolwire_tools.steps.steps import AgentStep, StepError, StepState
 
 
 @pytest.fixture(autouse=True)

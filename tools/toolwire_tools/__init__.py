@@ -135,9 +135,9 @@ if TYPE_CHECKING:
     from .config import ToolConfig
     from .config_files import load_tool_config, load_tool_configs
     from .env.env import Env
-    from .instructions import InstructionError, available_skills_and_tools, instruction_prompt, parse_instruction
-    from .step_executor import Executor
-    from .steps import AgentStep, StepError, StepState
+    from .steps.executor import Executor
+    from .steps.instructions import InstructionError, available_skills_and_tools, instruction_prompt, parse_instruction
+    from .steps.steps import AgentStep, StepError, StepState
     from .yaml_text import ConfigError
 
 _LATER: dict[str, str] = {

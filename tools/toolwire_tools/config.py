@@ -63,7 +63,7 @@ class ToolConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def __toolwire_tools__(config: ToolConfig) -> list[Tool]:
-        from .config_tools import tool_of
+        from .steps.configured_tool import tool_of
 
         return [tool_of(config)]
 

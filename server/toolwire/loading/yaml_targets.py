@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from toolwire_tools.config import ExecutorName, ToolConfig, canonical
 from toolwire_tools.config_files import load_file, tool_files
-from toolwire_tools.config_tools import tool_of
 from toolwire_tools.did_you_mean import unknown
-from toolwire_tools.step_tools import StepCall
+from toolwire_tools.steps.configured_tool import tool_of
+from toolwire_tools.steps.step_tool import StepCall
 
 from ..errors import LoadError
 from . import importing as imports

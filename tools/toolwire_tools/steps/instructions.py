@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 from toolwire_schemas.language import say
 
-from .config import ToolConfig, canonical
+from ..config import ToolConfig, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -169,7 +169,7 @@ def _refuse_missing(answer: str, name: str, found: _Blocks) -> NoReturn:
 
 
 def _check(value: Any, schema: dict[str, Any], name: str) -> None:
-    from .schema.validator import Judge
+    from ..schema.validator import Judge
 
     if faults := Judge(schema).faults(value, "instruction"):
         said = "\n".join(f"{place}: {sentence}" for place, sentence in faults)

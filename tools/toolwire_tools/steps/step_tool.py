@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from toolwire_schemas.wire.codec import encode
 
-from .config_parameters import defaults
-from .context.context import Context
-from .discovery.toolkit import constructed
-from .errors import NotOffered, ToolError
+from ..config_parameters import defaults
+from ..context.context import Context
+from ..discovery.toolkit import constructed
+from ..errors import NotOffered, ToolError
+from ..options import Options
+from ..signature import docstring as docstrings
+from ..tool import Tool
+from .executor import Executor, name_of, override_of
 from .instructions import InstructionError, parse_instruction
-from .options import Options
-from .signature import docstring as docstrings
-from .step_executor import Executor, name_of, override_of
 from .step_frame import SYNC, Frame
 from .steps import AgentStep, StepState
-from .tool import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .config import ToolConfig
+    from ..config import ToolConfig
 
 AGENT = {"agent_id": "toolwire", "role": "host"}
 """Who the agent of such a step is."""

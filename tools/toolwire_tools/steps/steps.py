@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 
-from .did_you_mean import unknown
+from ..did_you_mean import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .config import ExecutorName, Function, ToolConfig, canonical
-from .config_parameters import defaults
-from .did_you_mean import unknown
-from .errors import RegistrationError
-from .options import Options, options_for
-from .step_tools import step_call, takes_instruction
-from .tool import Tool
+from ..config import ExecutorName, Function, ToolConfig, canonical
+from ..config_parameters import defaults
+from ..did_you_mean import unknown
+from ..errors import RegistrationError
+from ..options import Options, options_for
+from ..tool import Tool
+from .step_tool import step_call, takes_instruction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from .commands import Command
-    from .step_executor import Executor
+    from ..commands import Command
+    from .executor import Executor
 
     Importer = Callable[[str, str], ModuleType]
 
@@ -85,7 +85,7 @@ class CommandCall:
             self.__signature__ = takes_instruction(config)
 
     async def __call__(self, /, **arguments: Any) -> Any:
-        from .subprocesses import run
+        from ..subprocesses import run
 
         return self.command.outcome(await run(self.command.invocation(arguments)))
 
@@ -131,7 +131,7 @@ def _compare(config: ToolConfig, function: Callable[..., Any], tool: Tool) -> No
 
 def _executor(config: ToolConfig, import_module: Importer) -> type[Executor]:
     """The class that does the tool's steps: of the module that is named or belongs to the file, or a registered one."""
-    from .step_executor import Executor
+    from .executor import Executor
 
     binding = config.binding
     named = binding if isinstance(binding, ExecutorName) else ExecutorName(config.name)

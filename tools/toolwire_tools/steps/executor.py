@@ -13,13 +13,13 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from .did_you_mean import unknown
+from ..did_you_mean import unknown
 from .step_frame import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .tool import Tool
+    from ..tool import Tool
 
 Kind = TypeVar("Kind", bound="type[Executor]")
 FRAMED = "__framed__"
@@ -104,7 +104,7 @@ class Executor:
 
     @staticmethod
     def __toolwire_tools__(executor: Executor | type[Executor]) -> list[Tool]:
-        from .step_tools import tools_of_executor
+        from .step_tool import tools_of_executor
 
         return tools_of_executor(executor)
 

@@ -1,0 +1,1 @@
+"""Multi-agent tool library: step executors, instructions, configured tools."""

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_tools.commands import Command
-from toolwire_tools.config import ExecutorName, Function, ToolConfig
-from toolwire_tools.config_document import _KEYS, config_of
-from toolwire_tools.config_files import load_tool_config, load_tool_configs
 from toolwire_tools.steps.configured_tool import tool_of
-from toolwire_tools.templates import parse
-from toolwire_tools.yaml_text import MAX_VALUES, ConfigError, documents
+from toolwire_tools.toolconfig.command import Command
+from toolwire_tools.toolconfig.files import load_tool_config, load_tool_configs
+from toolwire_tools.toolconfig.model import ExecutorName, Function, ToolConfig
+from toolwire_tools.toolconfig.reader import _KEYS, config_of
+from toolwire_tools.toolconfig.templates import parse
+from toolwire_tools.toolconfig.yaml_document import MAX_VALUES, ConfigError, documents
 
 PARTS = ["type", "default", "enum", "required", "name", "properties", "items", "description", "minimum", "tool_name"]
 GUIDE = "use_guide: {tool_name: tool, description: It does something.}\n"

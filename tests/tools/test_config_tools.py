@@ -22,7 +22,7 @@ from toolwire_tools import (
     tools_of,
 )
 from toolwire_tools.did_you_mean import unknown
-from toolwire_tools.yaml_text import ConfigError
+from toolwire_tools.toolconfig.yaml_document import ConfigError
 
 MODULE = '''
 from toolwire_tools import Context, Executor, tool_api

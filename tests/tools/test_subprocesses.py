@@ -13,9 +13,10 @@ from typing import Any
 import anyio
 import pytest
 from conversations import PATIENCE_SECONDS, wait_until
-from toolwire_tools import ToolError, subprocesses
-from toolwire_tools.commands import MAX_TOLD_BYTES, Finished, Invocation
-from toolwire_tools.subprocesses import run
+from toolwire_tools import ToolError
+from toolwire_tools.toolconfig import run_command as subprocesses
+from toolwire_tools.toolconfig.command import MAX_TOLD_BYTES, Finished, Invocation
+from toolwire_tools.toolconfig.run_command import run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of POSIX")
 

@@ -132,13 +132,13 @@ if TYPE_CHECKING:
     from .bundled.python_interpreter import CodeExecutor, PythonInterpreter
     from .bundled.scholar import GoogleScholar
     from .bundled.web_browser import WebBrowser, WebSearch
-    from .config import ToolConfig
-    from .config_files import load_tool_config, load_tool_configs
     from .env.env import Env
     from .steps.executor import Executor
     from .steps.instructions import InstructionError, available_skills_and_tools, instruction_prompt, parse_instruction
     from .steps.steps import AgentStep, StepError, StepState
-    from .yaml_text import ConfigError
+    from .toolconfig.files import load_tool_config, load_tool_configs
+    from .toolconfig.model import ToolConfig
+    from .toolconfig.yaml_document import ConfigError
 
 _LATER: dict[str, str] = {
     "ActionExecutor": "executor",

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from toolwire_tools.config import ExecutorName, ToolConfig, canonical
-from toolwire_tools.config_files import load_file, tool_files
 from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.steps.configured_tool import tool_of
 from toolwire_tools.steps.step_tool import StepCall
+from toolwire_tools.toolconfig.files import load_file, tool_files
+from toolwire_tools.toolconfig.model import ExecutorName, ToolConfig, canonical
 
 from ..errors import LoadError
 from . import importing as imports

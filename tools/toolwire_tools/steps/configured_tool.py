@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..config import ExecutorName, Function, ToolConfig, canonical
-from ..config_parameters import defaults
 from ..did_you_mean import unknown
 from ..errors import RegistrationError
 from ..options import Options, options_for
 from ..tool import Tool
+from ..toolconfig.model import ExecutorName, Function, ToolConfig, canonical
+from ..toolconfig.parameters import defaults
 from .step_tool import step_call, takes_instruction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from ..commands import Command
+    from ..toolconfig.command import Command
     from .executor import Executor
 
     Importer = Callable[[str, str], ModuleType]
@@ -85,7 +85,7 @@ class CommandCall:
             self.__signature__ = takes_instruction(config)
 
     async def __call__(self, /, **arguments: Any) -> Any:
-        from ..subprocesses import run
+        from ..toolconfig.run_command import run
 
         return self.command.outcome(await run(self.command.invocation(arguments)))
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 from toolwire_schemas.language import say
 
-from ..config import ToolConfig, canonical
+from ..toolconfig.model import ToolConfig, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

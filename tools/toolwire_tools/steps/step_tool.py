@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from toolwire_schemas.wire.codec import encode
 
-from ..config_parameters import defaults
 from ..context.context import Context
 from ..discovery.toolkit import constructed
 from ..errors import NotOffered, ToolError
 from ..options import Options
 from ..signature import docstring as docstrings
 from ..tool import Tool
+from ..toolconfig.parameters import defaults
 from .executor import Executor, name_of, override_of
 from .instructions import InstructionError, parse_instruction
 from .step_frame import SYNC, Frame
@@ -22,7 +22,7 @@ from .steps import AgentStep, StepState
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..config import ToolConfig
+    from ..toolconfig.model import ToolConfig
 
 AGENT = {"agent_id": "toolwire", "role": "host"}
 """Who the agent of such a step is."""

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.error_text import shown
 
-from .byte_sizes import size
-from .commands import DEFAULT_MAX_OUTPUT_BYTES, Command
-from .config_parameters import defaults
-from .did_you_mean import unknown
+from ..byte_sizes import size
+from ..did_you_mean import unknown
+from .command import DEFAULT_MAX_OUTPUT_BYTES, Command
+from .parameters import defaults
 from .templates import EVERYTHING, Template, parse
 
 if TYPE_CHECKING:
-    from .yaml_text import Document, Path
+    from .yaml_document import Document, Path
 
 KEYS = ("stdin", "env", "cwd", "output", "success", "max_output", "allow_leading_dash")
 """What may stand beside `command`, and without it makes no sense."""

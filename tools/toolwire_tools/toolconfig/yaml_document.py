@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.json_schema.error_text import shown
 
-from .errors import RegistrationError
+from ..errors import RegistrationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.error_text import shown
 
-from .config import ExecutorName, Function, Reference, ToolConfig, canonical
-from .config_command import KEYS, command
-from .config_parameters import INSTRUCTION, input_schema
-from .did_you_mean import unknown
-from .options import Options, checked
+from ..did_you_mean import unknown
+from ..options import Options, checked
+from .command_reader import KEYS, command
+from .model import ExecutorName, Function, Reference, ToolConfig, canonical
+from .parameters import INSTRUCTION, input_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .commands import Command
-    from .yaml_text import Document, Path
+    from .command import Command
+    from .yaml_document import Document, Path
 
 _GUIDE = ("tool_name", "description")
 _PROMPT = ("tool_name", "tool_prompt", "return_format")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .config import CONFIG, ToolConfig, canonical, implementation
-from .config_document import LEAST, config_of
-from .yaml_text import ConfigError, Fault, documents
+from .model import CONFIG, ToolConfig, canonical, implementation
+from .reader import LEAST, config_of
+from .yaml_document import ConfigError, Fault, documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -33,9 +33,9 @@ from anyio import (
 )
 from anyio.lowlevel import RunVar
 
-from .commands import MAX_TOLD_BYTES, Finished, Invocation
-from .errors import ToolError
-from .lifeline import end_marked, end_when_closed
+from ..errors import ToolError
+from ..lifeline import end_marked, end_when_closed
+from .command import MAX_TOLD_BYTES, Finished, Invocation
 
 if TYPE_CHECKING:
     from anyio.abc import ByteReceiveStream, ByteSendStream, Process

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.json_schema.error_text import shown
 from toolwire_schemas.json_schema.subschemas import LISTS, NAMED, ONE
 
-from .did_you_mean import unknown
+from ..did_you_mean import unknown
 
 if TYPE_CHECKING:
-    from .yaml_text import Document
+    from .yaml_document import Document
 
 INSTRUCTION = {
     "type": "object",
@@ -82,7 +82,7 @@ def _refuse_required(document: Document, where: str) -> None:
 
 
 def _checked(document: Document, schema: Any) -> dict[str, Any]:
-    from .schema.validator import problem
+    from ..schema.validator import problem
 
     path = ("input_schema",)
     if not isinstance(schema, dict):
@@ -161,7 +161,7 @@ class _Reading:
         return {} if kind is None else {"type": kind}
 
     def _judge(self, made: dict[str, Any], path: tuple[str | int, ...]) -> None:
-        from .schema.validator import Judge, problem
+        from ..schema.validator import Judge, problem
 
         fault = problem(made)
         if fault is not None:

@@ -14,8 +14,8 @@ import msgspec
 from toolwire_schemas.json_schema.error_text import Fault, place, shown
 from toolwire_schemas.wire.codec import DecodingError, decode
 
-from .byte_sizes import shown as shown_size
-from .errors import ArgumentsError, ToolError
+from ..byte_sizes import shown as shown_size
+from ..errors import ArgumentsError, ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

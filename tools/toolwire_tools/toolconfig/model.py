@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .options import Options
-from .yaml_text import ConfigError, Fault
+from ..options import Options
+from .yaml_document import ConfigError, Fault
 
 if TYPE_CHECKING:
-    from .commands import Command
-    from .tool import Tool
+    from ..tool import Tool
+    from .command import Command
 
 CONFIG = "_config"
 """How the name of a file ends, before the dot, that describes what is in the Python file beside it."""
@@ -63,7 +63,7 @@ class ToolConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def __toolwire_tools__(config: ToolConfig) -> list[Tool]:
-        from .steps.configured_tool import tool_of
+        from ..steps.configured_tool import tool_of
 
         return [tool_of(config)]
 

@@ -1,0 +1,1 @@
+"""Tools described in YAML: document, model, command templates."""

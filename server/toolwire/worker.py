@@ -10,8 +10,10 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
-from toolwire_tools import RegistrationError, Tool, cgroups, guardian
-from toolwire_tools.guardian import OUT_OF_MEMORY
+from toolwire_tools import RegistrationError, Tool
+from toolwire_tools.processes import cgroups
+from toolwire_tools.processes import subreaper as guardian
+from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 from . import log
 from .errors import LoadError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 from toolwire_tools.byte_sizes import shown
-from toolwire_tools.guardian import OUT_OF_MEMORY
+from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 
 def ending(status: int, memory_limit: int | None, *, by_us: bool) -> str:

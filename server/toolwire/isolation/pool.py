@@ -65,7 +65,7 @@ class Pool(Gate):
         """The path of a new cgroup; "" if there can be none, or need not be."""
         if not self._limited:
             return ""
-        from toolwire_tools import cgroups
+        from toolwire_tools.processes import cgroups
 
         path = cgroups.new()
         self._said = self._said or path is not None

@@ -23,7 +23,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.codec import EncodingError
-from toolwire_tools import Cancelled, NotAnswered, ToolError, guardian
+from toolwire_tools import Cancelled, NotAnswered, ToolError
+from toolwire_tools.processes import subreaper as guardian
 
 from .. import log
 from ..protocol.elicitation import can_ask
@@ -354,7 +355,7 @@ def _end_all() -> None:
     for process in left:
         process.wait(deadline)
         process.kill()
-    if cgroups := sys.modules.get("toolwire_tools.cgroups"):
+    if cgroups := sys.modules.get("toolwire_tools.processes.cgroups"):
         cgroups.leave()
 
 

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 import msgspec
-from toolwire_tools import guardian
+from toolwire_tools.processes import subreaper as guardian
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):

@@ -86,7 +86,7 @@ def claim(*, watched: bool = False) -> Streams:
     except OSError:
         raise NotConnected("there is no standard input or no standard output; start it with a pipe on both") from None
     if os.getpid() == 1 and threading.active_count() == 1:
-        from toolwire_tools.guardian import reap_orphans
+        from toolwire_tools.processes.subreaper import reap_orphans
 
         reap_orphans()
     try:

@@ -17,7 +17,7 @@ import tempfile
 from contextlib import suppress
 from functools import cache
 
-from toolwire_tools.lifeline import end_marked
+from toolwire_tools.processes.process_group import end_marked
 
 _PREFIX, _SUFFIX = "toolwire-", ".scratch"
 """What no folder of somebody else's is called."""

@@ -34,7 +34,7 @@ from anyio import (
 from anyio.lowlevel import RunVar
 
 from ..errors import ToolError
-from ..lifeline import end_marked, end_when_closed
+from ..processes.process_group import end_marked, end_when_closed
 from .command import MAX_TOLD_BYTES, Finished, Invocation
 
 if TYPE_CHECKING:

@@ -25,10 +25,10 @@ import zmq
 from jupyter_client.client import KernelClient
 from jupyter_client.connect import write_connection_file
 
-from toolwire_tools import guardian
 from toolwire_tools.bundled.temp_folders import Scratch
 from toolwire_tools.errors import ToolError
-from toolwire_tools.lifeline import end_when_closed
+from toolwire_tools.processes import subreaper as guardian
+from toolwire_tools.processes.process_group import end_when_closed
 
 from .cell import Cell
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_tools.bundled.temp_folders import Scratch
 from toolwire_tools.errors import ToolError
-from toolwire_tools.lifeline import end_when_closed
+from toolwire_tools.processes.process_group import end_when_closed
 
 from . import syscalls
 from .job import Ended, Job

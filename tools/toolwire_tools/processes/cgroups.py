@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cache
 from itertools import count
 
-from .guardian import descendants
+from .subreaper import descendants
 
 _MOUNTED = "/sys/fs/cgroup"
 

@@ -156,6 +156,6 @@ def reply(answer: Answer | None, question: Question) -> dict[str, Any]:
 
 def misfit(answer: dict[str, Any], question: Question) -> str:
     """Return what the form of *question* has against *answer*, as a sentence; empty if it fits."""
-    from .fitting import Fitting, told  # only an answer needs them
+    from .validation import Fitting, told  # only an answer needs them
 
     return told(Fitting(question.schema).faults(answer, "answer"))

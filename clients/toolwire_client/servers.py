@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .blocking import Blocking, run
 from .client import Client
-from .config import ServerConfig, read_config
 from .connect import connect
 from .errors import ClientError
+from .host_config import ServerConfig, read_config
 from .settings import START_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:

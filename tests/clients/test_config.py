@@ -11,7 +11,7 @@ import anyio
 import pytest
 from askers import FACES, nothing_leaks
 from toolwire_client import BadConfiguration, ClientError, NotStarted, ServerGone, Toolbox, connect_config
-from toolwire_client.config import ServerConfig, read_config
+from toolwire_client.host_config import ServerConfig, read_config
 
 LOOPS = FACES[1:]
 FAKE = str(Path(__file__).with_name("fake_server.py"))

@@ -13,8 +13,8 @@ from toolwire.cli import example_tools
 from toolwire.cli.commands import dialects
 from toolwire.cli.host_config import hosts
 from toolwire.loading.targets import load as load_tools
-from toolwire_client.config import read_config
 from toolwire_client.errors import BadConfiguration
+from toolwire_client.host_config import read_config
 from toolwire_client.react import Action, ActionResult, Ask, Error, FinalAnswer, Question, UserResponse, to_json
 from toolwire_schemas.dialects import openai
 from toolwire_schemas.published import load, validator

@@ -13,11 +13,11 @@ import msgspec
 
 from ..asking import Witness, witness
 from ..errors import ClientError, ServerGone, TimedOut
-from ..fitting import told
 from ..models.errors import ModelError
 from ..models.model import kept_open, reply_from
 from ..react.results import shown
 from ..threads import here
+from ..validation import told
 from .approvals import Allow, ApprovalRequest, Pause, Refuse
 from .events import (
     Approved,

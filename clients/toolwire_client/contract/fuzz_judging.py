@@ -8,7 +8,7 @@ import msgspec
 from toolwire_schemas.json_schema.error_text import worded
 from toolwire_schemas.wire.codes import INVALID_PARAMS
 
-from ..fitting import Fitting, told
+from ..validation import Fitting, told
 from .conversation import Ended, answers, is_answer, messages
 from .judging import Unmet, shown
 

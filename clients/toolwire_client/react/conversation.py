@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..fitting import told
+from ..validation import told
 from .history import in_role, in_turn
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, whole
 from .protocol import Invalid, Message, Protocol, Reading

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects.name_mapping import Names
 
-from ..fitting import Fitting
+from ..validation import Fitting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from toolwire_schemas.wire import codec
 
-from ..fitting import Fitting
+from ..validation import Fitting
 from .words import as_json
 
 Schema = dict[str, Any]

@@ -184,7 +184,7 @@ def test_a_run_is_cancelled_while_a_server_does_not_list_its_tools(backend: str,
 
 
 def test_a_server_that_never_lists_its_tools_is_gone_on_without(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolwire_client.agent.performing.LIST_SECONDS", 0.05)
+    monkeypatch.setattr("toolwire_client.agent.effects.LIST_SECONDS", 0.05)
 
     async def scenario() -> Any:
         return await agent([final("3")], {"slow": SilentServer(), "mine": Tools().both()}).answer("1+2?")

@@ -7,7 +7,7 @@ from .approvals import Allow, ApprovalRequest, Approvals, OnApproval, Pause, Ref
 from .budgets import Budgets
 from .events import Live, OnLive, Recorded, Status, TextArrived, ToolProgress
 from .outcome import Outcome
-from .replaying import ReplayMissed
+from .replay import ReplayMissed
 from .session import Clock, Session
 from .transcript import BrokenTranscript, load
 from .trimming import Trim, keep_last

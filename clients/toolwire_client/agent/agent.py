@@ -12,24 +12,24 @@ from ..react import Limits, StructuredProtocol
 from ..toolbox import AsyncToolbox
 from .approvals import approvals
 from .budgets import Budgets
-from .course import Course
+from .effects import Performing
 from .events import Started
-from .performing import Performing
-from .replaying import FromRecord, Record, replayed
+from .model_messages import words
+from .replay import FromRecord, Record, replayed
+from .run_state import Course
 from .session import Clock, Session
 from .transcript import Transcript, load, loaded
 from .user import User
-from .words import words
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
 
     from ..react import Protocol
+    from .agent_tool import AgentTool
     from .approvals import Approvals, OnApproval
+    from .effects import Performer
     from .events import OnLive, Recorded
     from .outcome import Outcome
-    from .performing import Performer
-    from .tool import AgentTool
     from .trimming import Trim
     from .user import OnUser
 
@@ -199,7 +199,7 @@ class Agent:
 
         A `Toolbox`, and so another agent, takes it, an `Env`, and `toolwire serve`.
         """
-        from .tool import AgentTool
+        from .agent_tool import AgentTool
 
         return AgentTool(self, name or self.name, description or self.description)
 

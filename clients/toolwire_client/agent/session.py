@@ -28,8 +28,8 @@ from .transcript import BrokenTranscript
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
-    from .course import Course
-    from .performing import Performer
+    from .effects import Performer
+    from .run_state import Course
     from .steps import Step
 
 

@@ -40,8 +40,8 @@ from .events import (
     UserAnswered,
     UserAsked,
 )
+from .model_messages import words
 from .steps import AskApproval, AskModel, AskUser, Call, Tell
-from .words import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from ..results import CallResult
     from ..toolbox import AsyncToolbox
     from .approvals import Approvals
-    from .course import Course
     from .events import Live, OnLive, Recorded
+    from .run_state import Course
     from .steps import AskApproval, AskUser, Call
     from .trimming import Trim
     from .user import User

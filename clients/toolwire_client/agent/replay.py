@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
-    from .course import Course
+    from .run_state import Course
     from .steps import AskApproval, AskUser, Call
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from toolwire_client.contract import arguments
+from toolwire_client.contract.cases import sample_arguments as arguments
 
 
 def of(properties: dict[str, Any], **more: Any) -> dict[str, Any]:

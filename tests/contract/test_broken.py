@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from toolwire_client.contract.cases.server_facts import Settings
 from toolwire_client.contract.check import check
-from toolwire_client.contract.facts import Settings
 from toolwire_schemas.cases import Framing, cases
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from toolwire_client.contract.cases.server_facts import Settings, find_out
+from toolwire_client.contract.cases.server_process import Talk
 from toolwire_client.contract.check import check
-from toolwire_client.contract.facts import Settings, find_out
 from toolwire_client.contract.fuzz import Fuzzing, fuzz
 from toolwire_client.contract.report import Verdict
-from toolwire_client.contract.talk import Talk
 from toolwire_schemas.cases import cases
 
 SERVER = Path(__file__).with_name("fuzzed_server.py")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toolwire_client.contract.conversation import Conversation
-from toolwire_client.contract.judging import Scene, Unmet, judge
+from toolwire_client.contract.cases.conversation import Conversation
+from toolwire_client.contract.cases.expectations import Scene, Unmet, judge
 from toolwire_schemas.cases import cases
 from toolwire_schemas.wire import codec
 

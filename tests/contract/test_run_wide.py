@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from toolwire_client.contract.conversation import Conversation
+from toolwire_client.contract.cases.conversation import Conversation
+from toolwire_client.contract.cases.run_wide import Part, breach
 from toolwire_client.contract.report import Verdict
-from toolwire_client.contract.run_wide import Part, breach
 from toolwire_schemas.wire import codec
 
 QUIET = {"quiet": True}

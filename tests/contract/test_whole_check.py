@@ -12,7 +12,7 @@ import pytest
 from toolwire.cli import example_tools
 from toolwire_client import NotStarted
 from toolwire_client.contract import Report, Settings, Verdict, check, replay
-from toolwire_client.contract.plan import chosen
+from toolwire_client.contract.cases.plan import chosen
 from toolwire_schemas.cases import Case, cases
 
 STUBBORN = str(Path(__file__).with_name("stubborn_server.py"))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .baseline import BadBaseline, Gap
+from .cases.server_facts import Facts, Settings, UnknownTool
 from .check import check, replay
-from .facts import Facts, Settings, UnknownTool
 from .fuzz import Fuzzing, MissingHypothesis
 from .pytest_cases import ContractWarning, contract_cases
 from .report import Report, Verdict

@@ -12,18 +12,19 @@ import msgspec
 from toolwire_schemas.cases import cases as all_cases
 
 from ..errors import NotStarted
-from . import baseline, exchange
-from .asking import open_session
-from .facts import Settings, find_out
-from .judging import Unmet
-from .plan import plan
-from .playing import Player
+from . import baseline
+from .cases import exchange
+from .cases.expectations import Unmet
+from .cases.handshake import open_session
+from .cases.plan import plan
+from .cases.player import Player
+from .cases.run_wide import Part, breach
+from .cases.server_facts import Settings, find_out
+from .cases.server_process import Talk
+from .cases.sessions import meta, probe
+from .cases.verdicts import is_as_bad, judged, not_opened, only_after, untalkable, verdict_of
 from .report import Report, is_bad
-from .run_wide import Part, breach
 from .sdks import folded
-from .sessions import meta, probe
-from .talk import Talk
-from .verdicts import is_as_bad, judged, not_opened, only_after, untalkable, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.cases import Case, Framing
 
-    from .conversation import Conversation
-    from .facts import Facts
+    from .cases.conversation import Conversation
+    from .cases.plan import Play
+    from .cases.server_facts import Facts
     from .fuzz import Fuzzing
-    from .plan import Play
     from .report import Verdict
     from .sdks import Sdk
 

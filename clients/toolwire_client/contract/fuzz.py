@@ -19,19 +19,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from toolwire_schemas.wire import codec
 
-from . import exchange
-from .facts import Settings
+from .cases import exchange
+from .cases.probe_calls import may_be_called
+from .cases.server_facts import Settings
 from .fuzz_judging import Judge, Judgement
 from .fuzz_peer import Peer, Unstartable
 from .report import Verdict
-from .trying import may_be_called
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hypothesis.strategies import SearchStrategy
 
-    from .facts import Facts, Start
+    from .cases.server_facts import Facts, Start
     from .fuzz_peer import OnClosed
 
 Kind = Literal["valid", "invalid"]

@@ -9,13 +9,13 @@ from toolwire_schemas.json_schema.error_text import worded
 from toolwire_schemas.wire.codes import INVALID_PARAMS
 
 from ..validation import Fitting, told
-from .conversation import Ended, answers, is_answer, messages
-from .judging import Unmet, shown
+from .cases.conversation import Ended, answers, is_answer, messages
+from .cases.expectations import Unmet, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .conversation import Event
+    from .cases.conversation import Event
 
 
 class Asked(msgspec.Struct, frozen=True):

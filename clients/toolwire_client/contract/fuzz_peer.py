@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotStarted
-from .asking import open_session
+from .cases.handshake import open_session
+from .cases.sessions import completed, probe
 from .fuzz_judging import Asked
-from .sessions import completed, probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .conversation import Conversation, Event
-    from .talk import Talk
+    from .cases.conversation import Conversation, Event
+    from .cases.server_process import Talk
 
     OnClosed = Callable[[Conversation, str], None]
 

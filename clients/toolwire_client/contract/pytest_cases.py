@@ -11,9 +11,9 @@ from toolwire_schemas.cases import cases
 
 from ..errors import NotStarted
 from . import baseline as baselines
+from .cases.plan import chosen
+from .cases.server_facts import UnknownTool
 from .check import check
-from .facts import UnknownTool
-from .plan import chosen
 from .report import is_bad
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pytest
     from toolwire_schemas.cases import Severity
 
-    from .facts import Settings
+    from .cases.server_facts import Settings
     from .fuzz import Fuzzing
     from .report import Report, Verdict
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .judging import fits
+from .cases.expectations import fits
+from .cases.sessions import INITIALIZED, completed, is_modern
 from .report import is_bad
-from .sessions import INITIALIZED, completed, is_modern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .cases.server_process import Talk
     from .report import Verdict
-    from .talk import Talk
 
 _ASKED: dict[str, dict[str, Any]] = {
     "unknown": {"id": "sdk-unknown", "method": "toolwire/no-such-method"},

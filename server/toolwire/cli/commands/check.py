@@ -181,7 +181,7 @@ def _again(words: Words) -> str:
 
 
 def _cases(options: dict[str, Any]) -> list[Case]:
-    from toolwire_client.contract.plan import chosen
+    from toolwire_client.contract.cases.plan import chosen
     from toolwire_schemas.cases import cases
 
     if "replay" in options:

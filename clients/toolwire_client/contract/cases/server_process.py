@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import codec
 
-from ..process import ServerProcess
+from ...process import ServerProcess
 from .conversation import Conversation, answers
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.cases import Framing
 
-    from ..errors import ServerGone
+    from ...errors import ServerGone
 
 _MARK = "TOOLWIRE_CONTRACT"
 """A variable in the environment of whatever a server starts, also of what leaves its process group."""

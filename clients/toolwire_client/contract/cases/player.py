@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire import codec
 
-from .asking import walk
 from .conversation import Ended, Heard
-from .judging import Scene, Unmet, judge
+from .expectations import Scene, Unmet, judge
+from .handshake import walk
 from .sessions import completed, probe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from .conversation import Event
-    from .talk import Talk
+    from .server_process import Talk
 
 _VALUE = re.compile(r"\$\{([\w.]+)\}")
 _MORE_SECONDS = 0.05

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.cases import Framing, Process
 
-    from .facts import Facts
+    from .server_facts import Facts
 
 
 class Play(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ from toolwire_schemas.published import validator
 from toolwire_schemas.wire import codec
 
 from .conversation import Heard, Noise, answers, is_answer, messages, same_id, text_of
-from .rules import RULES
+from .named_rules import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

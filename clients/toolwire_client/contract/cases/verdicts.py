@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import msgspec
 from toolwire_schemas.cases import cases
 
+from ..report import SEVERITIES, Verdict, is_bad
 from . import exchange
-from .judging import Unmet
+from .expectations import Unmet
 from .plan import Play
-from .report import SEVERITIES, Verdict, is_bad
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from .asking import Obstacle
+    from ..report import Outcome
     from .conversation import Event
-    from .report import Outcome
+    from .handshake import Obstacle
 
 _FIRST = "lifecycle/answers"
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..report import Verdict, is_bad
 from .conversation import Event, Heard, Noise
-from .judging import Scene, Unmet, judge
-from .report import Verdict, is_bad
+from .expectations import Scene, Unmet, judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from . import arguments
-from .asking import open_session, walk
+from . import sample_arguments as arguments
 from .conversation import messages
+from .handshake import open_session, walk
 from .sessions import completed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from .facts import Settings
-    from .talk import Talk
+    from .server_facts import Settings
+    from .server_process import Talk
 
     _Tool = tuple[str, dict[str, Any], dict[str, Any]]
     """Its name, its input schema and some arguments that it takes."""

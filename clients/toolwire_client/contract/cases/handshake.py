@@ -10,7 +10,7 @@ from toolwire_schemas.wire.codes import LEGACY_VERSIONS
 from .sessions import INITIALIZED, completed, initialize, is_modern
 
 if TYPE_CHECKING:
-    from .talk import Talk
+    from .server_process import Talk
 
 _MAX_PAGES = 1000
 

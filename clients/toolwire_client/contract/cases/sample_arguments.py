@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.subschemas import target
 
-from .fitting import faults_in, is_schema
+from .server_schema import faults_in, is_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

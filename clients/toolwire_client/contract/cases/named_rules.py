@@ -8,7 +8,7 @@ from toolwire_schemas.lint.audit import audit
 from toolwire_schemas.wire import codec
 
 from .conversation import Said, answers, is_answer, messages, text_of
-from .fitting import faults_in
+from .server_schema import faults_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire.codes import LATEST_LEGACY, LEGACY_VERSIONS, META_SERVER_INFO, MODERN_VERSIONS
 
-from .asking import trouble
+from ..sdks import Sdk, identified
 from .conversation import answers
-from .judging import shown
-from .sdks import Sdk, identified
+from .expectations import shown
+from .handshake import trouble
+from .probe_calls import try_out
 from .sessions import completed, initialize, is_modern
-from .trying import try_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from toolwire_schemas.cases import Framing
 
     from .conversation import Event
-    from .talk import Talk
+    from .server_process import Talk
 
     Start = Callable[[Framing], Talk]
 

@@ -1,0 +1,1 @@
+"""Playing contract cases against a process."""

@@ -11,7 +11,7 @@ import pytest
 from toolwire_client.contract.cases.server_facts import Settings, find_out
 from toolwire_client.contract.cases.server_process import Talk
 from toolwire_client.contract.check import check
-from toolwire_client.contract.fuzz import Fuzzing, fuzz
+from toolwire_client.contract.fuzz.fuzz import Fuzzing, fuzz
 from toolwire_client.contract.report import Verdict
 from toolwire_schemas.cases import cases
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .baseline import BadBaseline, Gap
 from .cases.server_facts import Facts, Settings, UnknownTool
 from .check import check, replay
-from .fuzz import Fuzzing, MissingHypothesis
+from .fuzz.fuzz import Fuzzing, MissingHypothesis
 from .pytest_cases import ContractWarning, contract_cases
 from .report import Report, Verdict
 from .snapshots import ToolsChanged, assert_tools_unchanged

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .cases.conversation import Conversation
     from .cases.plan import Play
     from .cases.server_facts import Facts
-    from .fuzz import Fuzzing
+    from .fuzz.fuzz import Fuzzing
     from .report import Verdict
     from .sdks import Sdk
 
@@ -172,7 +172,7 @@ class _Run:
         return verdicts
 
     def _fuzzed(self, fuzzing: Fuzzing) -> Iterator[Verdict]:
-        from .fuzz import fuzz
+        from .fuzz.fuzz import fuzz
 
         found = fuzz(
             self.start,

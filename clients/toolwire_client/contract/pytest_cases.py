@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from toolwire_schemas.cases import Severity
 
     from .cases.server_facts import Settings
-    from .fuzz import Fuzzing
+    from .fuzz.fuzz import Fuzzing
     from .report import Report, Verdict
 
 FUZZ_IDS = ("fuzz/valid", "fuzz/invalid")

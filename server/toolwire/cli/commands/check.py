@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from toolwire_client.contract import Gap, Report, Settings, Verdict
-    from toolwire_client.contract.fuzz import Fuzzing
+    from toolwire_client.contract.fuzz.fuzz import Fuzzing
     from toolwire_schemas.cases import Case
 
     from ..options import Words
@@ -224,7 +224,7 @@ def _settings(options: dict[str, Any]) -> Settings:
 
 
 def _fuzzing(options: dict[str, Any]) -> Fuzzing | None:
-    from toolwire_client.contract.fuzz import Fuzzing, any_seed
+    from toolwire_client.contract.fuzz.fuzz import Fuzzing, any_seed
 
     if "fuzz" not in options:
         if "seed" in options:

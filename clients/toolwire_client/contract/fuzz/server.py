@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import NotStarted
-from .cases.handshake import open_session
-from .cases.sessions import completed, probe
-from .fuzz_judging import Asked
+from ...errors import NotStarted
+from ..cases.handshake import open_session
+from ..cases.sessions import completed, probe
+from .judge import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .cases.conversation import Conversation, Event
-    from .cases.server_process import Talk
+    from ..cases.conversation import Conversation, Event
+    from ..cases.server_process import Talk
 
     OnClosed = Callable[[Conversation, str], None]
 

@@ -8,14 +8,14 @@ import msgspec
 from toolwire_schemas.json_schema.error_text import worded
 from toolwire_schemas.wire.codes import INVALID_PARAMS
 
-from ..validation import Fitting, told
-from .cases.conversation import Ended, answers, is_answer, messages
-from .cases.expectations import Unmet, shown
+from ...validation import Fitting, told
+from ..cases.conversation import Ended, answers, is_answer, messages
+from ..cases.expectations import Unmet, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .cases.conversation import Event
+    from ..cases.conversation import Event
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ class Judge:
     """
 
     def __init__(self, tool: dict[str, Any]) -> None:
-        from .values.document import Document
+        from ..values.document import Document
 
         self.name: str = tool["name"]
         self.input_schema: dict[str, Any] = tool["inputSchema"]

@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from toolwire_schemas.wire import codec
 
-from .cases import exchange
-from .cases.probe_calls import may_be_called
-from .cases.server_facts import Settings
-from .fuzz_judging import Judge, Judgement
-from .fuzz_peer import Peer, Unstartable
-from .report import Verdict
+from ..cases import exchange
+from ..cases.probe_calls import may_be_called
+from ..cases.server_facts import Settings
+from ..report import Verdict
+from .judge import Judge, Judgement
+from .server import Peer, Unstartable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hypothesis.strategies import SearchStrategy
 
-    from .cases.server_facts import Facts, Start
-    from .fuzz_peer import OnClosed
+    from ..cases.server_facts import Facts, Start
+    from .server import OnClosed
 
 Kind = Literal["valid", "invalid"]
 
@@ -131,7 +131,7 @@ def _verdict(tool: Any, kind: Kind, peer: Peer, fuzzing: Fuzzing, reason: str) -
     )
     if reason:
         return blank
-    from .values import NoValues
+    from ..values import NoValues
 
     try:
         judge = Judge(tool)
@@ -166,7 +166,7 @@ def _reported(blank: Verdict, again: Judgement | None, search: _Search, fuzzing:
 
 
 def _arguments(judge: Judge, kind: Kind) -> SearchStrategy[dict[str, Any]]:
-    from .values import invalid_values, valid_values
+    from ..values import invalid_values, valid_values
 
     if kind == "valid":
         return valid_values(judge.input_schema)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toolwire_client.contract import Report, check, contract_cases, pytest_cases
+from toolwire_client.contract import Report, check, contract_cases
+from toolwire_client.contract.pytest_support import cases as pytest_cases
 from toolwire_schemas.cases import Case
 
 SERVER = [sys.executable, "-IS", str(Path(__file__).with_name("fuzzed_server.py"))]

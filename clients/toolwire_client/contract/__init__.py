@@ -6,9 +6,9 @@ from .baseline import BadBaseline, Gap
 from .cases.server_facts import Facts, Settings, UnknownTool
 from .check import check, replay
 from .fuzz.fuzz import Fuzzing, MissingHypothesis
-from .pytest_cases import ContractWarning, contract_cases
+from .pytest_support.cases import ContractWarning, contract_cases
+from .pytest_support.snapshots import ToolsChanged, assert_tools_unchanged
 from .report import Report, Verdict
-from .snapshots import ToolsChanged, assert_tools_unchanged
 
 __all__ = [
     "BadBaseline",

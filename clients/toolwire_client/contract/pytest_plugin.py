@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .snapshots import UPDATE_FLAG, assert_tools_unchanged
+from .pytest_support.snapshots import UPDATE_FLAG, assert_tools_unchanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.json_schema.error_text import shown
 
-from ..connect import connect
-from ..errors import ClientError
+from ...connect import connect
+from ...errors import ClientError
 
 if TYPE_CHECKING:
     import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.compare import Change
 
-    from ..wire import InProcess
+    from ...wire import InProcess
 
 UPDATE_FLAG = "--update-tools"
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from toolwire_schemas.cases import cases
 
-from ..errors import NotStarted
-from . import baseline as baselines
-from .cases.plan import chosen
-from .cases.server_facts import UnknownTool
-from .check import check
-from .report import is_bad
+from ...errors import NotStarted
+from .. import baseline as baselines
+from ..cases.plan import chosen
+from ..cases.server_facts import UnknownTool
+from ..check import check
+from ..report import is_bad
 
 if TYPE_CHECKING:
     import os
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import pytest
     from toolwire_schemas.cases import Severity
 
-    from .cases.server_facts import Settings
-    from .fuzz.fuzz import Fuzzing
-    from .report import Report, Verdict
+    from ..cases.server_facts import Settings
+    from ..fuzz.fuzz import Fuzzing
+    from ..report import Report, Verdict
 
 FUZZ_IDS = ("fuzz/valid", "fuzz/invalid")
 

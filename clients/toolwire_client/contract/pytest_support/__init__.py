@@ -1,0 +1,1 @@
+"""Pytest integration (plugin path stays `contract.pytest_plugin`)."""

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from hypothesis import strategies as st
 
-from .denials import Denial, Denials, Place, denial_with
 from .document import Document, Schema
 from .errors import NoValues, Unsatisfiable, Unsupported
-from .maker import Maker, drawn
+from .generate import Maker, drawn
+from .negation import Denial, Denials, Place, denial_with
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import msgspec
 from hypothesis import strategies as st
 
-from . import nasty
+from . import edge_values as nasty
 
 if TYPE_CHECKING:
-    from .conjunction import Way
+    from .all_of import Way
 
 _LARGEST = sys.float_info.max
 _MANY_STEPS = 10**6  # floating point says reliably of so many multiples that they are some

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .conjunction import dependent_names
+from .all_of import dependent_names
 from .document import matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .conjunction import Way
+    from .all_of import Way
     from .document import Schema
 
 

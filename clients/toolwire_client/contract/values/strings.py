@@ -9,14 +9,14 @@ from hypothesis import reject
 from hypothesis import strategies as st
 from toolwire_schemas.json_schema.linear_regex import Graph, graph, is_cheap
 
-from . import nasty
+from . import edge_values as nasty
 from .document import matches
 from .formats import FORMATS
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
 
-    from .conjunction import Way
+    from .all_of import Way
 
 _SOME = 500
 """Characters of a text that Hypothesis makes for a pattern, and many times the usual."""

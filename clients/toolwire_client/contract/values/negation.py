@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from . import nasty
-from .arrays import TWINS_WORD
-from .conjunction import KINDS, KINDS_WORD, dependent_names, dependent_schemas, kinds_of
+from . import edge_values as nasty
+from .all_of import KINDS, KINDS_WORD, dependent_names, dependent_schemas, kinds_of
+from .containers import TWINS_WORD
 from .document import matches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from .document import Document, Schema
-    from .maker import Schemas
+    from .generate import Schemas
 
 MAX_PLACES_DEEP = 4
 """How far from the top a value is broken."""

@@ -15,9 +15,10 @@ import msgspec
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from . import nasty, numbers, strings
-from .arrays import ArrayWords, Contains, equal_if_same
-from .conjunction import ANNOTATIONS, KINDS, Way, kind_of, ways
+from . import edge_values as nasty
+from . import numbers, strings
+from .all_of import ANNOTATIONS, KINDS, Way, kind_of, ways
+from .containers import ArrayWords, Contains, equal_if_same
 from .document import Document, Schema, conjunction_key
 from .objects import ObjectWords
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 if TYPE_CHECKING:
-    from .conjunction import Way
+    from .all_of import Way
     from .document import Schema
 
 TWINS_WORD = "toolwire:twins"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .arithmetic import ArithmeticModel
+from .by_name import known_names, model_from_name
 from .errors import (
     ModelError,
     NoReplyLeft,
@@ -16,7 +17,6 @@ from .errors import (
 from .human import HumanModel
 from .lagent import GPTAPI, DoubaoAPI
 from .model import Model, as_model
-from .named import known_names, model_from_name
 from .presets import PRESETS, Preset
 from .remote import AnthropicModel, OpenAIModel, TimeLimits
 from .replay import RecordingModel, ReplayModel

@@ -61,7 +61,7 @@ def _recorded_model(options: dict[str, Any]) -> str | None:
     """The model that the transcript names; None if it names none, or one whose code a file is not to run."""
     from toolwire_client.agent import BrokenTranscript, load
     from toolwire_client.agent.events import Started
-    from toolwire_client.models.named import needs_no_code
+    from toolwire_client.models.by_name import needs_no_code
 
     if "resume" not in options:
         return None

@@ -15,4 +15,4 @@ def face(request: pytest.FixtureRequest) -> str:
 def nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """What one test found out about a command or an endpoint is no business of the next one's."""
     monkeypatch.setattr("toolwire_client.handshake._LEGACY_COMMANDS", set())
-    monkeypatch.setattr("toolwire_client.models.concessions._KNOWN", {})
+    monkeypatch.setattr("toolwire_client.models.http_api.capability_fallback._KNOWN", {})

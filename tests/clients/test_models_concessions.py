@@ -9,7 +9,7 @@ import anyio
 import pytest
 from clients.stand_in import Fault, StandIn, refused
 from toolwire_client.models import AnthropicModel, OpenAIModel, Refused, Retries
-from toolwire_client.models.remote import RemoteModel
+from toolwire_client.models.http_api.remote_model import RemoteModel
 
 KEY = "sk-0123456789"
 ASK = [{"role": "user", "content": "Answer in JSON."}]

@@ -19,7 +19,7 @@ from toolwire_client.models import (
     RecordingModel,
     Retries,
 )
-from toolwire_client.models.remote import RemoteModel
+from toolwire_client.models.http_api.remote_model import RemoteModel
 from toolwire_client.react import NativeProtocol, StructuredProtocol
 from toolwire_client.react.replies import ModelReply
 from toolwire_schemas.dialects import anthropic, openai

@@ -21,7 +21,7 @@ from toolwire_client.models import (
     Unreachable,
     UnreadableReply,
 )
-from toolwire_client.models.remote import RemoteModel
+from toolwire_client.models.http_api.remote_model import RemoteModel
 from toolwire_client.react.replies import ModelReply
 
 from clients import stand_in
@@ -205,14 +205,14 @@ def test_a_reply_that_comes_too_slowly_is_given_up_as_a_whole(loop: str) -> None
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("fault", [stand_in.endless, stand_in.endless_line])
 def test_a_reply_without_end_is_cut_off(fault: Fault, loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolwire_client.models.endpoint._MAX_REPLY_BYTES", 2**20)
+    monkeypatch.setattr("toolwire_client.models.http_api.endpoint._MAX_REPLY_BYTES", 2**20)
     with StandIn("word " * 100).then(fault) as server, pytest.raises(UnreadableReply):
         ask(model(OpenAIModel, server), loop)
     assert len(server.requests) == 1
 
 
 def test_a_reply_in_one_piece_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolwire_client.models.endpoint._MAX_REPLY_BYTES", 2**20)
+    monkeypatch.setattr("toolwire_client.models.http_api.endpoint._MAX_REPLY_BYTES", 2**20)
     with StandIn().then(stand_in.endless) as server, pytest.raises(UnreadableReply, match="more than 1 MiB"):
         ask(model(OpenAIModel, server, stream=False))
 

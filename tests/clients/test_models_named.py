@@ -32,9 +32,9 @@ from toolwire_client.models import (
     known_names,
     model_from_name,
 )
-from toolwire_client.models.endpoint import address
+from toolwire_client.models.http_api.endpoint import address
+from toolwire_client.models.http_api.vendors import ALIASES
 from toolwire_client.models.lagent import ModelStatusCode
-from toolwire_client.models.presets import ALIASES
 
 from clients import stand_in
 

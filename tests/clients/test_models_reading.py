@@ -10,12 +10,12 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.models.chat_completions import ChatCompletions
 from toolwire_client.models.errors import Refused
-from toolwire_client.models.messages_api import Messages
-from toolwire_client.models.presets import PRESETS
-from toolwire_client.models.refusals import refusal, refusal_in_stream
-from toolwire_client.models.wire import Asked, CutOff, StreamFailed
+from toolwire_client.models.http_api.anthropic_messages import Messages
+from toolwire_client.models.http_api.chat_completions import ChatCompletions
+from toolwire_client.models.http_api.error_responses import refusal, refusal_in_stream
+from toolwire_client.models.http_api.vendors import PRESETS
+from toolwire_client.models.http_api.wire_format import Asked, CutOff, StreamFailed
 from toolwire_client.react.replies import ModelReply, ToolCall, Usage
 from toolwire_schemas.dialects.name_mapping import Names
 

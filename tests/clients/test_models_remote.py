@@ -10,7 +10,7 @@ import pytest
 from anyio import to_thread
 from clients.stand_in import StandIn
 from toolwire_client.models import AnthropicModel, NotAModel, NotReady, OpenAIModel, Retries, TimeLimits
-from toolwire_client.models.remote import RemoteModel
+from toolwire_client.models.http_api.remote_model import RemoteModel
 from toolwire_client.react.replies import ModelReply, ToolCall, Usage
 
 from clients import stand_in

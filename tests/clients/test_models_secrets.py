@@ -13,8 +13,8 @@ from clients.stand_in import Fault, StandIn, refused
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from toolwire_client.models import AnthropicModel, ModelError, NotReady, OpenAIModel, Retries, TimeLimits
-from toolwire_client.models.keys import Key, key_from
-from toolwire_client.models.remote import RemoteModel
+from toolwire_client.models.http_api.api_key import Key, key_from
+from toolwire_client.models.http_api.remote_model import RemoteModel
 
 from clients import stand_in
 

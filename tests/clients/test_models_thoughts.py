@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.models.thoughts import Thoughts
+from toolwire_client.models.http_api.reasoning import Thoughts
 
 
 def parted(*pieces: str) -> tuple[str, str, str]:

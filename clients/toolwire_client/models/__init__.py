@@ -14,13 +14,13 @@ from .errors import (
     Unreachable,
     UnreadableReply,
 )
+from .http_api.remote_model import AnthropicModel, OpenAIModel, TimeLimits
+from .http_api.retries import Retries
+from .http_api.vendors import PRESETS, Preset
 from .human import HumanModel
 from .lagent import GPTAPI, DoubaoAPI
 from .model import Model, as_model
-from .presets import PRESETS, Preset
-from .remote import AnthropicModel, OpenAIModel, TimeLimits
 from .replay import RecordingModel, ReplayModel
-from .retries import Retries
 from .scripted import AskedFor, ScriptedModel
 
 __all__ = [

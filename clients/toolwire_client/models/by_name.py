@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from .arithmetic import ArithmeticModel
 from .errors import NotAModel, NotReady
+from .http_api.remote_model import AnthropicModel, OpenAIModel, RemoteModel
+from .http_api.vendors import ALIASES, PRESETS, did_you_mean
 from .human import HumanModel
 from .model import as_model
-from .presets import ALIASES, PRESETS, did_you_mean
-from .remote import AnthropicModel, OpenAIModel, RemoteModel
 from .replay import ReplayModel
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from anyio.lowlevel import current_token
 
 from ..loop import together
 from .errors import NotReady, Refused
+from .http_api.remote_model import OpenAIModel, RemoteModel
+from .http_api.retries import Retries
 from .model import kept_open
-from .remote import OpenAIModel, RemoteModel
-from .retries import Retries
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence

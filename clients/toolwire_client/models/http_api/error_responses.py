@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import codec
 
-from .errors import Refused
+from ..errors import Refused
 from .retries import asked_wait, is_passing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .keys import Key
+    from .api_key import Key
 
 _LONGEST = 1_000
 _REQUEST_IDS = ("x-request-id", "request-id", "x-ds-trace-id", "x-dashscope-request-id")

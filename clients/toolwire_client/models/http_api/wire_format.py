@@ -8,15 +8,15 @@ import msgspec
 from toolwire_schemas.dialects import openai
 from toolwire_schemas.wire import codec
 
-from .errors import NotAModel
+from ..errors import NotAModel
 
 if TYPE_CHECKING:
     from toolwire_schemas.dialects.name_mapping import Names
 
-    from ..react.replies import ModelReply
-    from .keys import Key
-    from .model import Message
-    from .presets import Format, Preset
+    from ...react.replies import ModelReply
+    from ..model import Message
+    from .api_key import Key
+    from .vendors import Format, Preset
 
 Entry = dict[str, Any]
 

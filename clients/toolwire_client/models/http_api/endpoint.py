@@ -15,11 +15,11 @@ import anyio
 from anyio.lowlevel import RunVar, RunvarToken
 from toolwire_schemas.wire import codec
 
-from .errors import ModelError, NotReady, ReplyTimedOut, Unreachable, UnreadableReply
-from .model import tell
-from .refusals import refusal, refusal_in_stream
+from ..errors import ModelError, NotReady, ReplyTimedOut, Unreachable, UnreadableReply
+from ..model import tell
+from .error_responses import refusal, refusal_in_stream
 from .sse import Events
-from .wire import CutOff, Reader, StreamFailed
+from .wire_format import CutOff, Reader, StreamFailed
 
 if TYPE_CHECKING:
     import ssl
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     import httpx2
 
-    from ..react.replies import ModelReply
-    from .keys import Key
-    from .model import OnText
+    from ...react.replies import ModelReply
+    from ..model import OnText
+    from .api_key import Key
 
 T = TypeVar("T")
 

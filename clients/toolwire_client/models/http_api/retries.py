@@ -13,7 +13,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from .errors import ModelError
+    from ..errors import ModelError
 
 # Time-outs, locks, limits of rate, and whatever is wrong at the other end: what the SDKs of OpenAI and Anthropic ask
 # again after, and 425 (Too Early), which RFC 8470 says may be repeated. Anthropic's 529 is "overloaded".

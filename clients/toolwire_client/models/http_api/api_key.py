@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .errors import NotReady
+from ..errors import NotReady
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from .errors import NotReady
+from ..errors import NotReady
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.dialects import anthropic
 from toolwire_schemas.wire import codec
 
-from ..react.replies import ModelReply, ToolCall, Usage
-from .wire import Asked, CutOff, Form, Reader, StreamFailed, calls_of, content_of, role_of
+from ...react.replies import ModelReply, ToolCall, Usage
+from .wire_format import Asked, CutOff, Form, Reader, StreamFailed, calls_of, content_of, role_of
 
 if TYPE_CHECKING:
-    from .keys import Key
-    from .model import Message
-    from .presets import Preset
+    from ..model import Message
+    from .api_key import Key
+    from .vendors import Preset
 
 VERSION = "2023-06-01"
 # The API wants a limit. This one is ours; `max_tokens` knows better what the model can do.

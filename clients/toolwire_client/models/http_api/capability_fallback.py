@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire import codec
 
-from .wire import Form
+from .wire_format import Form
 
 if TYPE_CHECKING:
-    from .errors import Refused
-    from .presets import Format, Preset
+    from ..errors import Refused
+    from .vendors import Format, Preset
 
 _STATUSES = (400, 415, 422, 501)
 _ABOUT_FORMAT = re.compile(

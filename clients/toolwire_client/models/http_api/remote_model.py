@@ -19,21 +19,21 @@ import msgspec
 from toolwire_schemas.dialects.name_mapping import Names
 from toolwire_schemas.wire import codec
 
+from ..errors import ModelError, NotReady, Refused, ReplyTimedOut
+from .anthropic_messages import Messages
+from .api_key import key_from
+from .capability_fallback import concessions
 from .chat_completions import ChatCompletions
-from .concessions import concessions
 from .endpoint import Endpoint, address
-from .errors import ModelError, NotReady, Refused, ReplyTimedOut
-from .keys import key_from
-from .messages_api import Messages
-from .presets import Preset, preset_called
 from .retries import Retries
-from .wire import Asked, Form, Wire, entries_of
+from .vendors import Preset, preset_called
+from .wire_format import Asked, Form, Wire, entries_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..react.replies import ModelReply
-    from .model import Message, OnText
+    from ...react.replies import ModelReply
+    from ..model import Message, OnText
 
 _WIRES: dict[str, Wire] = {"chat_completions": ChatCompletions(), "messages": Messages()}
 

@@ -14,14 +14,14 @@ import msgspec
 from toolwire_schemas.dialects import openai
 from toolwire_schemas.wire import codec
 
-from ..react.replies import ModelReply, ToolCall, Usage
-from .thoughts import Thoughts
-from .wire import Asked, CutOff, Entry, Form, Reader, StreamFailed, calls_of, content_of, role_of
+from ...react.replies import ModelReply, ToolCall, Usage
+from .reasoning import Thoughts
+from .wire_format import Asked, CutOff, Entry, Form, Reader, StreamFailed, calls_of, content_of, role_of
 
 if TYPE_CHECKING:
-    from .keys import Key
-    from .model import Message
-    from .presets import Preset
+    from ..model import Message
+    from .api_key import Key
+    from .vendors import Preset
 
 _FINISHED = {"function_call": "tool_calls", "max_tokens": "length", "error": "error"}
 # DeepSeek and those who follow it; vLLM and OpenRouter. Both at once are the same text.

@@ -9,7 +9,7 @@ import msgspec
 from anyio.lowlevel import checkpoint
 
 from ..models.errors import NoReplyLeft
-from ..models.replay import ReplayModel
+from ..models.testing.replay import ReplayModel
 from .events import (
     NEVER,
     Approved,

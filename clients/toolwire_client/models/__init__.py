@@ -20,8 +20,8 @@ from .http_api.vendors import PRESETS, Preset
 from .human import HumanModel
 from .lagent import GPTAPI, DoubaoAPI
 from .model import Model, as_model
-from .replay import RecordingModel, ReplayModel
-from .scripted import AskedFor, ScriptedModel
+from .testing.replay import RecordingModel, ReplayModel
+from .testing.scripted import AskedFor, ScriptedModel
 
 __all__ = [
     "GPTAPI",

@@ -14,7 +14,7 @@ from .http_api.remote_model import AnthropicModel, OpenAIModel, RemoteModel
 from .http_api.vendors import ALIASES, PRESETS, did_you_mean
 from .human import HumanModel
 from .model import as_model
-from .replay import ReplayModel
+from .testing.replay import ReplayModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,16 +14,16 @@ import anyio.lowlevel
 import msgspec
 from toolwire_schemas.wire import codec
 
-from ..react.messages import stands_for
-from ..react.replies import ModelReply
-from .errors import NoReplyLeft
-from .model import Model, OnText, as_model, kept_open, tell
+from ...react.messages import stands_for
+from ...react.replies import ModelReply
+from ..errors import NoReplyLeft
+from ..model import Model, OnText, as_model, kept_open, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from contextlib import AbstractAsyncContextManager
 
-    from .model import Message
+    from ..model import Message
 
 Line = dict[str, Any]
 _SHOWN = 200

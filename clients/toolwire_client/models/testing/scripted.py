@@ -9,14 +9,14 @@ import anyio
 import msgspec
 from toolwire_schemas.wire import codec
 
-from ..react.replies import ModelReply
-from .errors import NoReplyLeft
-from .model import OnText, reply_from, tell
+from ...react.replies import ModelReply
+from ..errors import NoReplyLeft
+from ..model import OnText, reply_from, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from .model import Message
+    from ..model import Message
 
 
 class AskedFor(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,1 @@
+"""Scripted, recorded and faulty models for tests."""

@@ -24,7 +24,7 @@ from .errors import (
     TimedOut,
 )
 from .opening import Opening
-from .results import CallResult, ToolDescription
+from .protocol.results import CallResult, ToolDescription
 
 if TYPE_CHECKING:
     from .agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Outcome, Pause, Refuse, Session

@@ -12,14 +12,14 @@ from .asking import Asker
 from .calls import AsyncPendingCall
 from .connection import Connection, Nowhere
 from .errors import Closed, TimedOut
-from .events import Event, Listening, ToolsChanged
 from .exchange import Exchange, OnProgress
 from .handshake import Welcome, shake_hands
 from .limit import Limit
 from .listing import Listing
-from .protocol import LOG_LEVEL, Session
+from .protocol.client_protocol import LOG_LEVEL, Session
+from .protocol.events import Event, Listening, ToolsChanged
+from .protocol.results import CallResult, ToolDescription, describe
 from .restarts import Restarts
-from .results import CallResult, ToolDescription, describe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

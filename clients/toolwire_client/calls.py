@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import BrokenRules, CallCancelled, ClientError
 from .limit import Limit
-from .results import CallResult, outcome
+from .protocol.results import CallResult, outcome
 
 if TYPE_CHECKING:
     from .asking import Asker

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .async_client import AsyncClient
     from .calls import AsyncPendingCall
     from .exchange import OnProgress
-    from .results import CallResult, ToolDescription
+    from .protocol.results import CallResult, ToolDescription
 
 
 class PendingCall:

@@ -14,12 +14,12 @@ from toolwire_schemas.wire import codes, messages
 from toolwire_schemas.wire.framing import Lines
 
 from .errors import BrokenRules, ClientError, Closed, ServerGone
-from .events import Answer, Asked, Event, Failure, Noise, Notice, Progress, Reply, Unreadable, Withdrawn
+from .protocol.events import Answer, Asked, Event, Failure, Noise, Notice, Progress, Reply, Unreadable, Withdrawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .protocol import Session
+    from .protocol.client_protocol import Session
     from .waiting import Inbox
     from .wire import Wire
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Self
 
 from .errors import BrokenRules, CallCancelled, ClientError, RequestFailed, TimedOut
-from .events import Answer, Failure, Progress, Unreadable
+from .protocol.events import Answer, Failure, Progress, Unreadable
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .asking import OnAsk
     from .models.model import Message
-    from .results import CallResult
+    from .protocol.results import CallResult
 
 MAX_ERRORS = 3
 """How often in a row a model is told what is wrong with its instruction; as in the structured exchange."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .errors import BrokenRules
-from .events import Asked
+from .protocol.events import Asked
 
 if TYPE_CHECKING:
     from .connection import Arrival, Connection

@@ -142,12 +142,12 @@ def test_tools_that_change_between_questions_are_told_again(backend: str) -> Non
         names = ("one",)
 
         async def list_tools(self, *, timeout_seconds: float | None = None) -> Any:
-            from toolwire_client.results import describe
+            from toolwire_client.protocol.results import describe
 
             return [describe({"name": name, "inputSchema": {"type": "object"}}) for name in self.names]
 
         async def call_tool(self, name: str, arguments: Any, **options: Any) -> Any:
-            from toolwire_client.results import outcome
+            from toolwire_client.protocol.results import outcome
 
             return outcome(
                 {"content": [{"type": "text", "text": name}, {"type": "image", "data": "", "mimeType": "x"}]}

@@ -4,7 +4,8 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.events import (
+from toolwire_client.protocol.client_protocol import Session
+from toolwire_client.protocol.events import (
     Answer,
     Asked,
     Failure,
@@ -18,7 +19,6 @@ from toolwire_client.events import (
     Unreadable,
     Withdrawn,
 )
-from toolwire_client.protocol import Session
 from toolwire_schemas.wire.codec import decode
 from toolwire_schemas.wire.framing import Fault
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from ..asking import Question
     from ..models.model import Model
-    from ..results import CallResult
+    from ..protocol.results import CallResult
     from ..toolbox import AsyncToolbox
     from .approvals import Approvals
     from .events import Live, OnLive, Recorded

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..asking import OnAsk
     from ..exchange import OnProgress
-    from ..results import CallResult, ToolDescription
+    from ..protocol.results import CallResult, ToolDescription
     from ..waiting import Waiting
     from .sources import Source
 

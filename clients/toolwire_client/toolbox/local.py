@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from ..asking import NoAnswer, Question, reply, witness
 from ..errors import TimedOut
 from ..limit import TooLate
-from ..results import CallResult, outcome
+from ..protocol.results import CallResult, outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from ..results import CallResult, ToolDescription, describe
+from ..protocol.results import CallResult, ToolDescription, describe
 from .local import ToolLike, call, tools_of
 
 if TYPE_CHECKING:

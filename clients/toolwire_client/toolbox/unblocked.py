@@ -11,7 +11,7 @@ from ..threads import here, in_thread
 
 if TYPE_CHECKING:
     from ..exchange import OnProgress
-    from ..results import CallResult, ToolDescription
+    from ..protocol.results import CallResult, ToolDescription
 
 
 class Unblocked:

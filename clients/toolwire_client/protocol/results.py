@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from .errors import BrokenRules
+from ..errors import BrokenRules
 
 
 class ToolDescription(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,1 @@
+"""Client side of MCP, sans-IO: what to send, what events mean."""

@@ -44,8 +44,8 @@ def parsers() -> dict[str, Parser]:
     from toolwire_client.models.http_api.reasoning import Thoughts
     from toolwire_client.models.http_api.sse import Events
     from toolwire_client.react import DoubaoProtocol, ModelReply, NativeProtocol, StructuredProtocol
-    from toolwire_client.react.remarks import Unreadable
-    from toolwire_client.react.tools import Tools
+    from toolwire_client.react.feedback import Unreadable
+    from toolwire_client.react.tool_lookup import Tools
     from toolwire_schemas.wire.framing import AutoFraming
     from toolwire_tools import ConfigError, InstructionError, parse_instruction
     from toolwire_tools.signature.docstring import read

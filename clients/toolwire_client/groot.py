@@ -21,7 +21,7 @@ from .models.model import as_model, kept_open
 from .react import BaseProtocol, DoubaoProtocol, Protocol, Tools, Unreadable
 from .react.history import in_role, in_turn
 from .react.prompts import language
-from .react.results import shown
+from .react.result_text import shown
 from .react.tokens import checked, directed
 
 if TYPE_CHECKING:

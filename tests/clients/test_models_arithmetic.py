@@ -16,7 +16,7 @@ from toolwire_client.models.arithmetic.expressions import NotUnderstood, Operati
 from toolwire_client.react.conversation import Conversation, Retry, Stop
 from toolwire_client.react.messages import Action, Ask, FinalAnswer, from_json
 from toolwire_client.react.native import NativeProtocol
-from toolwire_client.react.protocol import Protocol
+from toolwire_client.react.prompt_protocol import Protocol
 from toolwire_client.react.structured import StructuredProtocol
 
 Function = Callable[..., Any]

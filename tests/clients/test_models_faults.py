@@ -22,7 +22,7 @@ from toolwire_client.models import (
     UnreadableReply,
 )
 from toolwire_client.models.http_api.remote_model import RemoteModel
-from toolwire_client.react.replies import ModelReply
+from toolwire_client.react.model_reply import ModelReply
 
 from clients import stand_in
 

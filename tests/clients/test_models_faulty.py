@@ -10,10 +10,10 @@ import pytest
 from support.faulty_model import FAULTS, FaultyModel
 from toolwire_client.models import ScriptedModel
 from toolwire_client.react.messages import Action
-from toolwire_client.react.protocol import Invalid, Reading
-from toolwire_client.react.replies import ModelReply, ToolCall
+from toolwire_client.react.model_reply import ModelReply, ToolCall
+from toolwire_client.react.prompt_protocol import Invalid, Reading
 from toolwire_client.react.structured import StructuredProtocol
-from toolwire_client.react.tools import Tools
+from toolwire_client.react.tool_lookup import Tools
 
 ACTION = {"thought": "I add.", "type": "ACTION", "tool": "add", "params": {"a": 1, "b": 2}}
 FINAL = {"thought": "Done.", "type": "FINAL_ANSWER", "ok": True, "result": "3"}

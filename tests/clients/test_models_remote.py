@@ -11,7 +11,7 @@ from anyio import to_thread
 from clients.stand_in import StandIn
 from toolwire_client.models import AnthropicModel, NotAModel, NotReady, OpenAIModel, Retries, TimeLimits
 from toolwire_client.models.http_api.remote_model import RemoteModel
-from toolwire_client.react.replies import ModelReply, ToolCall, Usage
+from toolwire_client.react.model_reply import ModelReply, ToolCall, Usage
 
 from clients import stand_in
 

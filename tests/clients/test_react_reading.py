@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from react_samples import OBJECTS, TEXTS
 from toolwire_client.react import Remark, Unreadable
 from toolwire_client.react.prompts import language
-from toolwire_client.react.reading import only_object
+from toolwire_client.react.reply_parser import only_object
 
 REPLY = {"thought": "t", "type": "ACTION", "tool": "add", "params": {"a": 1, "b": 2}}
 TEXT = json.dumps(REPLY)

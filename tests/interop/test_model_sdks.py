@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from clients.stand_in import StandIn, answered, error_midway, refused
 from interop import peers
-from toolwire_client.react.replies import ModelReply, ToolCall, Usage
+from toolwire_client.react.model_reply import ModelReply, ToolCall, Usage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from ..react.replies import Usage
+from ..react.model_reply import Usage
 
 
 class Budgets(msgspec.Struct, frozen=True, kw_only=True):

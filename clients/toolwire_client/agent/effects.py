@@ -15,7 +15,7 @@ from ..asking import Witness, witness
 from ..errors import ClientError, ServerGone, TimedOut
 from ..models.errors import ModelError
 from ..models.model import kept_open, reply_from
-from ..react.results import shown
+from ..react.result_text import shown
 from ..threads import here
 from ..validation import told
 from .approvals import Allow, ApprovalRequest, Pause, Refuse

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from ..react.messages import Action  # noqa: TC001 - read by msgspec
-from ..react.replies import ModelReply, Usage
+from ..react.model_reply import ModelReply, Usage
 from .approvals import Trust  # noqa: TC001 - read by msgspec
 
 Params = dict[str, Any]

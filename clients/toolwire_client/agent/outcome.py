@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..react.replies import Usage
+from ..react.model_reply import Usage
 from .events import ApprovalAsked, Ended, Recorded, Status, UserAsked
 
 if TYPE_CHECKING:

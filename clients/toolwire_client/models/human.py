@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import codec
 
-from ..react.replies import ModelReply
+from ..react.model_reply import ModelReply
 from ..threads import in_thread
 from .errors import NoReplyLeft, NotReady
 

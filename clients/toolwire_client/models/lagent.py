@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
-    from ..react.replies import ModelReply
+    from ..react.model_reply import ModelReply
     from .model import Message, OnText
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeGuard
 
 import msgspec
 
-from ..react.replies import ModelReply, ToolCall, Usage
+from ..react.model_reply import ModelReply, ToolCall, Usage
 from ..threads import in_thread
 from .errors import NotAModel
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .conversation import Conversation
+from .feedback import Remark, Unreadable
 from .messages import (
     Action,
     ActionResult,
@@ -17,16 +18,15 @@ from .messages import (
     from_json,
     to_json,
 )
+from .model_reply import ModelReply, ToolCall, Usage
 from .native import NativeProtocol
-from .protocol import Invalid, Protocol, Reading
-from .remarks import Remark, Unreadable
-from .replies import ModelReply, ToolCall, Usage
+from .prompt_protocol import Invalid, Protocol, Reading
 from .reply_schema import reply_schema
 from .state import Decision, Limits, OutOfTurn, Retry, Stop, Turn
 from .structured import StructuredProtocol
 from .template import Template, TemplateError
 from .tokens import BaseProtocol, DoubaoProtocol
-from .tools import Tools
+from .tool_lookup import Tools
 
 __all__ = [
     "Action",

@@ -21,21 +21,21 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..validation import told
+from .feedback import Remark, remark
 from .history import in_role, in_turn
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, whole
-from .protocol import Invalid, Message, Protocol, Reading
-from .remarks import Remark, remark
-from .replies import ModelReply
-from .results import shown
+from .model_reply import ModelReply
+from .prompt_protocol import Invalid, Message, Protocol, Reading
+from .result_text import shown
 from .state import Decision, Limits, OutOfTurn, Retry, State, Stop, StopReason, Turn, restored
 from .structured import StructuredProtocol
-from .tools import Tools
+from .tool_lookup import Tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from .prompts import Language
-    from .tools import Entry, Params, Schema
+    from .tool_lookup import Entry, Params, Schema
 
 
 class Conversation:

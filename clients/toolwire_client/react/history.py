@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .protocol import Message
+    from .prompt_protocol import Message
 
 
 def in_role(message: Message, roles: Mapping[str, str]) -> Message:

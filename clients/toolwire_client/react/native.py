@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects.name_mapping import Names
 
+from .feedback import Unreadable
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, to_json
-from .protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
-from .reading import only_object, sendable
-from .remarks import Unreadable
+from .prompt_protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
+from .reply_parser import only_object, sendable
 
 if TYPE_CHECKING:
-    from .replies import ModelReply, ToolCall
-    from .tools import Entry, Tools
+    from .model_reply import ModelReply, ToolCall
+    from .tool_lookup import Entry, Tools
 
 _ASK = "ask_user"
 

@@ -16,7 +16,7 @@ from toolwire_schemas.json_schema.subschemas import children, target
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .tools import Schema, Tools
+    from .tool_lookup import Schema, Tools
 
 _STRING: Schema = {"type": "string"}
 _BOOLEAN: Schema = {"type": "boolean"}

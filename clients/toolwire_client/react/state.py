@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer
-from .results import MAX_CHARS
+from .result_text import MAX_CHARS
 
 Turn = Literal["question", "reply", "action_result", "user_response", "stopped"]
 """What the exchange waits for; when it is stopped, for a question or for `force_final`."""

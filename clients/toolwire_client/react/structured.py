@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.dialects import python_stub as python
 from toolwire_schemas.json_schema.error_text import shown
 
+from .feedback import Remark, Unreadable, remark
 from .messages import FROM_MODEL, Action, Ask, FinalAnswer, ResultKey, ToModel, to_json
-from .protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
-from .reading import only_object
-from .remarks import Remark, Unreadable, remark
+from .prompt_protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
+from .reply_parser import only_object
 from .reply_schema import reply_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .replies import ModelReply
-    from .tools import Entry, Schema, Tools
+    from .model_reply import ModelReply
+    from .tool_lookup import Entry, Schema, Tools
 
 
 class StructuredProtocol(Protocol):

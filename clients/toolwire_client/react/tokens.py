@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from toolwire_schemas.json_schema.error_text import shown
 
+from .feedback import Unreadable, remark
 from .messages import Action, FinalAnswer
-from .protocol import Invalid, Protocol, Reading, refuse_incomplete
-from .reading import after_thoughts, object_at
-from .remarks import Unreadable, remark
+from .prompt_protocol import Invalid, Protocol, Reading, refuse_incomplete
+from .reply_parser import after_thoughts, object_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .replies import ModelReply
-    from .tools import Entry, Tools
+    from .model_reply import ModelReply
+    from .tool_lookup import Entry, Tools
 
 _FENCE = re.compile(r"\s*(?P<marks>`{2,})(?:(?P<language>[\w+.-]*)[ \t]*\n)?")
 _CLOSING_FENCE = re.compile(r"\s*`{2,}")

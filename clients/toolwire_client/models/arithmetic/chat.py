@@ -10,7 +10,7 @@ from anyio.lowlevel import checkpoint
 from toolwire_schemas.wire import codec
 
 from ...react.messages import Action, ActionResult, FinalAnswer, Question, from_json, to_json
-from ...react.replies import ModelReply, ToolCall
+from ...react.model_reply import ModelReply, ToolCall
 from ..model import OnText, tell
 from .calculators import declared_tools, listed_tools, next_step, number_in
 from .expressions import NotUnderstood, Operation, read_question, write

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.dialects import anthropic
 from toolwire_schemas.wire import codec
 
-from ...react.replies import ModelReply, ToolCall, Usage
+from ...react.model_reply import ModelReply, ToolCall, Usage
 from .wire_format import Asked, CutOff, Form, Reader, StreamFailed, calls_of, content_of, role_of
 
 if TYPE_CHECKING:

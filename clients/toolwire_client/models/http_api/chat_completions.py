@@ -14,7 +14,7 @@ import msgspec
 from toolwire_schemas.dialects import openai
 from toolwire_schemas.wire import codec
 
-from ...react.replies import ModelReply, ToolCall, Usage
+from ...react.model_reply import ModelReply, ToolCall, Usage
 from .reasoning import Thoughts
 from .wire_format import Asked, CutOff, Entry, Form, Reader, StreamFailed, calls_of, content_of, role_of
 

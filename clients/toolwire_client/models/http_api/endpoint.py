@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import httpx2
 
-    from ...react.replies import ModelReply
+    from ...react.model_reply import ModelReply
     from ..model import OnText
     from .api_key import Key
 

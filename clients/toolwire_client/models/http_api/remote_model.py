@@ -32,7 +32,7 @@ from .wire_format import Asked, Form, Wire, entries_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...react.replies import ModelReply
+    from ...react.model_reply import ModelReply
     from ..model import Message, OnText
 
 _WIRES: dict[str, Wire] = {"chat_completions": ChatCompletions(), "messages": Messages()}

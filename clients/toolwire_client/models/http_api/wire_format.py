@@ -13,7 +13,7 @@ from ..errors import NotAModel
 if TYPE_CHECKING:
     from toolwire_schemas.dialects.name_mapping import Names
 
-    from ...react.replies import ModelReply
+    from ...react.model_reply import ModelReply
     from ..model import Message
     from .api_key import Key
     from .vendors import Format, Preset

@@ -15,7 +15,7 @@ import msgspec
 from toolwire_schemas.wire import codec
 
 from ...react.messages import stands_for
-from ...react.replies import ModelReply
+from ...react.model_reply import ModelReply
 from ..errors import NoReplyLeft
 from ..model import Model, OnText, as_model, kept_open, tell
 

@@ -9,7 +9,7 @@ import anyio
 import msgspec
 from toolwire_schemas.wire import codec
 
-from ...react.replies import ModelReply
+from ...react.model_reply import ModelReply
 from ..errors import NoReplyLeft
 from ..model import OnText, reply_from, tell
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import msgspec
 from toolwire_schemas.language import language as spoken
 
-from ..remarks import Remark
+from ..feedback import Remark
 from ..template import Template
 from . import en, zh
 
 if TYPE_CHECKING:
-    from ..remarks import Detail
+    from ..feedback import Detail
 
 
 class Language(msgspec.Struct, frozen=True):

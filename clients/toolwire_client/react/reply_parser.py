@@ -15,8 +15,8 @@ from typing import Any
 
 from toolwire_schemas.wire.codec import EncodingError, encode
 
+from .feedback import Remark, Unreadable, remark
 from .mending import BLANK, mended
-from .remarks import Remark, Unreadable, remark
 
 # What reasoning models put around their thoughts: DeepSeek, Qwen and others; Seed; Magistral; Kimi.
 _TAG = re.compile(

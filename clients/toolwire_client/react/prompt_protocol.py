@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from . import prompts
+from .feedback import Remark, Unreadable
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, to_json
-from .remarks import Remark, Unreadable
 from .template import Template
 
 if TYPE_CHECKING:
-    from .replies import ModelReply
-    from .tools import Entry, Schema, Tools
+    from .model_reply import ModelReply
+    from .tool_lookup import Entry, Schema, Tools
 
 Message = dict[str, Any]
 """One message as chat models take it: `role`, `content`, and what calling tools natively adds to them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..react.template import Template
+from ..react.prompts.template import Template
 
 _WORDS = {
     "en": {

@@ -21,10 +21,10 @@ from .messages import (
 from .model_reply import ModelReply, ToolCall, Usage
 from .native import NativeProtocol
 from .prompt_protocol import Invalid, Protocol, Reading
+from .prompts.template import Template, TemplateError
 from .reply_schema import reply_schema
 from .state import Decision, Limits, OutOfTurn, Retry, Stop, Turn
 from .structured import StructuredProtocol
-from .template import Template, TemplateError
 from .tokens import BaseProtocol, DoubaoProtocol
 from .tool_lookup import Tools
 

@@ -14,7 +14,7 @@ import msgspec
 from . import prompts
 from .feedback import Remark, Unreadable
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, to_json
-from .template import Template
+from .prompts.template import Template
 
 if TYPE_CHECKING:
     from .model_reply import ModelReply

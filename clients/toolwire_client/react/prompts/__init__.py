@@ -8,8 +8,8 @@ import msgspec
 from toolwire_schemas.language import language as spoken
 
 from ..feedback import Remark
-from ..template import Template
 from . import en, zh
+from .template import Template
 
 if TYPE_CHECKING:
     from ..feedback import Detail

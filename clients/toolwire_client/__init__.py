@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import toolwire_schemas  # noqa: F401  # first, since it sees to it that msgspec is imported quickly
 
-from .asking import NoAnswer, Question
 from .async_client import AsyncClient
-from .calls import AsyncPendingCall
 from .client import Client, PendingCall
 from .connect import connect
 from .environment import server_environment
@@ -25,11 +23,13 @@ from .errors import (
 )
 from .opening import Opening
 from .protocol.results import CallResult, ToolDescription
+from .session.elicitation import NoAnswer, Question
+from .session.tool_call import AsyncPendingCall
 
 if TYPE_CHECKING:
     from .agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Outcome, Pause, Refuse, Session
-    from .logs import LogEntry
     from .servers import Servers, ServersOpening, connect_config
+    from .session.logs import LogEntry
     from .toolbox import AsyncToolbox, Origin, Toolbox
 
 __all__ = [

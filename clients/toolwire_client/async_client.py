@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from .asking import Asker
-from .calls import AsyncPendingCall
-from .connection import Connection, Nowhere
 from .errors import Closed, TimedOut
-from .exchange import Exchange, OnProgress
-from .handshake import Welcome, shake_hands
 from .limit import Limit
-from .listing import Listing
 from .protocol.client_protocol import LOG_LEVEL, Session
 from .protocol.events import Event, Listening, ToolsChanged
 from .protocol.results import CallResult, ToolDescription, describe
-from .restarts import Restarts
+from .session.connection import Connection, Nowhere
+from .session.elicitation import Asker
+from .session.handshake import Welcome, shake_hands
+from .session.request import Exchange, OnProgress
+from .session.restart_policy import Restarts
+from .session.tool_call import AsyncPendingCall
+from .session.tool_list import Listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -271,6 +271,6 @@ class AsyncClient:
         elif isinstance(event, Listening):
             listing.promise(to_tell=event.to_tools)
         elif self._settings.on_log is not None:
-            from .logs import log
+            from .session.logs import log
 
             log(event, self._settings.on_log)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .limit import TooLate
 
 if TYPE_CHECKING:
-    from .connection import Arrival, OpenQuestion
     from .limit import Limit
+    from .session.connection import Arrival, OpenQuestion
     from .waiting import Turn, WaitedInbox
 
 T = TypeVar("T")

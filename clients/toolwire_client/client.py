@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from .async_client import AsyncClient
-    from .calls import AsyncPendingCall
-    from .exchange import OnProgress
     from .protocol.results import CallResult, ToolDescription
+    from .session.request import OnProgress
+    from .session.tool_call import AsyncPendingCall
 
 
 class PendingCall:

@@ -17,9 +17,9 @@ from .settings import OWN_NAME, OWN_VERSION, START_TIMEOUT_SECONDS, Settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from .asking import OnAsk
-    from .handshake import Era
-    from .logs import OnLog
+    from .session.elicitation import OnAsk
+    from .session.handshake import Era
+    from .session.logs import OnLog
     from .wire import InProcess, Wire
 
 

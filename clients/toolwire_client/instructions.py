@@ -16,9 +16,9 @@ from .toolbox import AsyncToolbox
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .asking import OnAsk
     from .models.model import Message
     from .protocol.results import CallResult
+    from .session.elicitation import OnAsk
 
 MAX_ERRORS = 3
 """How often in a row a model is told what is wrong with its instruction; as in the structured exchange."""

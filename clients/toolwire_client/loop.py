@@ -17,8 +17,8 @@ from anyio.lowlevel import checkpoint
 from .limit import TooLate
 
 if TYPE_CHECKING:
-    from .connection import Arrival, OpenQuestion
     from .limit import Limit
+    from .session.connection import Arrival, OpenQuestion
     from .waiting import Turn, WaitedInbox
 
 T = TypeVar("T")

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-    from .asking import OnAsk
     from .async_client import AsyncClient
-    from .handshake import Era
-    from .logs import OnLog
     from .opening import Opening
+    from .session.elicitation import OnAsk
+    from .session.handshake import Era
+    from .session.logs import OnLog
     from .waiting import Waiting
 
 C = TypeVar("C")

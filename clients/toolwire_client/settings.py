@@ -10,9 +10,9 @@ from toolwire_schemas.wire.framing import DEFAULT_MAX_MESSAGE_BYTES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .asking import OnAsk
-    from .handshake import Era
-    from .logs import OnLog
+    from .session.elicitation import OnAsk
+    from .session.handshake import Era
+    from .session.logs import OnLog
     from .wire import Wire
 
 START_TIMEOUT_SECONDS = 120.0

@@ -14,5 +14,5 @@ def face(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(autouse=True)
 def nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """What one test found out about a command or an endpoint is no business of the next one's."""
-    monkeypatch.setattr("toolwire_client.handshake._LEGACY_COMMANDS", set())
+    monkeypatch.setattr("toolwire_client.session.handshake._LEGACY_COMMANDS", set())
     monkeypatch.setattr("toolwire_client.models.http_api.capability_fallback._KNOWN", {})

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_client import Closed, ServerGone
-from toolwire_client.connection import Connection
 from toolwire_client.protocol.client_protocol import Session
 from toolwire_client.protocol.events import Answer, Asked, Event, Failure, Noise, Notice, Progress, Unreadable
+from toolwire_client.session.connection import Connection
 from toolwire_schemas.wire.codec import decode
 
 

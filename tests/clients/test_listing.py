@@ -58,7 +58,7 @@ def test_a_list_is_kept_for_as_long_as_the_server_says(
     face: str, ttl: Any, until: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr("toolwire_client.listing.time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr("toolwire_client.session.tool_list.time", SimpleNamespace(monotonic=lambda: now))
 
     async def pages(client: AsyncClient) -> int:
         await client.list_tools(timeout_seconds=WAIT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..asking import NoAnswer, Question
+from ..session.elicitation import NoAnswer, Question
 
 if TYPE_CHECKING:
     from .agent import Agent

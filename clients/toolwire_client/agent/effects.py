@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import anyio
 import msgspec
 
-from ..asking import Witness, witness
 from ..errors import ClientError, ServerGone, TimedOut
 from ..models.errors import ModelError
 from ..models.model import kept_open, reply_from
 from ..react.result_text import shown
+from ..session.elicitation import Witness, witness
 from ..threads import here
 from ..validation import told
 from .approvals import Allow, ApprovalRequest, Pause, Refuse
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
-    from ..asking import Question
     from ..models.model import Model
     from ..protocol.results import CallResult
+    from ..session.elicitation import Question
     from ..toolbox import AsyncToolbox
     from .approvals import Approvals
     from .events import Live, OnLive, Recorded

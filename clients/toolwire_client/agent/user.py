@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from toolwire_schemas.wire import codec
 
-from ..asking import NoAnswer, Question, misfit
+from ..session.elicitation import NoAnswer, Question, misfit
 from .events import UserAnswered
 
 if TYPE_CHECKING:
-    from ..asking import Answer
+    from ..session.elicitation import Answer
 
 Said = dict[str, Any] | str | NoAnswer | None
 OnUser = Callable[[Question], Said | Awaitable[Said]]

@@ -12,7 +12,7 @@ import msgspec
 from toolwire_schemas.wire import codec
 
 from ..agent.approvals import Allow, ApprovalRequest, Pause, Refuse, Verdict
-from ..asking import NoAnswer, misfit
+from ..session.elicitation import NoAnswer, misfit
 from .forms import Field, fields
 from .story import Line, line
 from .words import as_json, is_cut
@@ -20,7 +20,7 @@ from .words import as_json, is_cut
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..asking import Answer, Question
+    from ..session.elicitation import Answer, Question
 
 _CHOICES = "yes | no | edit | always (for this tool) > "
 _HOW = "y: allow it. n: refuse, also with a reason (n not now). e: change the arguments. a: always allow this tool."

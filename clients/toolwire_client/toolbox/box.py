@@ -17,9 +17,9 @@ from .sources import sources_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..asking import OnAsk
-    from ..exchange import OnProgress
     from ..protocol.results import CallResult, ToolDescription
+    from ..session.elicitation import OnAsk
+    from ..session.request import OnProgress
     from ..waiting import Waiting
     from .sources import Source
 

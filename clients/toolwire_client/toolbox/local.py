@@ -6,17 +6,17 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from ..asking import NoAnswer, Question, reply, witness
 from ..errors import TimedOut
 from ..limit import TooLate
 from ..protocol.results import CallResult, outcome
+from ..session.elicitation import NoAnswer, Question, reply, witness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..asking import Answer, OnAsk
-    from ..exchange import OnProgress
     from ..limit import Limit
+    from ..session.elicitation import Answer, OnAsk
+    from ..session.request import OnProgress
     from ..waiting import Waiting
 
 

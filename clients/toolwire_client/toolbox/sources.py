@@ -11,9 +11,9 @@ from ..protocol.results import CallResult, ToolDescription, describe
 from .local import ToolLike, call, tools_of
 
 if TYPE_CHECKING:
-    from ..asking import OnAsk
-    from ..exchange import OnProgress
     from ..limit import Limit
+    from ..session.elicitation import OnAsk
+    from ..session.request import OnProgress
     from ..waiting import Waiting
 
 

@@ -10,8 +10,8 @@ import anyio
 from ..threads import here, in_thread
 
 if TYPE_CHECKING:
-    from ..exchange import OnProgress
     from ..protocol.results import CallResult, ToolDescription
+    from ..session.request import OnProgress
 
 
 class Unblocked:

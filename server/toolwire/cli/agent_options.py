@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from toolwire_client import AsyncClient, ClientError, Question, Servers
     from toolwire_client.agent import Budgets
-    from toolwire_client.asking import Answer
     from toolwire_client.models import Model
+    from toolwire_client.session.elicitation import Answer
     from toolwire_client.terminal import Face
 
     from .options import Words

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from toolwire_schemas.wire import codes, messages
 from toolwire_schemas.wire.framing import Lines
 
-from .errors import BrokenRules, ClientError, Closed, ServerGone
-from .protocol.events import Answer, Asked, Event, Failure, Noise, Notice, Progress, Reply, Unreadable, Withdrawn
+from ..errors import BrokenRules, ClientError, Closed, ServerGone
+from ..protocol.events import Answer, Asked, Event, Failure, Noise, Notice, Progress, Reply, Unreadable, Withdrawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .protocol.client_protocol import Session
-    from .waiting import Inbox
-    from .wire import Wire
+    from ..protocol.client_protocol import Session
+    from ..waiting import Inbox
+    from ..wire import Wire
 
 Arrival = Event | ClientError
 

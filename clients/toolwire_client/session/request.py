@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Self
 
-from .errors import BrokenRules, CallCancelled, ClientError, RequestFailed, TimedOut
-from .protocol.events import Answer, Failure, Progress, Unreadable
+from ..errors import BrokenRules, CallCancelled, ClientError, RequestFailed, TimedOut
+from ..protocol.events import Answer, Failure, Progress, Unreadable
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from .asking import Asker
+    from ..limit import Limit
+    from ..waiting import Waiting
     from .connection import Connection
-    from .limit import Limit
-    from .waiting import Waiting
+    from .elicitation import Asker
 
 OnProgress = Callable[[float, float | None, str | None], object]
 """Called with how much is done, of how much (`None` if nobody knows), and what is being done. A plain function."""

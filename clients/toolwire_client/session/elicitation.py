@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire import codes, messages
 
-from .errors import BrokenRules
+from ..errors import BrokenRules
 
 if TYPE_CHECKING:
+    from ..waiting import Waiting
     from .connection import Connection
-    from .waiting import Waiting
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -156,6 +156,6 @@ def reply(answer: Answer | None, question: Question) -> dict[str, Any]:
 
 def misfit(answer: dict[str, Any], question: Question) -> str:
     """Return what the form of *question* has against *answer*, as a sentence; empty if it fits."""
-    from .validation import Fitting, told  # only an answer needs them
+    from ..validation import Fitting, told  # only an answer needs them
 
     return told(Fitting(question.schema).faults(answer, "answer"))

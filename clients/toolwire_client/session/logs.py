@@ -11,7 +11,7 @@ import msgspec
 from toolwire_schemas.output import Output
 from toolwire_schemas.wire.codec import EncodingError, encode
 
-from .protocol.events import Event, Noise, Notice, Said
+from ..protocol.events import Event, Noise, Notice, Said
 
 
 class LogEntry(msgspec.Struct, frozen=True):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .errors import BrokenRules, CallCancelled, ClientError
-from .limit import Limit
-from .protocol.results import CallResult, outcome
+from ..errors import BrokenRules, CallCancelled, ClientError
+from ..limit import Limit
+from ..protocol.results import CallResult, outcome
 
 if TYPE_CHECKING:
-    from .asking import Asker
-    from .exchange import Exchange
-    from .waiting import Waiting
+    from ..waiting import Waiting
+    from .elicitation import Asker
+    from .request import Exchange
 
 _MAX_ROUNDS = 10
 """After so many in a row a call is given up, as by the official clients."""

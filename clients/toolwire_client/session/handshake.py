@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from toolwire_schemas.wire import codes
 
-from .errors import BrokenRules, ClientError, RequestFailed, ServerGone, TimedOut
-from .exchange import Exchange
+from ..errors import BrokenRules, ClientError, RequestFailed, ServerGone, TimedOut
+from .request import Exchange
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from ..limit import Limit
+    from ..waiting import Waiting
     from .connection import Connection
-    from .limit import Limit
-    from .waiting import Waiting
 
 Era = Literal["auto", "modern", "legacy"]
 

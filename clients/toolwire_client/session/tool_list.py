@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .errors import BrokenRules
-from .protocol.events import Asked
+from ..errors import BrokenRules
+from ..protocol.events import Asked
 
 if TYPE_CHECKING:
+    from ..limit import Limit
     from .connection import Arrival, Connection
-    from .exchange import Exchange
-    from .limit import Limit
+    from .request import Exchange
 
 _MAX_PAGES = 1000
 _MAX_SECONDS = 24 * 3600.0

@@ -96,7 +96,7 @@ def test_a_shelf_holds_one_typed_package_and_explains_itself(package: str, shelf
 # Files that write to the standard streams themselves, each with its reason.
 WRITERS = {
     "schemas/toolwire_schemas/output.py": "it is what all others write through",
-    "clients/toolwire_client/terminal/rich_face.py": "rich writes what it was given as printable",
+    "clients/toolwire_client/terminal/rich_renderer.py": "rich writes what it was given as printable",
     "clients/toolwire_client/terminal/keyboard.py": "input() writes the prompt, which is printable by then",
     "server/toolwire/log.py": "the log of a server, which is written from any thread",
 }

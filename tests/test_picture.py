@@ -12,7 +12,7 @@ from toolwire.cli.commands.demo import EXAMPLE
 from toolwire_client import connect
 from toolwire_client.agent import Agent, Approvals
 from toolwire_client.models import ArithmeticModel
-from toolwire_client.terminal.rich_face import RichFace
+from toolwire_client.terminal.rich_renderer import RichFace
 
 PICTURE = Path(__file__).parents[1] / "docs" / "ask.svg"
 QUESTION = "How much is 12 * (3 + 4)?"

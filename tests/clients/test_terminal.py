@@ -33,7 +33,7 @@ from toolwire_client.agent.events import (
 )
 from toolwire_client.terminal import Interrupted, JsonFace, Line, MainThread, Person, PlainFace, told
 from toolwire_client.terminal.forms import fields
-from toolwire_client.terminal.rich_face import RichFace
+from toolwire_client.terminal.rich_renderer import RichFace
 
 STEERING = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), 0x202E, 0x2066)} - {"\n", "\t"}
 

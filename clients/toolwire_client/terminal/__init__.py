@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .faces import Face, JsonFace, PlainFace
+from .event_lines import Line, closing, told
 from .keyboard import Keyboard
 from .main_thread import Interrupted, MainThread
-from .person import Person
-from .story import Line, closing, told
+from .prompts import Person
+from .renderers import Face, JsonFace, PlainFace
 
 __all__ = [
     "Face",

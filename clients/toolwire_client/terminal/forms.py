@@ -11,7 +11,7 @@ import msgspec
 from toolwire_schemas.wire import codec
 
 from ..validation import Fitting
-from .words import as_json
+from .text import as_json
 
 Schema = dict[str, Any]
 

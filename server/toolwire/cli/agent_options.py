@@ -87,7 +87,7 @@ def face_of(options: dict[str, Any], *, thinks: bool) -> Face:
     if not (sys.stdout.isatty() and sys.stderr.isatty()) or os.environ.get("TERM") == "dumb":
         return plain
     try:
-        from toolwire_client.terminal.rich_face import RichFace
+        from toolwire_client.terminal.rich_renderer import RichFace
     except ImportError:
         note(plain, "with rich this looks better: pip install 'toolwire[agent]'")
         return plain

@@ -13,9 +13,9 @@ from toolwire_schemas.wire import codec
 
 from ..agent.approvals import Allow, ApprovalRequest, Pause, Refuse, Verdict
 from ..session.elicitation import NoAnswer, misfit
+from .event_lines import Line, line
 from .forms import Field, fields
-from .story import Line, line
-from .words import as_json, is_cut
+from .text import as_json, is_cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable

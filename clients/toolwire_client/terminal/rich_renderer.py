@@ -14,8 +14,8 @@ from rich.text import Text
 from toolwire_schemas.output import printable
 
 from ..agent.events import CallStarted, Ended, ModelAsked, TextArrived, ToolProgress
-from .faces import Timer
-from .story import MARKS, Kind, Line, closing, told
+from .event_lines import MARKS, Kind, Line, closing, told
+from .renderers import Timer
 
 if TYPE_CHECKING:
     from ..agent.events import Live, Recorded

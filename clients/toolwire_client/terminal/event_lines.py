@@ -24,7 +24,7 @@ from ..agent.events import (
     UserAsked,
 )
 from ..react import Action
-from .words import arguments, called, excerpt
+from .text import arguments, called, excerpt
 
 Kind = Literal["thought", "action", "result", "failure", "asked", "note"]
 

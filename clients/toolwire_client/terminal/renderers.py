@@ -9,7 +9,7 @@ from toolwire_schemas.output import Output
 from toolwire_schemas.wire import codec
 
 from ..agent.events import NEVER, Ended, QuestionAsked, Resumed
-from .story import MARKS, Line, closing, told
+from .event_lines import MARKS, Line, closing, told
 
 if TYPE_CHECKING:
     from ..agent.events import Live, Recorded

@@ -26,7 +26,7 @@ ASKING = {f"commands/{name}" for name in ("call", "chat", "check", "demo", "diff
 ASKING |= {"connection", "equipment", "exchange", "check_report"}
 EXCEPTIONS = {(f"server/toolwire/{name}.py", "toolwire_client") for name in ASKING}
 # A plain function of the client's own process is described as a server describes it.
-EXCEPTIONS |= {("clients/toolwire_client/toolbox/local.py", "toolwire_tools")}
+EXCEPTIONS |= {("clients/toolwire_client/toolbox/local_tools.py", "toolwire_tools")}
 # It hands on Groot's names that are the tools', to those who import them from there.
 EXCEPTIONS |= {("clients/toolwire_client/groot.py", "toolwire_tools")}
 

@@ -33,7 +33,7 @@ from toolwire_client import (
 from toolwire_client.blocking import Blocking, run
 from toolwire_client.limit import Limit
 from toolwire_client.toolbox.naming import offered
-from toolwire_client.toolbox.unblocked import Unblocked
+from toolwire_client.toolbox.threaded_client import Unblocked
 from toolwire_tools import BaseAction, Cancelled, Env, Tool, ToolError
 
 LOOPS = FACES[1:]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .box import AsyncToolbox, Origin, Toolbox
+from .toolbox import AsyncToolbox, Origin, Toolbox
 
 __all__ = ["AsyncToolbox", "Origin", "Toolbox"]

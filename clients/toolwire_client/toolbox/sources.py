@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..protocol.results import CallResult, ToolDescription, describe
-from .local import ToolLike, call, tools_of
+from .local_tools import ToolLike, call, tools_of
 
 if TYPE_CHECKING:
     from ..limit import Limit
@@ -64,7 +64,7 @@ class Remote:
                 f"a Toolbox takes clients of `with`, and {name_of} is one of `async with`: use AsyncToolbox"
             )
         if waiting.suspends and blocks:
-            from .unblocked import Unblocked  # which needs an event loop's modules
+            from .threaded_client import Unblocked  # which needs an event loop's modules
 
             client = Unblocked(client)
         self._client = client

@@ -9,7 +9,6 @@ import toolwire_schemas  # noqa: F401  # first, since it sees to it that msgspec
 from .async_client import AsyncClient
 from .client import Client, PendingCall
 from .connect import connect
-from .environment import server_environment
 from .errors import (
     BadConfiguration,
     BrokenRules,
@@ -25,6 +24,7 @@ from .opening import Opening
 from .protocol.results import CallResult, ToolDescription
 from .session.elicitation import NoAnswer, Question
 from .session.tool_call import AsyncPendingCall
+from .transport.environment import server_environment
 
 if TYPE_CHECKING:
     from .agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Outcome, Pause, Refuse, Session

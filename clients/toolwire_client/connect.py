@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from toolwire_schemas.wire.framing import DEFAULT_MAX_MESSAGE_BYTES
 
-from .environment import server_environment
 from .opening import Opening
-from .process import ServerProcess
 from .settings import OWN_NAME, OWN_VERSION, START_TIMEOUT_SECONDS, Settings
+from .transport.child_process import ServerProcess
+from .transport.environment import server_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .session.elicitation import OnAsk
     from .session.handshake import Era
     from .session.logs import OnLog
-    from .wire import InProcess, Wire
+    from .transport.base import InProcess, Wire
 
 
 def connect(
@@ -81,7 +81,7 @@ def connect(
         launch = partial(ServerProcess, [*server], env=environment, cwd=cwd, show_stderr=show_stderr)
         command = (*server, str(cwd))
     else:
-        from .memory import Memory
+        from .transport.memory import Memory
 
         launch, command = partial(Memory, server.converse), None
     return Opening(

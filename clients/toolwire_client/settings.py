@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .session.elicitation import OnAsk
     from .session.handshake import Era
     from .session.logs import OnLog
-    from .wire import Wire
+    from .transport.base import Wire
 
 START_TIMEOUT_SECONDS = 120.0
 """Long enough for a package runner to fetch a server first."""

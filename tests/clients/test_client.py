@@ -207,7 +207,7 @@ def test_a_result_that_is_none_is_an_error(result: Any) -> None:
 def test_a_server_that_reads_nothing_holds_up_neither_calls_nor_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("toolwire_client.process.PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr("toolwire_client.transport.child_process.PATIENCE_SECONDS", 0.2)
     with nothing_leaks(), fake("Deaf") as client:
         client.start("x")
         with pytest.raises(TimedOut):
@@ -215,7 +215,7 @@ def test_a_server_that_reads_nothing_holds_up_neither_calls_nor_the_end(
 
 
 def test_a_server_that_will_not_end_is_made_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolwire_client.process.PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr("toolwire_client.transport.child_process.PATIENCE_SECONDS", 0.2)
     with nothing_leaks(), fake("Stays") as client:
         client.call_tool("echo")
         pid = client.pid
@@ -238,7 +238,7 @@ def test_what_a_server_leaves_behind_is_ended_with_it() -> None:
 def lesser_system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """As other systems are than Linux: macOS, since Python 3.13 the first, before it the second; Windows the third."""
     monkeypatch.delattr(os, "pidfd_open", raising=False)
-    monkeypatch.setattr("toolwire_client.process._LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("toolwire_client.transport.child_process._LOOK_SECONDS", 0.05)
     if request.param != "no descriptors of processes":
         monkeypatch.delattr(os, "waitid")
     if request.param == "no waiting for pipes":
@@ -253,7 +253,7 @@ class TestOnLesserSystems:
             assert [len(call.result(WAIT).text) for call in calls] == [13, 100_012, 13, 1_000_012]
 
     def test_servers_that_will_not_end_are_made_to(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("toolwire_client.process.PATIENCE_SECONDS", 0.2)
+        monkeypatch.setattr("toolwire_client.transport.child_process.PATIENCE_SECONDS", 0.2)
         with nothing_leaks(), fake("Stays") as client:
             client.call_tool("echo")
 
@@ -267,7 +267,7 @@ class TestOnLesserSystems:
 
 def test_the_end_of_a_server_whose_output_stays_open_is_noticed_by_looking(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "pidfd_open", raising=False)
-    monkeypatch.setattr("toolwire_client.process._LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("toolwire_client.transport.child_process._LOOK_SECONDS", 0.05)
     with nothing_leaks(), fake("LeavesItsOutputOpen") as client, pytest.raises(ServerGone):
         client.call_tool("fatal", timeout_seconds=WAIT)
 

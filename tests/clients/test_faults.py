@@ -34,8 +34,8 @@ STEPS = ("server/discover", "initialize", "tools/list", "tools/call", "end")
 @pytest.fixture(autouse=True)
 def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody who will never answer is waited for as long as in earnest."""
-    monkeypatch.setattr("toolwire_client.process.PATIENCE_SECONDS", 0.2)
-    monkeypatch.setattr("toolwire_client.process.LAST_SECONDS", 0.1)
+    monkeypatch.setattr("toolwire_client.transport.child_process.PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr("toolwire_client.transport.child_process.LAST_SECONDS", 0.1)
     monkeypatch.setattr("toolwire_client.session.handshake.PROBE_SECONDS", 0.3)
     monkeypatch.setattr("toolwire_client.session.handshake.RECOVERY_SECONDS", 0.3)
 

@@ -77,7 +77,7 @@ def test_a_server_that_is_stuck_by_the_probe_is_started_afresh_also_without_a_li
 ) -> None:
     monkeypatch.setattr("toolwire_client.session.handshake.PROBE_SECONDS", 0.1)
     monkeypatch.setattr("toolwire_client.session.handshake.RECOVERY_SECONDS", 0.1)
-    monkeypatch.setattr("toolwire_client.process.PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr("toolwire_client.transport.child_process.PATIENCE_SECONDS", 0.1)
     assert ask(face, fake("StuckByTheProbe", start_timeout_seconds=None), version) == "2025-06-18"
 
 

@@ -16,8 +16,8 @@ FAULTY = str(Path(__file__).with_name("faulty_server.py"))
 
 # Waiting less for servers that will not end saves the tests time.
 SETTING = """
-import toolwire_client.process
-toolwire_client.process.PATIENCE_SECONDS = 0.5
+import toolwire_client.transport.child_process
+toolwire_client.transport.child_process.PATIENCE_SECONDS = 0.5
 """
 
 # Each program says `ready` from inside the call that never ends.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from ..wire import InProcess
+    from ..transport.base import InProcess
 
 _FORBIDDEN = re.compile(r"[^\w.-]+")  # in names of files, somewhere
 

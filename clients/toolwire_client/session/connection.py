@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..protocol.client_protocol import Session
+    from ..transport.base import Wire
     from ..waiting import Inbox
-    from ..wire import Wire
 
 Arrival = Event | ClientError
 

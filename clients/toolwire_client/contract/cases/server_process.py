@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import codec
 
-from ...process import ServerProcess
+from ...transport.child_process import ServerProcess
 from .conversation import Conversation, answers
 
 if TYPE_CHECKING:

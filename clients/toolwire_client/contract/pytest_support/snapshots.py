@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.compare import Change
 
-    from ...wire import InProcess
+    from ...transport.base import InProcess
 
 UPDATE_FLAG = "--update-tools"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from .errors import ServerGone
+from ..errors import ServerGone
 
 OnData = Callable[[bytes], None]
 OnEnd = Callable[[ServerGone], None]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .wire import Embedded, OnData, OnEnd, Write
+    from .base import Embedded, OnData, OnEnd, Write
 
 
 class Memory:

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING
 
 from toolwire_schemas.output import Lines, Output
 
-from .errors import NotStarted, ServerGone
+from ..errors import NotStarted, ServerGone
 from .exits import ExitWatch
-from .outbox import Outbox
+from .pipe_writer import Outbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .wire import OnData, OnEnd
+    from .base import OnData, OnEnd
 
 PATIENCE_SECONDS = 2.0
 """How long a server may take to end by itself, and then by SIGTERM. The official clients wait as long."""

@@ -1,0 +1,1 @@
+"""Byte pipes to a server: subprocess, in memory."""

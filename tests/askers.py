@@ -12,8 +12,8 @@ from typing import Any
 import anyio
 from conversations import wait_until
 from toolwire_client import AsyncClient, Opening
-from toolwire_client.blocking import Blocking, run
-from toolwire_client.loop import OnLoop
+from toolwire_client.waiting.blocking import Blocking, run
+from toolwire_client.waiting.event_loop import OnLoop
 
 FACES = ("threads", "asyncio", "trio")
 """All three run the same code, and wait in their own ways."""

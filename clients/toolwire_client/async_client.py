@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from .errors import Closed, TimedOut
-from .limit import Limit
 from .protocol.client_protocol import LOG_LEVEL, Session
 from .protocol.events import Event, Listening, ToolsChanged
 from .protocol.results import CallResult, ToolDescription, describe
@@ -20,13 +19,14 @@ from .session.request import Exchange, OnProgress
 from .session.restart_policy import Restarts
 from .session.tool_call import AsyncPendingCall
 from .session.tool_list import Listing
+from .waiting.deadline import Limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
     from .settings import Settings
-    from .waiting import Waiting
+    from .waiting.base import Waiting
 
 _NOT_OPEN = "the client is not open: use it inside its `with` block"
 

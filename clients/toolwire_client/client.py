@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from .blocking import run
+from .waiting.blocking import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .async_client import AsyncClient
-from .blocking import Blocking
 from .client import Client
+from .waiting.blocking import Blocking
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from .settings import Settings
-    from .waiting import Waiting
+    from .waiting.base import Waiting
 
 
 class Opening:
@@ -46,7 +46,7 @@ class Opening:
             self._client.close()
 
     async def __aenter__(self) -> AsyncClient:
-        from .loop import OnLoop  # with anyio, which the synchronous client can do without
+        from .waiting.event_loop import OnLoop  # with anyio, which the synchronous client can do without
 
         self._async_client = self.client(OnLoop())
         return await self._async_client.__aenter__()

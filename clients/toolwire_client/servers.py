@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .blocking import Blocking, run
 from .client import Client
 from .connect import connect
 from .errors import ClientError
 from .host_config import ServerConfig, read_config
 from .settings import START_TIMEOUT_SECONDS
+from .waiting.blocking import Blocking, run
 
 if TYPE_CHECKING:
     import os
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .session.elicitation import OnAsk
     from .session.handshake import Era
     from .session.logs import OnLog
-    from .waiting import Waiting
+    from .waiting.base import Waiting
 
 C = TypeVar("C")
 
@@ -73,7 +73,7 @@ class ServersOpening:
             run(self._fleet.close())
 
     async def __aenter__(self) -> Servers[AsyncClient]:
-        from .loop import OnLoop
+        from .waiting.event_loop import OnLoop
 
         fleet = self._begin(OnLoop())
         await fleet.start()

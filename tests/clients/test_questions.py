@@ -14,7 +14,7 @@ import pytest
 from askers import FACES, WAIT, ask
 from toolwire import Context, Server
 from toolwire_client import AsyncClient, BrokenRules, NoAnswer, Opening, Question, RequestFailed, connect
-from toolwire_client.limit import Limit
+from toolwire_client.waiting.deadline import Limit
 from toolwire_tools import Declined, Dismissed
 
 LOOPS = FACES[1:]
@@ -293,7 +293,7 @@ def test_a_state_that_the_server_does_not_know_any_more_is_its_error(face: str) 
 
 def test_time_with_the_user_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("toolwire_client.limit.time.monotonic", lambda: now)
+    monkeypatch.setattr("toolwire_client.waiting.deadline.time.monotonic", lambda: now)
     limit = Limit(10)
     now += 3
     with limit.stopped():

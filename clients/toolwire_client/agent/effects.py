@@ -16,8 +16,8 @@ from ..models.errors import ModelError
 from ..models.model import kept_open, reply_from
 from ..react.result_text import shown
 from ..session.elicitation import Witness, witness
-from ..threads import here
 from ..validation import told
+from ..waiting.threads import here
 from .approvals import Allow, ApprovalRequest, Pause, Refuse
 from .events import (
     Approved,

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 from toolwire_schemas.wire import codec
 
 from ..react.model_reply import ModelReply
-from ..threads import in_thread
+from ..waiting.threads import in_thread
 from .errors import NoReplyLeft, NotReady
 
 if TYPE_CHECKING:

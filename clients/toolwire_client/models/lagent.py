@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 from anyio.lowlevel import current_token
 
-from ..loop import together
+from ..waiting.event_loop import together
 from .errors import NotReady, Refused
 from .http_api.remote_model import OpenAIModel, RemoteModel
 from .http_api.retries import Retries

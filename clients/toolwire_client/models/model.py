@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeGuard
 import msgspec
 
 from ..react.model_reply import ModelReply, ToolCall, Usage
-from ..threads import in_thread
+from ..waiting.threads import in_thread
 from .errors import NotAModel
 
 Message = dict[str, Any]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..protocol.client_protocol import Session
     from ..transport.base import Wire
-    from ..waiting import Inbox
+    from ..waiting.base import Inbox
 
 Arrival = Event | ClientError
 

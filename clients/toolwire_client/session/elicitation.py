@@ -18,7 +18,7 @@ from toolwire_schemas.wire import codes, messages
 from ..errors import BrokenRules
 
 if TYPE_CHECKING:
-    from ..waiting import Waiting
+    from ..waiting.base import Waiting
     from .connection import Connection
 
 

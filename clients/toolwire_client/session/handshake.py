@@ -19,8 +19,8 @@ from .request import Exchange
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from ..limit import Limit
-    from ..waiting import Waiting
+    from ..waiting.base import Waiting
+    from ..waiting.deadline import Limit
     from .connection import Connection
 
 Era = Literal["auto", "modern", "legacy"]

@@ -11,8 +11,8 @@ from ..protocol.events import Answer, Failure, Progress, Unreadable
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from ..limit import Limit
-    from ..waiting import Waiting
+    from ..waiting.base import Waiting
+    from ..waiting.deadline import Limit
     from .connection import Connection
     from .elicitation import Asker
 

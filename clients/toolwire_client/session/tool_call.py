@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BrokenRules, CallCancelled, ClientError
-from ..limit import Limit
 from ..protocol.results import CallResult, outcome
+from ..waiting.deadline import Limit
 
 if TYPE_CHECKING:
-    from ..waiting import Waiting
+    from ..waiting.base import Waiting
     from .elicitation import Asker
     from .request import Exchange
 

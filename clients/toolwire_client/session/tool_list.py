@@ -15,7 +15,7 @@ from ..errors import BrokenRules
 from ..protocol.events import Asked
 
 if TYPE_CHECKING:
-    from ..limit import Limit
+    from ..waiting.deadline import Limit
     from .connection import Arrival, Connection
     from .request import Exchange
 

@@ -7,17 +7,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..errors import TimedOut
-from ..limit import TooLate
 from ..protocol.results import CallResult, outcome
 from ..session.elicitation import NoAnswer, Question, reply, witness
+from ..waiting.deadline import TooLate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..limit import Limit
     from ..session.elicitation import Answer, OnAsk
     from ..session.request import OnProgress
-    from ..waiting import Waiting
+    from ..waiting.base import Waiting
+    from ..waiting.deadline import Limit
 
 
 @runtime_checkable

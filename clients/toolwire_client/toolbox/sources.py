@@ -11,10 +11,10 @@ from ..protocol.results import CallResult, ToolDescription, describe
 from .local_tools import ToolLike, call, tools_of
 
 if TYPE_CHECKING:
-    from ..limit import Limit
     from ..session.elicitation import OnAsk
     from ..session.request import OnProgress
-    from ..waiting import Waiting
+    from ..waiting.base import Waiting
+    from ..waiting.deadline import Limit
 
 
 @runtime_checkable

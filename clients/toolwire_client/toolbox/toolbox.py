@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire import codes
 
-from ..blocking import Blocking, run
 from ..errors import ClientError, RequestFailed
-from ..limit import Limit
+from ..waiting.blocking import Blocking, run
+from ..waiting.deadline import Limit
 from .naming import offered
 from .sources import sources_of
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..protocol.results import CallResult, ToolDescription
     from ..session.elicitation import OnAsk
     from ..session.request import OnProgress
-    from ..waiting import Waiting
+    from ..waiting.base import Waiting
     from .sources import Source
 
 
@@ -55,7 +55,7 @@ class AsyncToolbox:
         waiting: Waiting | None = None,
     ) -> None:
         if waiting is None:
-            from ..loop import OnLoop
+            from ..waiting.event_loop import OnLoop
 
             waiting = OnLoop()
         self.errors: dict[str, ClientError] = {}

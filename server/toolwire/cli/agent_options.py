@@ -192,7 +192,7 @@ class ServersToStart:
         One that was typed has to start; of a file's, those are told that do not.
         """
         from toolwire_client import ServersOpening, connect
-        from toolwire_client.limit import Limit
+        from toolwire_client.waiting.deadline import Limit
 
         limit = Limit(timeout_seconds)
         configured = await stack.enter_async_context(self._configured(on_ask, timeout_seconds))

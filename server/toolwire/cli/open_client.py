@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from toolwire_client import Client, OnAsk
-    from toolwire_client.limit import Limit
+    from toolwire_client.waiting.deadline import Limit
 
     from .options import Words
 
 
 def limit_of(words: Words) -> Limit:
     """Return what `--timeout` says: from now on, for all that a command does with its servers."""
-    from toolwire_client.limit import Limit
+    from toolwire_client.waiting.deadline import Limit
 
     return Limit(words.options.get("timeout"))
 

@@ -26,7 +26,7 @@ from . import Command
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from toolwire_client.limit import Limit
+    from toolwire_client.waiting.deadline import Limit
 
     from ..options import Words
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
-from .loop import Soon
+from .event_loop import Soon
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,12 +10,12 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .limit import TooLate
+from .deadline import TooLate
 
 if TYPE_CHECKING:
-    from .limit import Limit
-    from .session.connection import Arrival, OpenQuestion
-    from .waiting import Turn, WaitedInbox
+    from ..session.connection import Arrival, OpenQuestion
+    from .base import Turn, WaitedInbox
+    from .deadline import Limit
 
 T = TypeVar("T")
 
@@ -93,7 +93,7 @@ class Blocking:
         """As `Waiting.awaited`: on an event loop of its own."""
         import anyio
 
-        from .loop import within
+        from .event_loop import within
 
         return anyio.run(within, work, limit)
 

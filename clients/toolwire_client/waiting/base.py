@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
-    from .limit import Limit
-    from .session.connection import Arrival, OpenQuestion
+    from ..session.connection import Arrival, OpenQuestion
+    from .deadline import Limit
 
 T = TypeVar("T")
 

@@ -14,12 +14,12 @@ import anyio
 from anyio import CancelScope, CapacityLimiter, Event, WouldBlock, from_thread, to_thread
 from anyio.lowlevel import checkpoint
 
-from .limit import TooLate
+from .deadline import TooLate
 
 if TYPE_CHECKING:
-    from .limit import Limit
-    from .session.connection import Arrival, OpenQuestion
-    from .waiting import Turn, WaitedInbox
+    from ..session.connection import Arrival, OpenQuestion
+    from .base import Turn, WaitedInbox
+    from .deadline import Limit
 
 T = TypeVar("T")
 

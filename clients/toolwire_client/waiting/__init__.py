@@ -1,0 +1,1 @@
+"""How to block: thread backend, event-loop backend, deadlines."""

@@ -1,8 +1,8 @@
 """A model that writes the instruction for a tool, from the tool's `tool_prompt` and `return_format`.
 
-Strategy. What a model is told, and how its answer is read, belongs to whoever knows the tools' files:
-`toolwire_tools.steps.instructions`, or anything else with its two functions. This package must not know that one, so it is
-handed over: `parts=toolwire_tools.steps.instructions`. Here is the exchange: ask, read, say what is wrong, ask again.
+Strategy. The module that knows the tools' files writes the prompt and reads the reply. This package must not import it,
+so the caller passes it, as in `parts=toolwire_tools.steps.instructions`, or anything else with its two functions. Here
+is the exchange: ask, read, report what is wrong, ask again.
 """
 
 from __future__ import annotations

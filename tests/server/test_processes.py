@@ -690,7 +690,8 @@ def test_processes_that_have_ended_cost_no_descriptors(process: Process) -> None
 @pytest.mark.parametrize("name", ["patient", "patiently"])
 def test_a_tool_that_notices_can_clean_up_before_its_process_ends(tmp_path: Path, name: str) -> None:
     # A quarter of a second may be too short where much else is running.
-    source = f"{TOOLS}\nimport toolwire.isolation.worker_process\ntoolwire.processes._COOPERATION_SECONDS = {PATIENCE_SECONDS}\n"
+    patience = f"worker_process._COOPERATION_SECONDS = {PATIENCE_SECONDS}"
+    source = f"{TOOLS}\nfrom toolwire.isolation import worker_process\n{patience}\n"
     with served(tmp_path, source) as process:
         process.send(call(name, {"path": str(tmp_path / "note")}, id=1))
         group = group_of(tmp_path / "note")

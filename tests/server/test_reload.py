@@ -183,9 +183,7 @@ def test_a_folder_that_is_replaced_by_another_is_followed(tmp_path: Path, target
 
 
 def test_an_import_that_hangs_is_reported_and_the_old_tools_go_on(tmp_path: Path) -> None:
-    write(
-        tmp_path / "helper.py", "import toolwire.loading.reload\ntoolwire.reload._HANGING_SECONDS = 0.1\nWORD = 'old'\n"
-    )
+    write(tmp_path / "helper.py", "import toolwire.loading.reload as r\nr._HANGING_SECONDS = 0.1\nWORD = 'old'\n")
     write(tmp_path / "my_tools.py", TOOLS)
     with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload") as process:
         assert said(process) == "old"

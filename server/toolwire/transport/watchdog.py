@@ -181,7 +181,7 @@ class Watchdog:
                 os.write(self._pipe, news)
 
     def _start(self) -> None:
-        program = os.path.join(os.path.dirname(__file__), "guard.py")
+        program = os.path.join(os.path.dirname(__file__), "watchdog_process.py")
         if not sys.executable or getattr(sys, "frozen", False) or not os.path.exists(program):
             raise OSError("there is no Python to run it with")
         level, as_json = log.configured()

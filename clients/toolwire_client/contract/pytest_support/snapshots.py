@@ -97,8 +97,7 @@ def _read(file: Path) -> list[Any]:
 
 def _compare(old: list[Any], new: list[Any], file: Path) -> None:
     __tracebackhide__ = True
-    from toolwire_schemas.compare import BadList, between
-    from toolwire_schemas.compare import subset as verdict
+    from toolwire_schemas.compare import BadList, between, verdict
 
     try:
         changes = between(old, new)

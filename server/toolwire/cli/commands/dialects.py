@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     Entry = dict[str, Any]
 
-_TEXTS = ("python", "typescript", "markdown")
+_TEXTS = {"python": "python_stub", "typescript": "typescript", "markdown": "markdown"}
+"""The dialects that are texts, with their modules."""
 
 
 def written(entries: Sequence[Entry], dialect: str, *, strict: bool = False) -> tuple[Any, list[str]]:
@@ -22,7 +23,7 @@ def written(entries: Sequence[Entry], dialect: str, *, strict: bool = False) -> 
     """
     if dialect in _TEXTS:
         # What is called differently there has its own name beside it.
-        return import_module(f"toolwire_schemas.dialects.{dialect}").from_entries(list(entries)), []
+        return import_module(f"toolwire_schemas.dialects.{_TEXTS[dialect]}").from_entries(list(entries)), []
     names = [entry["name"] for entry in entries]
     theirs = Names(names, dialect).theirs if dialect in RULES else {name: name for name in names}
     notes = _differences(theirs.items())

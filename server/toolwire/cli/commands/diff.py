@@ -12,8 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.compare import LEVELS, BadList, between
-from toolwire_schemas.compare import subset as verdict
+from toolwire_schemas.compare import LEVELS, BadList, between, verdict
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ...errors import Failed, UsageError

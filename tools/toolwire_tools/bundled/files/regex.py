@@ -23,7 +23,7 @@ from .limits import MAX_LINE, MAX_PATTERN_SECONDS
 if TYPE_CHECKING:
     from types import TracebackType
 
-_PROGRAM = os.path.join(os.path.dirname(__file__), "matching.py")
+_PROGRAM = os.path.join(os.path.dirname(__file__), "regex_process.py")
 
 
 class Pattern:

@@ -110,6 +110,7 @@ def test_no_spelling_of_this_machine_gets_through(host: str) -> None:
         ("http://page.example/\r\nHost: x", "is no URL"),
         ("http://a\x00b.example/", "is no URL"),
         ("http://\ud800.example/", "is no URL"),
+        ("http://-xn--a-/", "is no URL"),
         ("https://page.example/" + "a" * 10_000, "characters long"),
     ],
 )

@@ -116,6 +116,7 @@ def test_a_redirect_is_followed(server: StandIn, status: int) -> None:
             "http://[::1",
         ),
         "http://2130706433:{port}/secret",
+        *("mailto:tea@page.example", "file:tea", "http://-xn--a-/"),
     ],
 )
 def test_a_redirect_is_checked_as_the_first_address_was(server: StandIn, names: Names, target: str) -> None:

@@ -105,11 +105,13 @@ def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
 
 
 def _onward(request: httpx2.Request, response: httpx2.Response) -> str:
+    """The URL that a redirect leads to. Others than of pages are refused here: the client would change some of them."""
     location = response.headers["location"]
     try:
-        return str(request.url.join(location))
+        url = str(request.url.join(location))
     except (httpx2.InvalidURL, ValueError):
         raise NotOpened(f"{shown(str(request.url))} leads to {shown(location)!r}, which is no URL") from None
+    return str(page_url(url))
 
 
 def _check_kind(response: httpx2.Response, where: str) -> None:

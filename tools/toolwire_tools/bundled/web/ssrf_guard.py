@@ -91,12 +91,13 @@ def page_url(url: str) -> httpx2.URL:
         raise NotOpened(f"the URL is {len(url):,} characters long; {_MAX_URL:,} are the limit")
     try:
         parsed = httpx2.URL(url.strip())
+        host = parsed.host  # raises where its IDNA cannot be decoded
     except (httpx2.InvalidURL, UnicodeError) as error:
         raise NotOpened(f"{shown(url)} is no URL: {error}") from None
     if parsed.scheme not in _WEB_PORTS:
         problem = f"has the scheme {parsed.scheme!r}" if parsed.scheme else "has no scheme"
         raise NotOpened(f"{shown(url)} {problem}; a URL here begins with https:// or http://")
-    if not parsed.host:
+    if not host:
         raise NotOpened(f"{shown(url)} names no host")
     if parsed.userinfo:
         raise NotOpened(f"{shown(url)} holds a user name, which hides where it leads; leave it out")

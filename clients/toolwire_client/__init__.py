@@ -78,7 +78,7 @@ _LATER = {
     "Approvals": "agent",
     "AsyncToolbox": "toolbox",
     "Budgets": "agent",
-    "LogEntry": "logs",
+    "LogEntry": "session.logs",
     "Origin": "toolbox",
     "Outcome": "agent",
     "Pause": "agent",

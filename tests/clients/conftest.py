@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from askers import FACES
+from support.client_backends import FACES
 
 
 @pytest.fixture(params=FACES)

@@ -4,11 +4,11 @@ import os
 import select
 import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
-from askers import WAIT, is_running, nothing_leaks
+from support import SUPPORT
+from support.client_backends import WAIT, is_running, nothing_leaks
 from toolwire import Context, Server
 from toolwire_client import (
     BrokenRules,
@@ -22,7 +22,7 @@ from toolwire_client import (
     connect,
 )
 
-FAKE = Path(__file__).with_name("fake_server.py")
+FAKE = SUPPORT / "fake_server.py"
 
 
 def fake(behaviour: str, **options: Any) -> Opening:

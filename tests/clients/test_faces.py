@@ -11,7 +11,8 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
-from askers import FACES, WAIT, ask, nothing_leaks
+from support import SUPPORT
+from support.client_backends import FACES, WAIT, ask, nothing_leaks
 from toolwire import Context, Server
 from toolwire_client import (
     AsyncClient,
@@ -27,7 +28,7 @@ from toolwire_client import (
 )
 
 LOOPS = FACES[1:]
-FAKE = Path(__file__).with_name("fake_server.py")
+FAKE = SUPPORT / "fake_server.py"
 
 
 def fake(behaviour: str, **options: Any) -> Opening:

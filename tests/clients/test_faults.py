@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from askers import FACES, WAIT, ask, nothing_leaks, running_in_group
-from conversations import wait_until
+from support import SUPPORT
+from support.client_backends import FACES, WAIT, ask, nothing_leaks, running_in_group
+from support.server_process import wait_until
 from toolwire_client import AsyncClient, ServerGone, TimedOut, connect
 
-FAULTY = str(Path(__file__).with_name("faulty_server.py"))
+FAULTY = str(SUPPORT / "faulty_server.py")
 FINE = "fine"
 
 # What each fault leads to if it is of an answer that is waited for.

@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from askers import WAIT, running_in_group
-from conversations import wait_until
+from support import SUPPORT
+from support.client_backends import WAIT, running_in_group
+from support.server_process import wait_until
 
-FAULTY = str(Path(__file__).with_name("faulty_server.py"))
+FAULTY = str(SUPPORT / "faulty_server.py")
 
 # Waiting less for servers that will not end saves the tests time.
 SETTING = """

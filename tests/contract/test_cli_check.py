@@ -9,11 +9,12 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from support import SUPPORT
 from toolwire.cli.main import main
 from toolwire_schemas.cases import cases
 from toolwire_schemas.published import validator
 
-STUBBORN = [sys.executable, str(Path(__file__).with_name("stubborn_server.py"))]
+STUBBORN = [sys.executable, str(SUPPORT / "stubborn_server.py")]
 ONE = ["check", "--only", "ids/*", "--framing", "lines", "--timeout", "5"]
 
 
@@ -178,7 +179,7 @@ def test_a_mistake_on_the_command_line_is_told_before_anything_is_started(
 
 
 def test_a_call_of_a_tool_that_the_server_does_not_have_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
-    server = [sys.executable, str(Path(__file__).with_name("fuzzed_server.py")), "none"]
+    server = [sys.executable, str(SUPPORT / "fuzzed_server.py"), "none"]
     status, _, err = said(capsys, *ONE, "--era", "legacy", "--call", "cuont", "--", *server)
     assert status == 2
     assert "no tool 'cuont', did you mean 'count'? Known: count, wipe" in err

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from support import SUPPORT
 from toolwire.cli import example_tools
 from toolwire_client import NotStarted
 from toolwire_client.contract import Report, Settings, Verdict, check, replay
 from toolwire_client.contract.cases.plan import chosen
 from toolwire_schemas.cases import Case, cases
 
-STUBBORN = str(Path(__file__).with_name("stubborn_server.py"))
+STUBBORN = str(SUPPORT / "stubborn_server.py")
 
 # What our examples are by intent.
 BY_INTENT = {

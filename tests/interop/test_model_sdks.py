@@ -6,8 +6,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from clients.stand_in import StandIn, answered, error_midway, refused
 from interop import peers
+from support.model_endpoint import StandIn, answered, error_midway, refused
 from toolwire_client.react.model_reply import ModelReply, ToolCall, Usage
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from interop import peers
-from mutations import mutants, written
+from support.json_mutations import mutants, written
 from toolwire_schemas.published import bundle, load, names, validator
 
 SHELF = Path(__file__).parents[2] / "schemas"

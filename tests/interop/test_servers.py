@@ -8,9 +8,9 @@ from typing import Any
 
 import anyio
 import pytest
-from askers import FACES, WAIT, ask, nothing_leaks, running_in_group
-from conversations import wait_until
 from interop.peers import INSTALLED, installed_package, node, python_driver
+from support.client_backends import FACES, WAIT, ask, nothing_leaks, running_in_group
+from support.server_process import wait_until
 from toolwire_client import (
     AsyncClient,
     NoAnswer,

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from entries import JSON
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from mutations import REGISTRY, mutants, places, written
+from support.json_mutations import REGISTRY, mutants, places, written
+from support.tool_entry_strategies import JSON
 from toolwire_schemas.json_schema.subschemas import target, walk
 from toolwire_schemas.published import PREFIX, UnknownSchema, bundle, load, names, references, text, validator
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from mutations import mutants, written
+from support.json_mutations import mutants, written
 from toolwire.cli import example_tools
 from toolwire.cli.commands import dialects
 from toolwire.cli.host_config import hosts

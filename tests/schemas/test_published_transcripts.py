@@ -9,8 +9,8 @@ from typing import Any, get_args
 import anyio
 import msgspec
 import pytest
-from agent_scripts import Tools, act, ask, final, play
-from mutations import mutants
+from support.agent_scripts import Tools, act, ask, final, play
+from support.json_mutations import mutants
 from toolwire_client import Question, TimedOut
 from toolwire_client.agent import Agent, Allow, Approvals, Budgets, Clock, Recorded, Refuse, Status, load
 from toolwire_client.models import ScriptedModel

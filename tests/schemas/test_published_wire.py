@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import Process, running, wait_until
+from support.server_process import Process, running, wait_until
 from toolwire_schemas.published import load, names, validator
 from toolwire_schemas.wire.codes import LEGACY_VERSIONS, META_CLIENT_CAPABILITIES, META_VERSION, MODERN_VERSIONS
 

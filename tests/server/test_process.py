@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import PATIENCE_SECONDS, Process, call, filtered_environment, request, running, served, wait_until
+from support.server_process import (
+    PATIENCE_SECONDS,
+    Process,
+    call,
+    filtered_environment,
+    request,
+    running,
+    served,
+    wait_until,
+)
 
 TOOLS = '''
 import os, subprocess, sys, threading, time

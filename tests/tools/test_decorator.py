@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from callers import RecordingCaller
+from support.recording_caller import RecordingCaller
 from toolwire_tools import RegistrationError, Tool, tool_api
 
 

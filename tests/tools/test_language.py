@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bundled_page import MADE_WITH
+from support.tools_page import MADE_WITH
 from toolwire_schemas.json_schema import error_text as faults
 from toolwire_schemas.language import language, say, set_language
 from toolwire_schemas.language.chinese import SENTENCES
@@ -358,7 +358,7 @@ def add(a: int) -> list[str]:
 
 
 def test_a_server_of_functions_imports_no_chinese_before_it_speaks_it(tmp_path: Path) -> None:
-    from conversations import call, served
+    from support.server_process import call, served
 
     with served(tmp_path, SERVED, env={**os.environ, "TOOLWIRE_LANG": "zh"}) as server:
         before = server.ask(call("add", {"a": 1}))["result"]

@@ -13,7 +13,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 from anyio import to_thread
-from callers import RecordingCaller
+from support.recording_caller import RecordingCaller
 from toolwire_tools import (
     ArgumentsError,
     Cancelled,

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 import pytest
-from callers import RecordingCaller
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.recording_caller import RecordingCaller
 from tools.bundled.stand_ins.arxiv import NO_SUCH_ARTICLE, document, entry, feed, told
 from tools.bundled.stand_ins.server import Exchange, StandIn, endless, error, silent, text_answer, throttled
 from tools.bundled.stand_ins.time import Hours

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bundled_page import MADE_WITH, text
-from conversations import Process, call, request, running
+from support.server_process import Process, call, request, running
+from support.tools_page import MADE_WITH, text
 from toolwire.cli import main as cli
 from toolwire.errors import LoadError
 from toolwire.loading import bundled_targets as bundled
@@ -155,7 +155,9 @@ def test_every_parameter_is_explained(tool: Any) -> None:
 
 
 def test_the_page_of_the_bundled_tools_is_current() -> None:
-    assert (ROOT / "docs" / "tools.md").read_text("utf-8") == text(), "python tests/bundled_page.py > docs/tools.md"
+    assert (ROOT / "docs" / "tools.md").read_text("utf-8") == text(), (
+        "python tests/support/tools_page.py > docs/tools.md"
+    )
 
 
 def test_each_extra_is_one_of_the_distribution() -> None:

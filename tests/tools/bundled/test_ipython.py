@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from callers import RecordingCaller
-from conversations import Process, call, request, running, wait_until
 from hypothesis import given
 from hypothesis import strategies as st
-from running_code import NAMED, called_by
+from support.recording_caller import RecordingCaller
+from support.sandbox_runs import NAMED, called_by
+from support.server_process import Process, call, request, running, wait_until
 from toolwire_tools import ActionExecutor, ActionStatusCode, Cancelled, Context, TupleParser, get_tool
 from toolwire_tools.bundled.ipython import IPythonInterpreter
 from toolwire_tools.bundled.ipython.cell import Cell

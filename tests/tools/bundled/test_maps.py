@@ -8,10 +8,10 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from callers import RecordingCaller
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import json
+from support.recording_caller import RecordingCaller
 from tools.bundled.stand_ins.anything import ANYTHING, much_like
 from tools.bundled.stand_ins.openstreetmap import BUSY, NO_ROUTE, TIMED_OUT, around, node, place, route, step, way
 from tools.bundled.stand_ins.server import Answer, Exchange, StandIn, error, json_answer, text_answer, throttled

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from callers import RecordingCaller
 from hypothesis import given
 from hypothesis import strategies as st
-from running_code import called, failure, need_sandbox, texts
+from support.recording_caller import RecordingCaller
+from support.sandbox_runs import called, failure, need_sandbox, texts
 from toolwire_schemas.wire.codec import decode, encode
 from toolwire_tools import ActionExecutor, ActionStatusCode, ToolError, get_tool
 from toolwire_tools.bundled import class_of

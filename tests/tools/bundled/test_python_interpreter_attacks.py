@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from callers import RecordingCaller
-from conversations import wait_until
-from running_code import NAMED, called, called_by, failure, need_sandbox, texts
+from support.recording_caller import RecordingCaller
+from support.sandbox_runs import NAMED, called, called_by, failure, need_sandbox, texts
+from support.server_process import wait_until
 from toolwire_tools import Cancelled
 from toolwire_tools.bundled.python_interpreter import masks
 from toolwire_tools.bundled.python_interpreter import sandbox as sandboxing

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running_code import ALLOWED, REFUSED, decided, need_sandbox, texts
+from support.sandbox_runs import ALLOWED, REFUSED, decided, need_sandbox, texts
 from toolwire_tools.bundled.python_interpreter.syscalls import _MACHINES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap and seccomp are Linux's")

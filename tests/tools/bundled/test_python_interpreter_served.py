@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from conversations import Process, call, request, running, wait_until
-from running_code import NAMED, called_by, need_sandbox
+from support.sandbox_runs import NAMED, called_by, need_sandbox
+from support.server_process import Process, call, request, running, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap and /proc are Linux's")
 

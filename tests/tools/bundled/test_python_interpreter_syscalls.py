@@ -6,7 +6,7 @@ import errno
 import os
 
 import pytest
-from running_code import ALLOWED, REFUSED, decided
+from support.sandbox_runs import ALLOWED, REFUSED, decided
 from toolwire_tools.bundled.python_interpreter.syscalls import _MACHINES, Machine, program
 
 OTHER = 1

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conversations import Process, call, filtered_environment, request, running
+from support.server_process import Process, call, filtered_environment, request, running
 from tools.bundled.stand_ins import serpapi
 from tools.bundled.stand_ins.arxiv import entry, feed
 from tools.bundled.stand_ins.openstreetmap import NO_ROUTE, around, node, place, route, step

@@ -8,10 +8,10 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from callers import RecordingCaller
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import json
+from support.recording_caller import RecordingCaller
 from tools.bundled.stand_ins import serpapi
 from tools.bundled.stand_ins.anything import ANYTHING, much_like
 from tools.bundled.stand_ins.serpapi import answer, paper

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from callers import RecordingCaller
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.recording_caller import RecordingCaller
 from tools.bundled.stand_ins.engines import (
     BRAVE_INVALID_TOKEN,
     DUCKDUCKGO_CHALLENGE,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 import trustme
-from callers import RecordingCaller
+from support.recording_caller import RecordingCaller
 from tools.bundled.stand_ins.server import (
     Answer,
     Exchange,

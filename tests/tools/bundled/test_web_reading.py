@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from callers import RecordingCaller
 from hypothesis import given
 from hypothesis import strategies as st
+from support.recording_caller import RecordingCaller
 from toolwire_tools import Cancelled, Context, ToolError
 from toolwire_tools.bundled.web import page_text as reading
 from toolwire_tools.bundled.web.charsets import decoded

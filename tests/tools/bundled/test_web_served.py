@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conversations import Process, call, filtered_environment, request, running
+from support.server_process import Process, call, filtered_environment, request, running
 from tools.bundled.stand_ins.engines import SERPER_UNAUTHORIZED, serper
 from tools.bundled.stand_ins.server import StandIn, error, json_answer, silent, text_answer
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from callers import RecordingCaller
 from hypothesis import given
 from hypothesis import strategies as st
+from support.recording_caller import RecordingCaller
 from tools.bundled.stand_ins.server import (
     Answer,
     Exchange,

@@ -1,0 +1,324 @@
+"""How a run ends: every way, with what the model was told on the way there."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.agent_scripts import (
+    BACKENDS,
+    EVERYTHING,
+    Tools,
+    act,
+    agent,
+    answer,
+    ask,
+    check_transcript,
+    final,
+    kinds,
+    of,
+    play,
+    replayed,
+)
+from support.faulty_model import FaultyModel
+from toolwire_client.agent import Agent, Approvals, Budgets, Clock
+from toolwire_client.agent.events import CallFinished, Ended, FinalForced, ModelAsked, ReplyRefused
+from toolwire_client.models import ScriptedModel, Unreachable
+from toolwire_client.react import DoubaoProtocol, ModelReply, NativeProtocol, ToolCall, Usage
+
+pytestmark = pytest.mark.parametrize("backend", BACKENDS)
+
+
+def last_message(model: ScriptedModel) -> str:
+    return str(model.asked[-1].messages[-1]["content"])
+
+
+def test_a_question_is_answered_with_what_the_tools_gave(backend: str) -> None:
+    tools = Tools()
+    model = ScriptedModel([act("add", a=2, b=3), act("add", a=5, b=5), final("10")])
+    outcome = answer(backend, Agent(model, tools.both(), approval=Approvals(allow=("add",))))
+    assert (outcome.status, outcome.result, outcome.turns, outcome.ok) == ("answered", "10", 3, True)
+    assert tools.calls == [("add", (2, 3)), ("add", (5, 5))]
+    assert json.loads(last_message(model)) == {"type": "ACTION_RESULT", "success": True, "result": 10}
+    assert kinds(outcome.transcript) == [
+        *("Started", "ToolsListed", "QuestionAsked"),
+        *("ModelAsked", "ModelReplied", "ActionChosen", "CallStarted", "CallFinished") * 2,
+        *("ModelAsked", "ModelReplied", "Ended"),
+    ]
+    check_transcript(outcome.transcript)
+
+
+def test_an_outcome_is_shown_without_all_that_happened(backend: str) -> None:
+    outcome = answer(backend, agent([final("10")]))
+    assert repr(outcome).startswith("Outcome(status='answered', result='10', ")
+    assert repr(outcome).endswith(f", transcript=<{len(outcome.transcript)} events>)")
+
+
+def test_a_model_that_sees_no_way_says_so(backend: str) -> None:
+    outcome = answer(backend, agent([final("I cannot fly", ok=False)]))
+    assert (outcome.status, outcome.result, outcome.ok) == ("unsolvable", "I cannot fly", False)
+
+
+def test_a_tool_that_fails_is_told_to_the_model(backend: str) -> None:
+    model = ScriptedModel([act("fail", reason="no paper"), final("sorry", ok=False)])
+    outcome = answer(backend, Agent(model, Tools().both(), approval=Approvals(allow=("*",))))
+    assert json.loads(last_message(model)) == {
+        "type": "ACTION_RESULT",
+        "success": False,
+        "result": "ValueError: no paper",
+    }
+    assert outcome.status == "unsolvable"
+
+
+def test_an_unknown_tool_and_wrong_parameters_are_the_models_to_mend(backend: str) -> None:
+    tools = Tools()
+    script = [act("ad", a=1, b=2), act("add", a="x", b=2), act("add", a=1, b=2), final("3")]
+    outcome = answer(backend, agent(script, tools.both()))
+    unknown, misfit = of(ReplyRefused, outcome.transcript)
+    assert "add" in unknown.reason.partition("Available")[2].split(",")[0]
+    assert "params.a" in misfit.reason
+    assert tools.calls == [("add", (1, 2))]
+    assert outcome.status == "answered"
+
+
+def test_after_its_turns_a_model_may_only_give_its_final_answer(backend: str) -> None:
+    tools = Tools()
+    script = [act("add", a=1, b=1), act("add", a=2, b=2), final("4")]
+    outcome = answer(backend, agent(script, tools.both(), budgets=Budgets(turns=2)))
+    assert (outcome.status, outcome.result, outcome.turns) == ("answered", "4", 3)
+    assert "2 replies" in outcome.reason
+    assert len(of(FinalForced, outcome.transcript)) == 1
+
+
+@pytest.mark.parametrize("last", [act("add", a=3, b=3), "no idea", final("not enough time", ok=False)])
+def test_without_a_final_answer_the_turns_are_over_and_nothing_is_made_up(backend: str, last: str) -> None:
+    tools = Tools()
+    outcome = answer(backend, agent([act("add", a=1, b=1), last], tools.both(), budgets=Budgets(turns=1)))
+    assert outcome.status == "turn_limit"
+    assert outcome.result == ("not enough time" if "FINAL" in last else None)
+    assert tools.calls == [("add", (1, 1))]
+    check_transcript(outcome.transcript)
+
+
+def test_tokens_are_a_budget_as_the_model_tells_them(backend: str) -> None:
+    cheap = ModelReply(text=act("add", a=1, b=1), usage=Usage(input_tokens=60, output_tokens=30))
+    dear = ModelReply(text=act("add", a=2, b=1), usage=Usage(input_tokens=60, output_tokens=30))
+    outcome = answer(backend, agent([cheap, dear, "?"], budgets=Budgets(tokens=100)))
+    assert (outcome.status, outcome.turns, outcome.usage.total_tokens) == ("budget", 3, 180)
+
+
+def test_tokens_of_a_model_that_does_not_tell_them_are_estimated(backend: str) -> None:
+    outcome = answer(backend, agent([act("add", a=1, b=1), "?"], budgets=Budgets(tokens=50)))
+    assert (outcome.status, outcome.usage.total_tokens) == ("budget", 0)
+
+
+class Ticking(Clock):
+    """A clock by which every look takes a second."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def seconds(self) -> float:
+        self.now += 1
+        return self.now
+
+
+def test_time_is_a_budget(backend: str) -> None:
+    script = [act("add", a=1, b=1), act("add", a=2, b=1), "?"]
+    outcome = answer(backend, agent(script, budgets=Budgets(seconds=10), clock=Ticking()))
+    assert (outcome.status, outcome.turns) == ("budget", 3)
+    assert "10 seconds" in outcome.reason
+
+
+def test_no_call_is_begun_when_the_time_is_over(backend: str) -> None:
+    tools = Tools()
+    outcome = answer(
+        backend, agent([act("add", a=1, b=1), "?"], tools.both(), budgets=Budgets(seconds=2), clock=Ticking())
+    )
+    assert tools.calls == []
+    assert of(CallFinished, outcome.transcript)[0].success is False
+    assert outcome.status == "budget"
+
+
+def test_a_model_that_never_replies_is_not_waited_for_longer_than_there_is_time(backend: str) -> None:
+    import anyio
+
+    class Silent:
+        async def chat(self, messages: list[Any]) -> str:
+            await anyio.sleep_forever()
+            return ""
+
+    outcome = answer(backend, Agent(Silent(), budgets=Budgets(seconds=0.01, final_seconds=0.01)))
+    assert (outcome.status, outcome.turns) == ("budget", 0)
+    check_transcript(outcome.transcript)
+
+
+def test_replies_that_stay_invalid_end_the_run_with_the_reason(backend: str) -> None:
+    model = ScriptedModel(lambda asked: "I would rather chat.")
+    outcome = answer(backend, Agent(model))
+    assert (outcome.status, outcome.result, outcome.turns) == ("model_error", None, 4)
+    assert "JSON" in outcome.reason
+    assert json.loads(last_message(model))["type"] == "ERROR"
+
+
+@pytest.mark.parametrize("ok", [True, False])
+@pytest.mark.parametrize("blank", ["", "  ", "\n\t", "\u3000"])
+def test_a_blank_final_answer_is_asked_for_again(backend: str, blank: str, ok: bool) -> None:
+    model = ScriptedModel([final(blank, ok=ok), final("3")])
+    outcome = answer(backend, Agent(model))
+    assert (outcome.status, outcome.result, outcome.turns) == ("answered", "3", 2)
+    assert "`result` is empty" in json.loads(last_message(model))["msg"]
+    assert play(backend, lambda: replayed(outcome.transcript)) == outcome.transcript
+
+
+def test_final_answers_that_stay_blank_are_a_failure_and_no_answer(backend: str) -> None:
+    outcome = answer(backend, Agent(ScriptedModel(lambda asked: final(" "))))
+    assert (outcome.status, outcome.result, outcome.turns, outcome.ok) == ("model_error", None, 4, False)
+    last = answer(backend, agent([act("add", a=1, b=1), final("")], budgets=Budgets(turns=1)))
+    assert (last.status, last.result) == ("turn_limit", None)
+
+
+def test_the_same_call_again_and_again_is_warned_of_and_then_stopped(backend: str) -> None:
+    tools = Tools()
+    model = ScriptedModel(lambda asked: act("add", a=1, b=1))
+    outcome = answer(backend, Agent(model, tools.both(), approval=Approvals(allow=("*",))))
+    assert (outcome.status, len(tools.calls)) == ("model_error", 4)
+    assert "note" in json.loads(last_message(model))
+    assert "5" in outcome.reason
+
+
+@pytest.mark.parametrize("error", [Unreachable("nobody listens"), KeyError("choices")])
+def test_a_model_that_fails_is_an_outcome_and_no_exception(backend: str, error: Exception) -> None:
+    outcome = answer(backend, agent([error]))
+    assert outcome.status == "model_error"
+    assert str(error) in outcome.reason
+
+
+class Replies:
+    """A model of somebody's own, with `reply` itself."""
+
+    def __init__(self, made: Any) -> None:
+        self.made = made
+
+    async def reply(self, messages: Any, *, tools: Any = None, reply_schema: Any = None, on_text: Any = None) -> Any:
+        return self.made
+
+
+def test_a_model_s_reply_may_be_text_and_what_is_none_is_told(backend: str) -> None:
+    said = answer(backend, Agent(Replies(final("3"))))
+    assert (said.status, said.result) == ("answered", "3")
+    said = answer(backend, Agent(Replies(None)))
+    assert said.status == "model_error"
+    assert "the model Replies returned an object of type NoneType" in said.reason
+
+
+def test_a_run_that_the_model_broke_off_is_taken_up_again(backend: str) -> None:
+    async def scenario() -> Any:
+        session = agent([Unreachable("nobody listens"), final("4")]).session()
+        first = await session.answer("2+2?")
+        return first, await session.answer()
+
+    first, second = play(backend, scenario)
+    assert (first.status, second.status, second.result) == ("model_error", "answered", "4")
+
+
+def test_a_session_remembers_what_was_said_before(backend: str) -> None:
+    model = ScriptedModel([final("4"), final("8")])
+
+    async def scenario() -> Any:
+        session = Agent(model).session()
+        await session.answer("2+2?")
+        return await session.answer("And twice that?")
+
+    outcome = play(backend, scenario)
+    assert outcome.turns == 1
+    said = [message["content"] for message in model.asked[-1].messages[1:]]
+    assert ["2+2?" in said[0], '"4"' in said[1], "And twice that?" in said[2]] == [True, True, True]
+    assert of(ModelAsked, outcome.transcript)[-1].kept == 2
+
+
+def test_an_empty_question_is_refused_before_anything_happens(backend: str) -> None:
+    with pytest.raises(ValueError, match="empty"):
+        answer(backend, agent([]), "  ")
+
+
+def test_an_answered_question_is_not_gone_on_with(backend: str) -> None:
+    async def scenario() -> None:
+        session = agent([final()]).session()
+        await session.answer("?")
+        with pytest.raises(ValueError, match="nothing to go on with"):
+            await session.answer()
+
+    play(backend, scenario)
+
+
+def test_one_session_answers_one_question_at_a_time(backend: str) -> None:
+    async def scenario() -> None:
+        session = agent([final(), final()]).session()
+        async for _ in session.run("?"):
+            with pytest.raises(RuntimeError, match="session of its own"):
+                await session.answer("??")
+
+    play(backend, scenario)
+
+
+def test_a_model_without_replies_left_ends_the_run(backend: str) -> None:
+    assert answer(backend, agent([])).status == "model_error"
+
+
+@given(seed=st.integers(0, 10_000), rate=st.sampled_from([0.3, 0.7, 1.0]))
+@settings(max_examples=40, deadline=None)
+def test_whatever_a_model_gets_wrong_the_run_ends_and_repeats(backend: str, seed: int, rate: float) -> None:
+    def sensible(asked: Any) -> str:
+        results = sum("ACTION_RESULT" in str(message["content"]) for message in asked.messages[1:])
+        return final("3") if results else act("add", a=1, b=2)
+
+    tools = Tools()
+    model = FaultyModel(ScriptedModel(sensible), rate=rate, seed=seed)
+    outcome = answer(backend, Agent(model, tools.both(), approval=Approvals(allow=("*",))))
+    assert outcome.status in ("answered", "unsolvable", "model_error", "turn_limit", "needs_input")
+    assert set(tools.calls) <= {("add", (1, 2))}
+    assert isinstance(outcome.transcript[-1], Ended)
+    check_transcript(outcome.transcript)
+    assert play(backend, lambda: replayed(outcome.transcript)) == outcome.transcript
+
+
+def test_an_ask_with_nobody_there_waits(backend: str) -> None:
+    assert answer(backend, agent([ask("Which?")])).status == "needs_input"
+
+
+def test_other_protocols_go_through_the_same_run(backend: str) -> None:
+    call = ModelReply(tool_calls=(ToolCall(id="1", name="add", arguments={"a": 1, "b": 2}),))
+    token = '<|FunctionCallBegin|>{"name": "add", "parameters": {"a": 1, "b": 2}}<|FunctionCallEnd|>'
+
+    for protocol, first in ((NativeProtocol(), call), (DoubaoProtocol(), token)):
+        tools = Tools()
+        outcome = answer(
+            backend, Agent(ScriptedModel([first, "3"]), tools.both(), protocol=protocol, approval=EVERYTHING)
+        )
+        assert (outcome.status, outcome.result, tools.calls) == ("answered", "3", [("add", (1, 2))])
+        again = play(backend, lambda done=outcome, same=protocol: replayed(done.transcript, protocol=same))
+        assert again == outcome.transcript
+
+
+def test_what_the_assistant_says_is_in_the_language_of_the_prompt(backend: str) -> None:
+    model = ScriptedModel([act("add", a=1, b=2), final("不行", ok=False)])
+    answer(backend, Agent(model, Tools().both(), language="zh", approval=Approvals(trust_hints=False)))
+    assert "须经人工批准" in last_message(model)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({"model": "gpt"}, TypeError),
+        ({"tools": [3]}, TypeError),
+        ({"approval": "yes"}, TypeError),
+        ({"language": "fr"}, ValueError),
+    ],
+)
+def test_what_makes_no_agent_is_refused_at_once(backend: str, settings: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        Agent(**{"model": ScriptedModel([]), **settings})

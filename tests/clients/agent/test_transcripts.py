@@ -1,0 +1,395 @@
+"""Transcripts: written as things happen, read again, taken up, repeated; and secrets that are never in them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import sys
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.agent_scripts import BACKENDS, SCHEMA, Tools, act, agent, answer, ask, final, kinds, play, replayed
+from toolwire_client.agent import Agent, Approvals, BrokenTranscript, Budgets, Recorded, ReplayMissed, keep_last, load
+from toolwire_client.agent.events import CallFinished, ModelReplied, QuestionAsked
+from toolwire_client.agent.redaction import HIDDEN, Redactor
+from toolwire_client.models import ScriptedModel
+
+SCRIPT = [act("add", a=1, b=2), final("3")]
+KEY = "sk-proj-abcdefghijklmnopqrstuvwx"
+
+
+@pytest.fixture
+def run(tmp_path: Any) -> tuple[Any, tuple[Recorded, ...]]:
+    path = tmp_path / "run.jsonl"
+    return path, answer("asyncio", agent(SCRIPT, transcript=path)).transcript
+
+
+def test_every_event_is_a_line_of_its_own_that_the_schema_describes(run: Any) -> None:
+    path, events = run
+    lines = path.read_text().splitlines()
+    assert [json.loads(line)["type"] for line in lines] == kinds(events)
+    for line in lines:
+        SCHEMA.validate(json.loads(line))
+    assert load(path) == list(events)
+
+
+def test_halves_of_letters_are_written_as_what_they_are_not(tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+
+    def half() -> str:
+        """Return half a letter."""
+        return "half: \ud800"
+
+    script = [act("half"), "\ud800 is no reply", final("3")]
+    outcome = answer("asyncio", agent(script, [half], transcript=path), "What is \ud800?")
+    assert outcome.status == "answered"
+    assert load(path)[2] == QuestionAsked(content="What is \ufffd?", at=outcome.transcript[2].at)
+    assert play("asyncio", lambda: replayed(path)) == tuple(load(path))
+
+
+def test_nobody_else_may_read_a_transcript(run: Any) -> None:
+    assert os.name != "posix" or stat.S_IMODE(run[0].stat().st_mode) == 0o600
+
+
+def test_a_line_is_on_disk_before_its_event_is_told(tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+    for number, event in enumerate(agent(SCRIPT, transcript=path).run_sync("1+2?"), start=1):
+        assert load(path)[number - 1] == event
+
+
+@pytest.mark.parametrize("torn", [b'{"type":"CallSta', b'{"type":"Resumed","date":"x"}'])
+def test_a_line_that_a_crash_cut_off_is_no_line_and_a_whole_one_stays(run: Any, torn: bytes) -> None:
+    path, events = run
+    with path.open("ab") as file:
+        file.write(torn)
+    whole = len(load(path)) - len(events)
+    assert whole == (b"Resumed" in torn)
+    answer("asyncio", agent([final("4")], transcript=path))
+    assert path.read_bytes().count(b'"Started"') == 2
+    assert kinds(load(path))[0] == "Started"
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("", "no line of it has the type Started"),
+        ("hello\n", "line 1, is no event"),
+        ('{"type":"Started","version":2}\n', "line 1, is no event"),
+        ('{"type":"Started"}\n{"type":"Resumed","date":7}\n', "line 2, is no event"),
+        ('{"messages":[],"reply":"x"}\n', "line 1, is no event"),
+    ],
+)
+def test_what_is_no_transcript_is_refused_with_its_place(tmp_path: Any, text: str, match: str) -> None:
+    path = tmp_path / "other.jsonl"
+    path.write_text(text)
+    with pytest.raises(BrokenTranscript, match=match):
+        load(path)
+
+
+LONG = [act("add", a=1, b=2), "what?", ask("Sure?"), act("fail", reason="x"), final("3")]
+
+
+def test_times_are_dates_in_utc_that_never_go_back(run: Any) -> None:
+    times = [json.loads(line)["at"] for line in run[0].read_text().splitlines()]
+    assert all(time.endswith("Z") and datetime.fromisoformat(time).tzinfo == UTC for time in times)
+    assert times == sorted(times)
+    assert datetime.now(UTC) - datetime.fromisoformat(times[0]) < timedelta(days=1)
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_line_that_is_doubled_or_from_another_run_is_found_and_named(data: st.DataObject) -> None:
+    waits = Approvals(ask=lambda request: True, trust_hints=False)
+    made = answer("asyncio", agent(LONG, on_ask=lambda question: "Yes.", approval=waits)).transcript
+    place = data.draw(st.integers(1, len(made) - 1))
+    foreign = data.draw(st.booleans())
+    event = data.draw(st.sampled_from(made[1:])) if foreign else made[place]
+    lines = [msgspec.json.encode(each) for each in (*made[: place + 1], event, *made[place + 1 :])]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.jsonl"
+        path.write_bytes(b"".join(line + b"\n" for line in lines))
+        with pytest.raises(BrokenTranscript, match=r"run.jsonl, line \d+, is no event that can follow") as caught:
+            agent([]).resume(path)
+        named = int(re.search(r"line (\d+)", str(caught.value))[1])  # type: ignore[index]
+        assert named == place + 2 or (foreign and named == place + 3)
+
+
+def test_events_that_follow_by_kind_and_not_by_what_they_say_are_refused_with_their_line(tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+    answer("asyncio", agent([ask("Sure?")], transcript=path))
+    with path.open("a") as file:
+        file.write('{"type":"Resumed"}\n{"type":"CallFinished","success":true,"result":1}\n')
+    with pytest.raises(BrokenTranscript, match="line 9, does not fit what is before it"):
+        agent([]).resume(path)
+    with pytest.raises(BrokenTranscript, match="event 9, does not fit"):
+        agent([]).resume(load(path))
+
+
+def test_a_second_writer_is_refused_while_a_run_is_written(tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+    refused = []
+
+    def other() -> str:
+        """Try to write to the same file, twice."""
+        for make in (
+            lambda: agent([final()], transcript=path).answer,
+            lambda: agent([], transcript=path).resume(path).answer,
+        ):
+            with pytest.raises(BlockingIOError, match="another run is writing it") as caught:
+                anyio.run(make(), "?")
+            refused.append(caught.value.filename)
+        return "done"
+
+    outcome = answer("asyncio", agent([act("other"), final("3")], [other], transcript=path))
+    assert (outcome.status, refused) == ("answered", [str(path)] * 2)
+    assert load(path) == list(outcome.transcript)
+    assert answer("asyncio", agent([final("4")], transcript=path)).status == "answered"
+
+
+def test_a_run_does_not_go_on_in_a_file_that_another_one_has_written_to(tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+    answer("asyncio", agent([final("1")], transcript=path))
+    first, second = (agent([final("2"), final("3")], transcript=path).resume(path) for _ in range(2))
+    assert play("asyncio", lambda: first.answer("?")).result == "2"
+    assert play("asyncio", lambda: first.answer("?")).result == "3"
+    written = path.read_bytes()
+    with pytest.raises(BrokenTranscript, match="another run has written to"):
+        play("asyncio", lambda: second.answer("?"))
+    assert path.read_bytes() == written
+
+
+@pytest.mark.parametrize("text", ["my notes", "my notes\n", "{}\nmy notes", '{"type":"Start', "\n"])
+def test_a_file_that_is_no_transcript_is_not_written_to(tmp_path: Any, text: str) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(text)
+    if text in ('{"type":"Start', "\n"):  # what a crash at the very beginning left
+        assert answer("asyncio", agent([final("1")], transcript=path)).status == "answered"
+        return
+    with pytest.raises(BrokenTranscript, match=r"notes\.txt"):
+        answer("asyncio", agent([final("1")], transcript=path))
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_run_that_was_killed_at_any_event_is_taken_up_and_repeated(backend: str) -> None:
+    script = [act("add", a=1, b=2), "what?", ask("Sure?"), act("fail", reason="x"), final("3")]
+    whole = answer(backend, agent(script, on_ask=lambda question: "Yes.")).transcript
+    for length in range(kinds(whole).index("QuestionAsked") + 1, len(whole)):
+        left = script[kinds(whole[:length]).count("ModelReplied") :]
+        resumed = agent(
+            left, on_ask=lambda question: "Yes.", approval=Approvals(ask=lambda request: True, allow=("*",))
+        )
+        outcome = play(backend, resumed.resume(whole[:length]).answer)
+        assert (outcome.status, outcome.result, outcome.turns) == ("answered", "3", 5)
+        assert play(backend, lambda events=whole[:length]: replayed(events)) == whole[:length]
+        assert play(backend, lambda events=outcome.transcript: replayed(events)) == outcome.transcript
+
+
+def test_a_run_that_was_really_killed_is_taken_up_by_another_process(tmp_path: Any) -> None:
+    import subprocess
+
+    path, program = tmp_path / "run.jsonl", tmp_path / "program.py"
+    program.write_text(
+        "import json, os\n"
+        "from toolwire_client import Agent, Approvals\n"
+        "from toolwire_client.models import ScriptedModel\n"
+        "def die() -> None:\n"
+        "    'Die.'\n"
+        "    os._exit(9)\n"
+        "act = {'thought': '', 'type': 'ACTION', 'tool': 'die', 'params': {}}\n"
+        "agent = Agent(ScriptedModel([act]), [die], approval=Approvals(allow=('*',)), transcript=os.environ['PATH_'])\n"
+        "agent.answer_sync('?')\n"
+    )
+    assert (
+        subprocess.run([sys.executable, program], env={**os.environ, "PATH_": str(path)}, check=False).returncode == 9
+    )
+    assert kinds(load(path))[-1] == "CallStarted"
+
+    def die() -> None:
+        """Die."""
+        raise AssertionError("it was called again")
+
+    model = ScriptedModel([final("nobody knows", ok=False)])
+    outcome = play(
+        "asyncio", Agent(model, [die], approval=Approvals(allow=("*",)), transcript=path).resume(path).answer
+    )
+    assert outcome.status == "unsolvable"
+    assert load(path) == list(outcome.transcript)
+    assert play("asyncio", lambda: replayed(path)) == outcome.transcript
+
+
+def test_a_run_is_resumed_without_an_event_loop(tmp_path: Any) -> None:
+    path, tools = tmp_path / "run.jsonl", Tools()
+    waits = Approvals(nobody="pause")
+    assert agent([act("add", a=1, b=2)], tools.both(), approval=waits, transcript=path).answer_sync("1+2?").status == (
+        "needs_input"
+    )
+    resumed = agent([final("3"), final("4")], tools.both(), transcript=path)
+    outcome = resumed.resume_sync(path)
+    assert (outcome.status, outcome.result, tools.calls) == ("answered", "3", [("add", (1, 2))])
+    assert resumed.resume_sync(path, "And 2+2?").result == "4"
+    assert resumed.resume_sync(load(path), "And 2+2?", on_ask=lambda question: "Yes.").status == "model_error"
+    with pytest.raises(ValueError, match="nothing to go on with"):
+        agent([]).resume_sync(outcome.transcript)
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_any_run_is_repeated_with_the_same_events(data: st.DataObject) -> None:
+    acts = [act("add", a=1, b=2), act("add", a=2, b=2), act("add", a="x"), act("fail", reason="no"), act("nope")]
+    line = st.sampled_from([*acts, ask("Sure?"), "what?", final("3"), final("no", ok=False)])
+    script = data.draw(st.lists(line, max_size=8))
+    turns = data.draw(st.integers(1, 6))
+    allowed = data.draw(st.sampled_from([("*",), ("add",), ()]))
+    answers = data.draw(st.sampled_from(["Yes.", None]))
+    same: dict[str, Any] = {"budgets": Budgets(turns=turns), "approval": Approvals(allow=allowed)}
+    made = answer("asyncio", agent(script, on_ask=lambda question: answers, **same)).transcript
+    assert play("asyncio", lambda: replayed(made, **same)) == made
+
+
+def test_a_repetition_with_other_settings_says_where_it_leaves_the_record(run: Any) -> None:
+    path, events = run
+    with pytest.raises(ReplayMissed, match=r"event 7 of the record is\n  CallStarted"):
+        play("asyncio", lambda: replayed(path, approval=Approvals(deny=("add",))))
+    with pytest.raises(ReplayMissed, match="event 4"):
+        play("asyncio", lambda: replayed(path, language="zh"))
+    changed = [
+        CallFinished(success=True, result=4, at=event.at) if isinstance(event, CallFinished) else event
+        for event in events
+    ]
+    with pytest.raises(ReplayMissed, match="event 9"):
+        play("asyncio", lambda: replayed(changed))
+
+
+def test_a_repetition_does_not_forgive_a_record_with_a_gap(run: Any) -> None:
+    events = [event for event in run[1] if not isinstance(event, ModelReplied)]
+    with pytest.raises(ReplayMissed):
+        play("asyncio", lambda: replayed(events))
+
+
+def test_messages_that_were_left_out_are_left_out_again(tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+    script = [act("add", a=1, b=2), act("add", a=2, b=2), act("add", a=3, b=2), final("3")]
+    model = ScriptedModel(script)
+    made = answer(
+        "asyncio", Agent(model, Tools().both(), approval=Approvals(allow=("*",)), trim=keep_last(6000), transcript=path)
+    )
+    sizes = [len(json.dumps(asked.messages, ensure_ascii=False)) for asked in model.asked]
+    assert made.status == "answered"
+    assert max(sizes) < 6200
+    assert play("asyncio", lambda: replayed(path, trim=keep_last(6000))) == made.transcript
+
+
+SECRETS = [
+    KEY,
+    "sk-ant-api03-abcdefghijklmnopqrstuvwxyz",
+    "AKIAABCDEFGHIJKLMNOP",
+    "AIza" + "a" * 35,
+    "ghp_" + "a" * 36,
+    "xoxb-1234567890-abcdef",
+    "eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.abc-_def",
+    "hf_" + "a" * 34,
+]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_keys_of_well_known_services_are_hidden_wherever_they_stand(secret: str) -> None:
+    redactor = Redactor({})
+    for value in (secret, f"use {secret}, please", json.dumps({"x": [secret]}), json.dumps(json.dumps({"x": secret}))):
+        assert secret not in redactor.text(value)
+        assert HIDDEN in redactor.text(value)
+
+
+@pytest.mark.parametrize(
+    "name", ["password", "api_key", "API-KEY", "Authorization", "client_secret", "access_token", "x-api-key", "Cookie"]
+)
+def test_what_stands_under_the_name_of_a_secret_is_hidden(name: str) -> None:
+    value = "rosebud, of course"
+    hidden = Redactor({}).value({"params": {name: value}, "text": json.dumps(json.dumps({name: value, "b": 1}))})
+    assert value not in json.dumps(hidden)
+    assert json.loads(json.loads(hidden["text"])) == {name: HIDDEN, "b": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("Authorization: Bearer abc.def", f"Authorization: Bearer {HIDDEN}"),
+        ("authorization=Basic dXNlcjpwYXNz", f"authorization=Basic {HIDDEN}"),
+        ("https://me:hunter22@example.com/x", f"https://me:{HIDDEN}@example.com/x"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----!", f"{HIDDEN}!"),
+    ],
+)
+def test_credentials_in_texts_are_hidden(text: str, hidden: str) -> None:
+    assert Redactor({}).text(text) == hidden
+
+
+def test_values_of_variables_that_are_named_like_keys_are_hidden() -> None:
+    redactor = Redactor({"MY_API_KEY": 'quite "secret" indeed', "PATH": "/usr/bin:/bin", "DEBUG_TOKEN": "1"})
+    assert redactor.text('it is quite "secret" indeed') == f"it is {HIDDEN}"
+    assert redactor.text(json.dumps({"x": 'quite "secret" indeed'})) == json.dumps({"x": HIDDEN})
+    assert redactor.text("/usr/bin:/bin and 1") == "/usr/bin:/bin and 1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["next_page_token is 17", "the secret of success", '{"keys": ["a", "b"]}', "task-force-one-and-two", "12:30@noon"],
+)
+def test_what_only_sounds_like_a_secret_stays(text: str) -> None:
+    assert Redactor({}).text(text) == text
+
+
+@pytest.mark.parametrize("part", ["a-", "\\", '"', '"a-', "x://", "authorization ", "-----BEGIN "])
+def test_a_long_text_without_secrets_is_soon_looked_through(part: str) -> None:
+    text = part * (300_000 // len(part))  # minutes, where each place is compared with all that is behind it
+    assert Redactor({}).text(text) == text
+
+
+@given(st.text() | st.sampled_from(SECRETS).flatmap(lambda secret: st.text().map(lambda text: text + secret + text)))
+def test_hiding_twice_hides_no_more(text: str) -> None:
+    once = Redactor({}).text(text)
+    assert Redactor({}).text(once) == once
+
+
+def test_a_call_is_not_taken_up_with_something_else_in_place_of_its_secret(tmp_path: Any) -> None:
+    path = tmp_path / "run.jsonl"
+
+    def login(password: str) -> None:
+        """Log in."""
+        raise AssertionError("it was called")
+
+    waits = Approvals(nobody="pause")
+    answer("asyncio", agent([act("login", password="swordfish")], [login], approval=waits, transcript=path))
+    model = ScriptedModel([final("I need it again", ok=False)])
+    made = play("asyncio", Agent(model, [login], approval=Approvals(allow=("*",)), transcript=path).resume(path).answer)
+    assert made.status == "unsolvable"
+    assert "Ask the user for it" in str(model.asked[-1].messages[-1])
+
+
+def test_no_secret_gets_into_a_transcript_and_it_is_still_repeated(tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("SHOP_PASSWORD", "correct horse battery")
+    path = tmp_path / "run.jsonl"
+
+    def login(password: str, header: str) -> dict[str, str]:
+        """Log in."""
+        return {"token": "swordfish-and-chips", "header": header, "home": "https://me:hunter22@example.com"}
+
+    script = [act("login", password="correct horse battery", header=f"Bearer {KEY}"), final(f"It was {KEY}.")]
+    model = ScriptedModel(script)
+    outcome = answer("asyncio", Agent(model, [login], approval=Approvals(allow=("*",)), transcript=path), f"Use {KEY}!")
+    assert outcome.result == f"It was {KEY}."
+    assert "swordfish-and-chips" in str(model.asked[-1].messages)
+    written = path.read_text()
+    for secret in (KEY, "correct horse battery", "swordfish-and-chips", "hunter22"):
+        assert secret not in written
+    assert isinstance(load(path)[2], QuestionAsked)
+    assert play("asyncio", lambda: replayed(path)) == tuple(load(path))
+    assert play("asyncio", lambda: replayed(outcome.transcript)) == tuple(load(path))

@@ -1,0 +1,174 @@
+"""Calls by a model's own means, in the same exchange."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.react_samples import ADD, PING, TEXTS, TOOLS, tool
+from toolwire_client.react import (
+    Action,
+    ActionResult,
+    Ask,
+    Conversation,
+    FinalAnswer,
+    ModelReply,
+    NativeProtocol,
+    Retry,
+    Stop,
+    ToolCall,
+    Usage,
+)
+
+
+def asked(tools: list[dict[str, Any]] = TOOLS, **settings: Any) -> Conversation:
+    conversation = Conversation(tools, NativeProtocol(**settings))
+    conversation.question("1 + 2?")
+    return conversation
+
+
+def call(name: str = "add", arguments: Any = '{"a": 1, "b": 2}', id: str = "c1", **reply: Any) -> ModelReply:
+    return ModelReply(tool_calls=(ToolCall(id=id, name=name, arguments=arguments),), **reply)
+
+
+@pytest.mark.parametrize("arguments", ['{"a": 1, "b": 2}', {"a": 1, "b": 2}, '```json\n{"a": 1, "b": 2}\n```'])
+def test_a_call_is_an_action_and_its_result_answers_it(arguments: Any) -> None:
+    conversation = asked()
+    assert conversation.reply(call(arguments=arguments, text="I add.")) == Action("I add.", "add", {"a": 1, "b": 2})
+    conversation.action_result(3)
+    assert conversation.reply("It is 3.") == FinalAnswer("", True, "It is 3.")
+    function = {"name": "add", "arguments": '{"a": 1, "b": 2}'}
+    assert conversation.messages[1:] == [
+        {"role": "user", "content": "1 + 2?"},
+        {
+            "role": "assistant",
+            "content": "I add.",
+            "tool_calls": [{"id": "c1", "type": "function", "function": function}],
+        },
+        {
+            "role": "tool",
+            "tool_call_id": "c1",
+            "content": '{"type": "ACTION_RESULT", "success": true, "result": 3}',
+        },
+        {"role": "assistant", "content": "It is 3."},
+    ]
+
+
+def test_thoughts_in_a_field_of_their_own_are_the_thought() -> None:
+    assert asked().reply(call(reasoning="hm")) == Action("hm", "add", {"a": 1, "b": 2})
+    assert asked().reply(ModelReply(text="It is 3.", reasoning="hm")) == FinalAnswer("hm", True, "It is 3.")
+
+
+def test_what_a_vendor_wants_to_see_again_is_sent_again() -> None:
+    conversation = asked()
+    conversation.reply(call(echo={"reasoning_content": "hm"}))
+    assert conversation.messages[-1]["echo"] == {"reasoning_content": "hm"}
+
+
+@pytest.mark.parametrize("arguments", ["", " ", "{}", {}])
+def test_no_arguments_may_be_nothing_at_all(arguments: Any) -> None:
+    assert asked().reply(call("ping", arguments)) == Action("", "ping", {})
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{"a": 1', "[1, 2]", "1", "null", '{"a": 1, "a": 2}', '{"a": NaN}', '{"a": "\\ud83d"}']
+)
+def test_arguments_that_are_no_object_are_asked_for_again_and_kept_readable(arguments: str) -> None:
+    conversation = asked()
+    decision = conversation.reply(call(arguments=arguments))
+    assert isinstance(decision, Retry)
+    *_, reply, error = conversation.messages
+    assert json.loads(reply["tool_calls"][0]["function"]["arguments"]) == {"unreadable": arguments}
+    assert (error["role"], error["tool_call_id"]) == ("tool", "c1")
+
+
+def test_of_several_calls_none_is_done_and_each_is_answered() -> None:
+    conversation = asked()
+    calls = [ToolCall(id=id, name="add", arguments='{"a": 1, "b": 2}') for id in ("c1", "", "c3")]
+    assert isinstance(conversation.reply(ModelReply(tool_calls=tuple(calls))), Retry)
+    *_, reply, first, second, third = conversation.messages
+    assert [one["id"] for one in reply["tool_calls"]] == ["c1", "call_1", "c3"]
+    assert [one["tool_call_id"] for one in (first, second, third)] == ["c1", "call_1", "c3"]
+    assert "3 calls" in first["content"]
+
+
+def test_a_tool_that_does_not_exist_is_answered_with_those_that_do() -> None:
+    conversation = asked()
+    decision = conversation.reply(call("ad d"))
+    assert isinstance(decision, Retry)
+    assert conversation.messages[-2]["tool_calls"][0]["function"]["name"] == "ad_d"
+    assert "Available: add" in conversation.messages[-1]["content"]
+
+
+def test_names_go_in_the_form_that_vendors_take_and_come_back() -> None:
+    conversation = asked([{**ADD, "name": "math.add"}])
+    assert [entry["name"] for entry in conversation.offered] == ["math_add", "ask_user"]
+    assert conversation.reply(call("math_add")) == Action("", "math.add", {"a": 1, "b": 2})
+    assert asked([{**ADD, "name": "math.add"}]).reply(call("math.add")) == Action("", "math.add", {"a": 1, "b": 2})
+
+
+def test_the_model_asks_the_user_with_a_tool_of_its_own() -> None:
+    conversation = asked()
+    assert conversation.offered[-1]["name"] == "ask_user"
+    assert conversation.reply(call("ask_user", '{"content": "When?"}')) == Ask("", "When?")
+    conversation.user_response("Now.")
+    assert conversation.messages[-1] == {"role": "tool", "tool_call_id": "c1", "content": "Now."}
+    assert isinstance(asked().reply(call("ask_user", "{}")), Retry)
+
+
+def test_a_tool_called_like_that_one_keeps_its_name() -> None:
+    conversation = asked([tool("ask_user")])
+    assert [entry["name"] for entry in conversation.offered] == ["ask_user", "ask_user_"]
+    assert conversation.reply(call("ask_user", "{}")) == Action("", "ask_user", {})
+
+
+def test_without_a_user_there_is_no_such_tool() -> None:
+    conversation = asked([PING], can_ask=False)
+    assert [entry["name"] for entry in conversation.offered] == ["ping"]
+    assert isinstance(conversation.reply(call("ask_user", '{"content": "When?"}')), Retry)
+
+
+def test_in_the_last_turn_no_tools_are_offered_and_none_is_called() -> None:
+    conversation = asked()
+    conversation.force_final("time is up")
+    assert conversation.offered == []
+    assert isinstance(conversation.reply(call()), Stop)
+    assert conversation.messages[-1]["tool_call_id"] == "c1"
+
+
+def test_every_call_is_answered_before_anything_else_is_said() -> None:
+    conversation = asked()
+    for _ in range(5):
+        decision = conversation.reply(call())
+        if isinstance(decision, Action):
+            conversation.action_result(3)
+    assert isinstance(decision, Stop)
+    conversation.question("And 2 + 2?")
+    assert [message["role"] for message in conversation.messages[-3:]] == ["assistant", "tool", "user"]
+
+
+@pytest.mark.parametrize("reply", [ModelReply(), ModelReply(text=" "), ModelReply(text="It", finish_reason="length")])
+def test_a_reply_that_says_nothing_or_not_all_is_asked_for_again(reply: ModelReply) -> None:
+    assert isinstance(asked().reply(reply), Retry)
+
+
+@given(st.text(), st.lists(st.builds(ToolCall, id=TEXTS, name=TEXTS, arguments=TEXTS), max_size=2).map(tuple), TEXTS)
+def test_any_reply_leaves_messages_that_can_be_sent(text: str, calls: tuple[ToolCall, ...], reasoning: str) -> None:
+    conversation = asked()
+    decision = conversation.reply(ModelReply(text=text, tool_calls=calls, reasoning=reasoning))
+    if isinstance(decision, Action):
+        conversation.action_result(ActionResult(True, 1))
+    json.dumps(conversation.messages, ensure_ascii=False).encode()
+    for message in conversation.messages:
+        for one in message.get("tool_calls", ()):
+            assert isinstance(json.loads(one["function"]["arguments"]), dict)
+
+
+def test_usage_adds_up() -> None:
+    first = Usage(input_tokens=10, output_tokens=2, cached_tokens=5)
+    total = first + Usage(input_tokens=20, output_tokens=3, reasoning_tokens=1)
+    assert total == Usage(input_tokens=30, output_tokens=5, cached_tokens=5, reasoning_tokens=1)
+    assert total.total_tokens == 35

@@ -1,0 +1,201 @@
+"""What a model may write in the structured protocol, and what comes of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.react_samples import ADD, FROM_MODEL, JSON, TEXTS, TOOLS
+from toolwire_client.react import (
+    Action,
+    Ask,
+    FinalAnswer,
+    Invalid,
+    ModelReply,
+    Reading,
+    StructuredProtocol,
+    Tools,
+    to_json,
+)
+
+PROTOCOL = StructuredProtocol()
+KNOWN = Tools(TOOLS)
+
+
+def read(reply: Any, finish_reason: str | None = None) -> Reading | Invalid:
+    text = reply if isinstance(reply, str) else json.dumps(reply)
+    return PROTOCOL.read(ModelReply(text=text, finish_reason=finish_reason), KNOWN)
+
+
+def kinds(reading: Reading | Invalid) -> list[str]:
+    remarks = reading.remarks if isinstance(reading, Invalid) else reading.warnings
+    return [remark.kind for remark in remarks]
+
+
+def invalid(reply: Any, finish_reason: str | None = None) -> list[str]:
+    reading = read(reply, finish_reason)
+    assert isinstance(reading, Invalid)
+    return kinds(reading)
+
+
+ASK = {"thought": "t", "type": "ASK", "content": "When?"}
+ACTION = {"thought": "t", "type": "ACTION", "tool": "add", "params": {"a": 1, "b": 2}}
+ANSWER = {"thought": "t", "type": "FINAL_ANSWER", "ok": True, "result": "3"}
+
+
+def without(members: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if name not in names}
+
+
+@given(FROM_MODEL)
+def test_any_reply_that_is_right_is_read_as_it_is(message: Ask | Action | FinalAnswer) -> None:
+    assert read(to_json(message)) == Reading(message)
+    assert read(to_json(message), "stop") == Reading(message)
+
+
+@given(FROM_MODEL)
+def test_the_form_of_openais_strict_mode_is_read_too(message: Ask | Action | FinalAnswer) -> None:
+    assert read(f'{{"reply": {to_json(message)}}}') == Reading(message)
+
+
+def test_the_order_of_members_does_not_matter_to_who_reads() -> None:
+    assert read(dict(reversed(ACTION.items()))) == read(ACTION)
+
+
+@pytest.mark.parametrize("reply", [ASK, ACTION, ANSWER])
+def test_a_reply_that_was_stopped_is_not_taken_however_complete_it_looks(reply: dict[str, Any]) -> None:
+    assert invalid(reply, "length") == ["cut"]
+    assert invalid(reply, "content_filter") == ["filtered"]
+
+
+@pytest.mark.parametrize("reply", [ASK, ACTION, ANSWER])
+def test_a_reply_without_a_thought_is_taken_with_a_warning(reply: dict[str, Any]) -> None:
+    for thoughtless in (without(reply, "thought"), {**reply, "thought": None}):
+        reading = read(thoughtless)
+        assert isinstance(reading, Reading)
+        assert (reading.message.thought, kinds(reading)) == ("", ["no_thought"])
+
+
+def test_a_thought_that_is_no_text_is_taken_as_json() -> None:
+    reading = read({**ASK, "thought": {"plan": ["问"]}})
+    assert isinstance(reading, Reading)
+    assert (reading.message.thought, kinds(reading)) == ('{"plan": ["问"]}', ["odd_thought"])
+
+
+@pytest.mark.parametrize("kind", ["THINK", "Ask", "QUESTION", "ACTIONS", "", None, 1, ["ASK"], {"ASK": 1}])
+def test_an_unknown_type_is_asked_for_again_with_those_allowed(kind: Any) -> None:
+    reading = read({**ASK, "type": kind})
+    assert isinstance(reading, Invalid)
+    assert kinds(reading) == ["type"]
+    for name in ("ASK", "ACTION", "FINAL_ANSWER"):
+        assert name in str(reading.remarks[0].details["allowed"])
+
+
+def test_the_type_that_was_probably_meant_comes_first() -> None:
+    reading = read({**ANSWER, "type": "final answer"})
+    assert isinstance(reading, Invalid)
+    assert reading.remarks[0].details["allowed"] == "FINAL_ANSWER, ASK, ACTION"
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (without(ASK, "type"), ["type"]),
+        ({}, ["type"]),
+        (without(ASK, "content"), ["missing"]),
+        ({**ASK, "content": " \n"}, ["blank"]),
+        ({**ASK, "content": ["When?"]}, ["wrong_type"]),
+        (without(ANSWER, "ok"), ["missing"]),
+        ({**ANSWER, "ok": "true"}, ["wrong_type"]),
+        ({**ANSWER, "ok": 1}, ["wrong_type"]),
+        ({**ANSWER, "ok": None}, ["wrong_type"]),
+        (without(ANSWER, "result"), ["missing"]),
+        ({**ANSWER, "result": None}, ["wrong_type"]),
+        (without(ANSWER, "ok", "result"), ["missing", "missing"]),
+        ({**without(ANSWER, "result"), "answer": "3"}, ["missing", "strange"]),
+        (without(ACTION, "tool"), ["missing"]),
+        ({**ACTION, "tool": None}, ["wrong_type"]),
+        (without(ACTION, "params"), ["missing"]),
+        ({**without(ACTION, "params"), "arguments": {"a": 1, "b": 2}}, ["missing", "strange"]),
+        ({**ACTION, "params": None}, ["wrong_type"]),
+        ({**ACTION, "params": [1, 2]}, ["wrong_type"]),
+        ({**ACTION, "params": "1, 2"}, ["wrong_type"]),
+        ({**ACTION, "params": '"{}"'}, ["wrong_type"]),
+        ({**ACTION, "params": '{"a": 1'}, ["wrong_type"]),
+        ({**ACTION, "tool": "subtract", "params": None}, ["wrong_type"]),
+    ],
+)
+def test_a_reply_with_faults_is_asked_for_again_with_all_of_them(reply: Any, expected: list[str]) -> None:
+    assert invalid(reply) == expected
+
+
+def test_parameters_may_be_missing_where_none_are_needed() -> None:
+    ping = Action("t", "ping", {})
+    for reply in ({"thought": "t", "type": "ACTION", "tool": "ping"}, {**ACTION, "tool": "ping", "params": None}):
+        assert read(reply) == Reading(ping)
+    # They may be somewhere else, though.
+    assert invalid({"thought": "t", "type": "ACTION", "tool": "ping", "args": {"a": 1}}) == ["missing", "strange"]
+    # And of a tool that nobody knows, nobody knows what it needs.
+    assert invalid({"thought": "t", "type": "ACTION", "tool": "pong"}) == ["missing"]
+
+
+def test_parameters_that_are_the_text_of_an_object_are_decoded_once() -> None:
+    assert read({**ACTION, "params": '{"a": 1, "b": 2}'}) == read(ACTION)
+    nested = {**ACTION, "params": '{"a": "{\\"x\\": 1}"}'}
+    assert read(nested) == Reading(Action("t", "add", {"a": '{"x": 1}'}))
+
+
+@pytest.mark.parametrize("result", [3, 3.5, True, ["一"], {"total": 3}])
+def test_an_answer_that_is_no_text_is_taken_as_json(result: Any) -> None:
+    reading = read({**ANSWER, "result": result})
+    assert reading == Reading(FinalAnswer("t", True, json.dumps(result, ensure_ascii=False)), reading.warnings)
+    assert kinds(reading) == ["odd_result"]
+
+
+def test_members_that_nobody_reads_are_told_to_who_runs_the_exchange() -> None:
+    reading = read({**ASK, "options": ["now", "later"]})
+    assert reading == Reading(Ask("t", "When?"), reading.warnings)
+    assert kinds(reading) == ["strange_members"]
+
+
+def test_a_tool_may_be_called_by_the_name_of_its_stub() -> None:
+    tools = Tools([{**ADD, "name": "math.add"}])
+    reading = PROTOCOL.read(ModelReply(text=json.dumps({**ACTION, "tool": "math_add"})), tools)
+    assert reading == Reading(Action("t", "math.add", {"a": 1, "b": 2}))
+
+
+PIECES = st.sampled_from(
+    [
+        *("{", "}", "[", "]", '"', "'", ",", ":", "“", "：", "\\", "\n", "<think>", "</think>", "```", "null", "{}"),
+        *('"thought": "t"', '"type": "ACTION"', '"type": "ASK"', '"type": "FINAL_ANSWER"', '"tool": "add"'),
+        *('"params": {"a": 1, "b": 2}', '"params": {}', '"content": "x"', '"ok": true', '"result": "x"'),
+        *(json.dumps(ASK), json.dumps(ACTION), json.dumps(ANSWER)),
+    ]
+)
+MEMBERS = st.dictionaries(
+    st.sampled_from(["thought", "type", "tool", "params", "content", "ok", "result", "reply", "x"]),
+    JSON | st.sampled_from(["ASK", "ACTION", "FINAL_ANSWER", "add", "ping", {}, {"a": 1, "b": 2}, True]),
+)
+
+
+@given(st.text() | st.lists(PIECES, max_size=15).map("".join) | MEMBERS.map(json.dumps), st.none() | TEXTS)
+def test_any_text_is_a_reply_or_asked_for_again(text: str, finish_reason: str | None) -> None:
+    reading = read(text, finish_reason)
+    if isinstance(reading, Invalid):
+        assert PROTOCOL.language.tell(*reading.remarks)
+    else:
+        assert read(to_json(reading.message)) == Reading(reading.message)
+
+
+@given(FROM_MODEL, st.data())
+def test_a_reply_that_was_cut_off_is_never_an_action(message: Ask | Action | FinalAnswer, data: st.DataObject) -> None:
+    text = to_json(message)
+    assert isinstance(read(text[: data.draw(st.integers(0, len(text) - 1))]), Invalid)
+
+
+@given(FROM_MODEL, FROM_MODEL, st.sampled_from(["", "\n", ", ", "\nObservation: 3\n"]))
+def test_of_two_replies_none_is_taken(first: Any, second: Any, between: str) -> None:
+    assert invalid(to_json(first) + between + to_json(second)) == ["several"]

@@ -1,0 +1,108 @@
+"""What a tool gave, as a model is shown it."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import enum
+import json
+from decimal import Decimal
+from pathlib import PurePosixPath
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.react_samples import JSON
+from toolwire_client.react.result_text import shown
+
+
+@dataclasses.dataclass
+class Order:
+    number: int
+    day: Any
+
+
+class Point(msgspec.Struct):
+    x: int
+
+
+class Color(enum.Enum):
+    RED = "red"
+
+
+class Hostile:
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+
+class Text(str):
+    """Still text."""
+
+
+@given(JSON)
+def test_what_is_json_is_shown_as_it_is(value: Any) -> None:
+    assert shown(value, 10**9) == (value, [])
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Order(1, dt.date(2026, 3, 1)), {"number": 1, "day": "2026-03-01"}),
+        ([Point(1), Color.RED, Decimal("1.50")], [{"x": 1}, "red", "1.50"]),
+        ((1, (2,)), [1, [2]]),
+        ({1: "a"}, {"1": "a"}),
+        (Text("a"), "a"),
+        (2**80, 2**80),
+    ],
+)
+def test_what_has_a_usual_form_in_json_is_shown_in_it(value: Any, expected: Any) -> None:
+    assert shown(value) == (expected, [])
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "types"),
+    [
+        ({"a": {1}}, {"a": "{1}"}, "set"),
+        (b"\x00", "b'\\x00'", "bytes"),
+        ([PurePosixPath("/x"), b"y"], ["/x", "b'y'"], "PurePosixPath, bytes"),
+        ({"n": float("nan")}, "{'n': nan}", "dict"),
+        (float("inf"), "inf", "float"),
+        ({(1, 2): 3}, "{(1, 2): 3}", "dict"),
+        ([Hostile()], ["<Hostile>"], "Hostile"),
+        ([Order(1, {(1, 2): 3})], ["Order(number=1, day={(1, 2): 3})"], "Order"),
+        ([10**5000], "<list>", "list"),
+    ],
+)
+def test_what_has_none_is_shown_as_text_and_that_is_said(value: Any, expected: Any, types: str) -> None:
+    result, (remark,) = shown(value)
+    assert (result, remark.kind, remark.details) == (expected, "as_text", {"types": types})
+
+
+def test_a_circle_is_shown_as_text() -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+    result, (remark,) = shown(circle)
+    assert (result, remark.details) == ("[[...]]", {"types": "list"})
+
+
+@given(st.text(min_size=1, max_size=50), st.integers(0, 60))
+def test_text_that_is_too_long_keeps_its_beginning_and_its_end(text: str, limit: int) -> None:
+    result, remarks = shown(text, limit)
+    if len(text) <= limit:
+        assert (result, remarks) == (text, [])
+    else:
+        begin, end = result[: limit // 2], result[limit // 2 + 1 :]
+        assert (len(result), result[limit // 2]) == (max(limit, 1), "…")
+        assert text.startswith(begin)
+        assert text.endswith(end)
+        lost = len(text) - len(begin) - len(end)
+        assert [remark.details for remark in remarks] == [{"lost": lost, "total": len(text)}]
+
+
+def test_json_that_is_too_long_becomes_text_and_that_is_said() -> None:
+    value = list(range(1000))
+    result, (remark,) = shown(value, 21)
+    assert result == "[0, 1, 2, … 998, 999]"
+    assert (remark.kind, remark.details["total"]) == ("cut_json", len(json.dumps(value)))

@@ -1,0 +1,596 @@
+"""One list of the tools of servers, functions, actions and agents; in all ways of waiting."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, ClassVar
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import SUPPORT
+from support.client_backends import FACES, WAIT, nothing_leaks
+from toolwire import Context, Server, tool_api
+from toolwire_client import (
+    AsyncToolbox,
+    CallCancelled,
+    CallResult,
+    NoAnswer,
+    Origin,
+    Question,
+    RequestFailed,
+    ServerGone,
+    TimedOut,
+    Toolbox,
+    connect,
+)
+from toolwire_client.toolbox.naming import offered
+from toolwire_client.toolbox.threaded_client import Unblocked
+from toolwire_client.waiting.blocking import Blocking, run
+from toolwire_client.waiting.deadline import Limit
+from toolwire_tools import BaseAction, Cancelled, Env, Tool, ToolError
+
+LOOPS = FACES[1:]
+FAKE = str(SUPPORT / "fake_server.py")
+
+
+def play(face: str, scenario: Callable[[Callable[..., AsyncToolbox]], Awaitable[None]]) -> None:
+    """Play *scenario*, which is given what makes a toolbox that waits in the way of *face*."""
+
+    def make(sources: Any, **options: Any) -> AsyncToolbox:
+        return (
+            AsyncToolbox(sources, **options, waiting=Blocking())
+            if face == "threads"
+            else AsyncToolbox(sources, **options)
+        )
+
+    if face == "threads":
+        run(scenario(make))  # type: ignore[arg-type]
+    else:
+        anyio.run(scenario, make, backend=face)
+
+
+def add(a: int, b: int = 1) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@tool_api(read_only=True)
+def shout(text: str, context: Context) -> str:
+    """Say it loudly."""
+    context.progress(1, 2, "inhaling")
+    return text.upper() + "!"
+
+
+@tool_api
+async def shout_async(text: str, context: Context) -> str:
+    """Say it loudly."""
+    context.progress(1, 2, "inhaling")
+    await anyio.sleep(0)
+    return text.upper() + "!"
+
+
+class Kit:
+    """A toolkit."""
+
+    @tool_api
+    def greet(self, name: str) -> str:
+        """Greet somebody."""
+        return f"Hello {name}"
+
+
+class Starred(BaseAction):
+    """Make text bold."""
+
+    def run(self, text: str) -> str:
+        """Make it bold.
+
+        Args:
+            text (str): what
+        """
+        return f"**{text}**"
+
+
+class Slashed(BaseAction):
+    """Make text italic."""
+
+    def run(self, text: str) -> str:
+        """Make it italic.
+
+        Args:
+            text (str): what
+        """
+        return f"/{text}/"
+
+
+class Helper:
+    """An agent."""
+
+    name = "helper"
+    description = "Helps."
+
+    def run(self, task: str) -> str:
+        return f"done: {task}"
+
+
+class ShownAsTool:
+    """Another kind of agent."""
+
+    def as_tool(self) -> Tool:
+        return Tool(add, name="planner")
+
+
+async def names(toolbox: AsyncToolbox) -> list[str]:
+    return [tool.name for tool in await toolbox.list_tools()]
+
+
+def test_everything_that_can_be_a_tool_is_one(face: str) -> None:
+    things = [
+        add,
+        shout,
+        shout_async,
+        Tool(add, name="plus"),
+        Kit,
+        Starred(),
+        Env([Slashed()]),
+        Helper(),
+        ShownAsTool(),
+    ]
+    calls = {
+        "add": ({"a": 2}, "3"),
+        "shout": ({"text": "hey"}, "HEY!"),
+        "shout_async": ({"text": "hey"}, "HEY!"),
+        "plus": ({"a": 2, "b": 2}, "4"),
+        "Kit.greet": ({"name": "Ann"}, "Hello Ann"),
+        "Starred": ({"text": "x"}, "**x**"),
+        "Slashed": ({"text": "x"}, "/x/"),
+        "helper": ({"task": "x"}, "done: x"),
+        "planner": ({"a": 1}, "2"),
+    }
+
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        toolbox = make(things)
+        assert await names(toolbox) == list(calls)
+        reports: list[Any] = []
+        for name, (arguments, text) in calls.items():
+            result = await toolbox.call_tool(name, arguments, on_progress=lambda *report: reports.append(report))
+            assert (result.text, result.is_error) == (text, False)
+        assert reports == [(1, 2, "inhaling")] * 2
+
+    play(face, scenario)
+
+
+def test_a_tool_s_own_description_is_what_is_listed(face: str) -> None:
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        [first, second, third] = await make([add, shout, Helper()]).list_tools()
+        assert (first.description, first.input_schema["required"]) == ("Add two numbers.", ["a"])
+        assert second.annotations == {"readOnlyHint": True}
+        assert "context" not in second.input_schema["properties"]
+        assert (third.description, third.input_schema["required"]) == ("Helps.", ["task"])
+
+    play(face, scenario)
+
+
+def test_names_that_several_have_are_offered_with_their_sources(face: str) -> None:
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        toolbox = make({"mine": [add, shout], "yours": add, "theirs": [Tool(shout, name="whisper")]})
+        assert await names(toolbox) == ["mine_add", "shout", "yours_add", "whisper"]
+        assert toolbox.origin("yours_add") == Origin("yours", "add")
+        assert toolbox.origin("shout") == Origin("mine", "shout")
+        assert (await toolbox.call_tool("yours_add", {"a": 1})).text == "2"
+        with pytest.raises(RequestFailed):
+            await toolbox.call_tool("add", {"a": 1})
+
+    play(face, scenario)
+
+
+class BrokenClient:
+    """A client of somebody's own."""
+
+    def list_tools(self, *, timeout_seconds: float | None = None) -> Any:
+        raise ZeroDivisionError
+
+    def call_tool(self, name: str, arguments: Any, *, on_progress: Any = None, timeout_seconds: Any = None) -> Any:
+        raise AssertionError("it has no tools")
+
+
+class Gone(BrokenClient):
+    """A client of the program `files`, which has ended."""
+
+    server_info: ClassVar = {"name": "files"}
+
+    def list_tools(self, *, timeout_seconds: float | None = None) -> Any:
+        raise ServerGone(1, "")
+
+
+def test_servers_that_are_one_program_are_told_apart(face: str) -> None:
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        toolbox = make({"files": [Gone(), add, Gone()], "more": add})
+        assert await names(toolbox) == ["files_3_add", "more_add"]
+        assert toolbox.origin("files_3_add") == Origin("files_3", "add")
+        assert list(toolbox.errors) == ["files", "files_2"]
+
+    play(face, scenario)
+
+
+def test_threads_ask_servers_beside_what_is_here() -> None:
+    with nothing_leaks(), connect(Server([add], name="calc")) as one, connect(Server([add, shout])) as two:
+        toolbox = Toolbox([one, two, add])
+        assert [tool.name for tool in toolbox.list_tools()] == ["calc_add", "toolwire_add", "shout", "local_add"]
+        assert toolbox.list_tools()[0].raw["name"] == "calc_add"
+        assert toolbox.call_tool("calc_add", {"a": 1}).structured == {"result": 2}
+        reports: list[Any] = []
+        toolbox.call_tool("shout", {"text": "x"}, on_progress=lambda *report: reports.append(report))
+        assert reports == [(1, 2, "inhaling")]
+        inner = Toolbox({"box": toolbox, "more": add})
+        assert [tool.name for tool in inner.list_tools()] == ["calc_add", "toolwire_add", "shout", "local_add", "add"]
+        assert inner.call_tool("calc_add", {"a": 1}).text == "2"
+        assert inner.origin("calc_add") == Origin("box", "calc_add")
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_loops_ask_servers_beside_what_is_here(loop: str) -> None:
+    async def main() -> None:
+        async with connect(Server([add], name="calc")) as one, connect(Server([add, shout])) as two:
+            toolbox = AsyncToolbox([one, two, add])
+            assert await names(toolbox) == ["calc_add", "toolwire_add", "shout", "local_add"]
+            assert (await toolbox.call_tool("calc_add", {"a": 1})).structured == {"result": 2}
+            assert (await toolbox.call_tool("shout", {"text": "x"}, timeout_seconds=WAIT)).text == "X!"
+
+    with nothing_leaks():
+        anyio.run(main, backend=loop)
+
+
+def test_a_client_that_suspends_is_refused_where_there_is_no_event_loop() -> None:
+    async def main() -> None:
+        async with connect(Server([add])) as client:
+            with pytest.raises(TypeError, match="AsyncClient is one of `async with`: use AsyncToolbox"):
+                Toolbox([client])
+
+    anyio.run(main)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_client_that_blocks_is_waited_for_in_threads(loop: str) -> None:
+    heard: list[threading.Thread] = []
+
+    def count(context: Context) -> str:
+        """Count."""
+        context.progress(1, 2)
+        return "counted"
+
+    async def main() -> None:
+        with connect(Server([add, count], name="there")) as client:
+            toolbox = AsyncToolbox([client])
+            assert [tool.name for tool in await toolbox.list_tools()] == ["add", "count"]
+            assert toolbox.origin("add").source == "there"
+            result = await toolbox.call_tool("count", on_progress=lambda *_: heard.append(threading.current_thread()))
+            assert result.text == "counted"
+
+    anyio.run(main, backend=loop)
+    assert heard == [threading.current_thread()]
+
+
+class SlowToBegin(BrokenClient):
+    """A client of `with` whose server is being started again when it is called."""
+
+    def __init__(self) -> None:
+        self.asked, self.ready, self.cancelled = threading.Event(), threading.Event(), threading.Event()
+
+    def start(self, name: str, arguments: Any, *, on_progress: Any = None) -> Any:
+        self.asked.set()
+        assert self.ready.wait(WAIT)
+        return self
+
+    def cancel(self) -> None:
+        self.cancelled.set()
+
+    def result(self, timeout_seconds: float | None = None) -> CallResult:
+        assert self.cancelled.wait(WAIT)
+        raise CallCancelled("cancelled")
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_call_that_is_given_up_before_it_has_begun_is_cancelled_when_it_does(loop: str) -> None:
+    client = SlowToBegin()
+
+    async def main() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(Unblocked(client).call_tool, "pay", {}))
+            while not client.asked.is_set():
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+        client.ready.set()
+
+    anyio.run(main, backend=loop)
+    assert client.cancelled.wait(WAIT)
+
+
+@pytest.mark.parametrize("thing", [1, "add", None, object(), Helper, object])
+def test_what_is_no_tool_is_refused(thing: Any) -> None:
+    with pytest.raises(TypeError):
+        Toolbox([thing])
+
+
+def test_a_toolbox_is_made_before_there_is_a_loop() -> None:
+    toolbox = AsyncToolbox([shout, shout_async])
+    assert anyio.run(toolbox.call_tool, "shout", {"text": "x"}).text == "X!"
+
+
+def test_two_tools_of_one_name_need_sources_of_their_own() -> None:
+    with pytest.raises(ValueError, match="two tools in 'local' are called 'add'"):
+        Toolbox([add, Tool(shout, name="add")])
+
+
+def test_a_name_nobody_knows_is_answered_with_those_there_are(face: str) -> None:
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        toolbox = make([add, shout])
+        with pytest.raises(RequestFailed, match="no tool 'shuot', did you mean 'shout'") as caught:
+            await toolbox.call_tool("shuot")
+        assert caught.value.code == -32602
+        with pytest.raises(RequestFailed, match="Known: there are none"):
+            await make([]).call_tool("x")
+
+    play(face, scenario)
+
+
+def test_a_server_that_has_ended_does_not_hide_the_others() -> None:
+    with connect([sys.executable, "-IS", FAKE, "Dies"]) as client:
+        toolbox = Toolbox({"dead": client, "here": add})
+        assert [tool.name for tool in toolbox.list_tools()] == ["echo", "add"]
+        with pytest.raises(ServerGone):
+            client.call_tool("fatal", timeout_seconds=WAIT)
+        assert [tool.name for tool in toolbox.list_tools()] == ["add"]
+        assert {name: type(error) for name, error in toolbox.errors.items()} == {"dead": ServerGone}
+
+
+def test_what_a_client_of_ones_own_raises_is_raised_and_in_no_group(face: str) -> None:
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        with pytest.raises(ZeroDivisionError):
+            await make([BrokenClient(), add, BrokenClient()]).list_tools()
+
+    play(face, scenario)
+
+
+def test_a_failure_of_a_tool_is_a_result_that_says_so(face: str) -> None:
+    def fail(how: str) -> None:
+        raise {"tool": ToolError, "other": ValueError}[how]("no such note")
+
+    def fail_silently() -> None:
+        raise ZeroDivisionError
+
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        toolbox = make([fail, fail_silently, add, shout])
+        texts = {
+            "said": (await toolbox.call_tool("fail", {"how": "tool"})).text,
+            "raised": (await toolbox.call_tool("fail", {"how": "other"})).text,
+            "silent": (await toolbox.call_tool("fail_silently")).text,
+        }
+        assert texts == {
+            "said": "no such note",
+            "raised": "ValueError: no such note",
+            "silent": "ZeroDivisionError",
+        }
+        for name, arguments in (("add", {"a": "x"}), ("add", {"c": 1}), ("shout", {}), ("add", {})):
+            assert (await toolbox.call_tool(name, arguments)).is_error
+
+    play(face, scenario)
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_a_tool_that_takes_too_long_is_given_up(face: str, kind: str) -> None:
+    ended = threading.Event()
+
+    @tool_api
+    def wait(context: Context) -> None:
+        """Wait until nobody waits any more."""
+        while not context.cancelled:
+            pass
+        ended.set()
+
+    @tool_api
+    async def wait_async() -> None:
+        """Wait for ever."""
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.set()
+
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        tool = wait if kind == "sync" else wait_async
+        with pytest.raises(TimedOut, match="did not finish within"):
+            await make([tool]).call_tool(tool.__name__, timeout_seconds=0.3)
+
+    play(face, scenario)
+    assert ended.wait(WAIT)
+
+
+def test_a_limit_that_is_kept_changes_nothing(face: str) -> None:
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        toolbox = make([add, shout_async])
+        assert (await toolbox.call_tool("add", {"a": 1}, timeout_seconds=WAIT)).text == "2"
+        assert (await toolbox.call_tool("add", {"a": "x"}, timeout_seconds=WAIT)).is_error
+        assert (await toolbox.call_tool("shout_async", {"text": "x"}, timeout_seconds=WAIT)).text == "X!"
+
+    play(face, scenario)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_blocking_tool_does_not_hold_up_the_loop(loop: str) -> None:
+    free = threading.Event()
+
+    def wait() -> str:
+        """Wait for the loop."""
+        return "free" if free.wait(WAIT) else "stuck"
+
+    async def main() -> None:
+        toolbox = AsyncToolbox([wait])
+
+        async def release() -> None:
+            free.set()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(release)
+            assert (await toolbox.call_tool("wait")).text == "free"
+
+    anyio.run(main, backend=loop)
+
+
+def test_tools_without_a_limit_run_where_they_are_called() -> None:
+    def where() -> str:
+        return threading.current_thread().name
+
+    assert Toolbox([where]).call_tool("where").text == threading.current_thread().name
+
+
+@tool_api
+def order(what: str, context: Context) -> str:
+    """Order something, if the user wants it."""
+    return f"{context.ask(f'How many {what}?', int)} {what}"
+
+
+@tool_api
+async def order_async(what: str, context: Context) -> str:
+    """Order something, if the user wants it."""
+    return f"{await context.ask(f'How many {what}?', int)} {what}"
+
+
+@pytest.mark.parametrize("tool", [order, order_async])
+def test_tools_here_ask_too(face: str, tool: Any) -> None:
+    asked: list[Question] = []
+
+    def on_ask(question: Question) -> dict[str, Any]:
+        asked.append(question)
+        return {"answer": 3}
+
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        name = tool.__name__
+        assert (await make([tool], on_ask=on_ask).call_tool(name, {"what": "pears"})).text == "3 pears"
+        assert [(question.message, question.tool) for question in asked] == [("How many pears?", name)]
+        declined = await make([tool], on_ask=lambda question: NoAnswer.DECLINED).call_tool(name, {"what": "pears"})
+        assert (declined.is_error, declined.text) == (True, "The user declined to answer.")
+        unasked = await make([tool]).call_tool(name, {"what": "pears"})
+        assert (unasked.is_error, unasked.text) == (
+            True,
+            "This tool needs to ask the user, and there is nobody to ask.",
+        )
+
+    play(face, scenario)
+
+
+@tool_api
+def stay(context: Context) -> str:
+    """Stay, if the user wants it, until nobody waits any more."""
+    while context.ask("Stay?", bool) and not context.cancelled:
+        while not context.cancelled:
+            pass
+    return "gone"
+
+
+@tool_api
+async def stay_async(context: Context) -> str:
+    """Stay, if the user wants it, until nobody waits any more."""
+    if await context.ask("Stay?", bool):
+        await anyio.sleep_forever()
+    return "gone"
+
+
+@pytest.mark.parametrize("tool", [stay, stay_async])
+def test_time_with_the_user_does_not_count_for_tools_here_and_what_follows_does(face: str, tool: Any) -> None:
+    def slow(answer: bool) -> Any:
+        def on_ask(question: Question) -> Any:
+            patience = Limit(0.5)  # which is longer than the tool may take
+            while patience.left():
+                pass
+            return {"answer": answer}
+
+        async def on_ask_async(question: Question) -> Any:
+            patience = Limit(0.5)
+            while patience.left():
+                await anyio.lowlevel.checkpoint()
+            return {"answer": answer}
+
+        return on_ask if face == "threads" else on_ask_async
+
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        gone = await make([tool], on_ask=slow(False)).call_tool(tool.__name__, timeout_seconds=0.4)
+        assert gone.text == "gone"
+        with pytest.raises(TimedOut, match=r"did not finish within 0\.1 s"):
+            await make([tool], on_ask=slow(True)).call_tool(tool.__name__, timeout_seconds=0.1)
+
+    play(face, scenario)
+
+
+def test_for_a_call_that_is_over_nobody_is_asked(face: str) -> None:
+    asked: list[str] = []
+    told: SimpleQueue[BaseException] = SimpleQueue()
+
+    @tool_api
+    def ask_too_late(context: Context) -> None:
+        while not context.cancelled:
+            pass
+        try:
+            context.ask("Still there?", bool)
+        except BaseException as error:
+            told.put(error)
+
+    def on_ask(question: Question) -> Any:
+        asked.append(question.message)
+        return {"answer": True}
+
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        with pytest.raises(TimedOut):
+            await make([ask_too_late], on_ask=on_ask).call_tool("ask_too_late", timeout_seconds=0.3)
+        assert isinstance(told.get(timeout=WAIT), Cancelled)
+
+    play(face, scenario)
+    assert asked == []
+
+
+def test_tools_with_a_limit_see_the_context_of_their_caller(face: str) -> None:
+    user: ContextVar[str] = ContextVar("user", default="nobody")
+
+    def whose() -> str:
+        return user.get()
+
+    async def scenario(make: Callable[..., AsyncToolbox]) -> None:
+        user.set("Ada")
+        assert (await make([whose]).call_tool("whose", timeout_seconds=WAIT)).text == "Ada"
+
+    play(face, scenario)
+
+
+def test_tools_appear_and_vanish_with_their_server() -> None:
+    server = Server([add])
+    with connect(server) as client:
+        toolbox = Toolbox([client])
+        toolbox.list_tools()
+        server.add(shout)
+        for _ in range(10_000):
+            if "shout" in [tool.name for tool in client.list_tools()]:
+                break
+        assert toolbox.call_tool("shout", {"text": "x"}).text == "X!"  # though it was not there when they were listed
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["a", "b", "a b", "", "ä"]),
+            st.lists(st.sampled_from(["x", "y", "a_x", "a_x_2", "b_y", "_x", "a_a_x"]), max_size=6),
+        ),
+        max_size=5,
+    )
+)
+def test_every_tool_has_one_name_and_every_name_one_tool(lists: list[tuple[str, list[str]]]) -> None:
+    found = offered(lists)
+    everything = [(place, name) for place, (_, names) in enumerate(lists) for name in dict.fromkeys(names)]
+    assert list(found.values()) == everything
+    times = [name for _, name in everything]
+    assert all(found[name] == (place, name) for place, name in everything if times.count(name) == 1)
+    assert offered(lists) == found

@@ -1,0 +1,144 @@
+"""Servers that fail with some arguments only, as real processes: these arguments are found, made small and told."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+from support import SUPPORT
+from toolwire_client.contract.cases.server_facts import Settings, find_out
+from toolwire_client.contract.cases.server_process import Talk
+from toolwire_client.contract.check import check
+from toolwire_client.contract.fuzz.fuzz import Fuzzing, fuzz
+from toolwire_client.contract.report import Verdict
+from toolwire_schemas.cases import cases
+
+SERVER = SUPPORT / "fuzzed_server.py"
+LINES = Settings(framings=("lines",))
+
+
+def fuzzed(
+    *command: str, examples: int = 40, seed: int = 1, settings: Settings = LINES, timeout_seconds: float = 10.0
+) -> dict[str, Verdict]:
+    """The verdicts on the server, by their case."""
+
+    def start(framing: Any) -> Talk:
+        return Talk(command or [sys.executable, "-IS", str(SERVER), "none"], framing)
+
+    facts = find_out(start, settings)
+    fuzzing = Fuzzing(examples, seed)
+    return {found.case: found for found in fuzz(start, facts, fuzzing, settings, timeout_seconds=timeout_seconds)}
+
+
+def with_fault(fault: str, **options: Any) -> dict[str, Verdict]:
+    return fuzzed(sys.executable, "-IS", str(SERVER), fault, **options)
+
+
+def arguments(verdict: Verdict) -> Any:
+    """What the tool was called with in the exchange that is shown."""
+    calls = [line for line in verdict.exchange if '"tools/call"' in line and line.startswith("-> ")]
+    return json.loads(calls[-1].removeprefix("-> "))["params"]["arguments"]
+
+
+def test_a_server_without_a_fault_passes() -> None:
+    found = with_fault("none", examples=100)
+    assert (found["fuzz/valid/count"].outcome, found["fuzz/invalid/count"].outcome) == ("pass", "pass")
+
+
+# Each fault with the verdict that finds it, a part of what it says came, and the smallest arguments that show it.
+FAULTS = [
+    ("has another type", "valid", "structuredContent.letters", {"text": "0000"}),
+    ("has no structure", "valid", "without structuredContent", {"text": ""}),
+    ("answers twice", "valid", "2 answers", {"text": "", "times": 0}),
+    ("accepts everything", "invalid", "they were accepted", {}),
+    ("gives no reason", "invalid", "without a reason", {}),
+    ("has an internal error", "invalid", "another code than -32602", {}),
+    ("dies afterwards", "invalid", "it ended with status 0 after it had answered", {}),
+]
+
+
+@pytest.mark.parametrize(("fault", "kind", "came", "smallest"), FAULTS, ids=[fault for fault, *_ in FAULTS])
+def test_a_fault_is_found_and_shown_by_the_smallest_arguments(fault: str, kind: str, came: str, smallest: Any) -> None:
+    verdict = with_fault(fault)[f"fuzz/{kind}/count"]
+    assert verdict.outcome == "fail"
+    assert came in verdict.came
+    assert arguments(verdict) == smallest
+
+
+def test_a_crash_is_told_with_its_status_and_last_words_and_how_to_see_it_again() -> None:
+    verdict = with_fault("crashes")["fuzz/valid/count"]
+    assert verdict.came == "it ended with status 3: UnicodeEncodeError: out of range"
+    text = arguments(verdict)["text"]
+    assert len(text) == 1
+    assert not text.isascii()
+    # All that was said to the process since it started: what has to be sent to see it again.
+    sent = [json.loads(line[3:])["method"] for line in verdict.exchange if line.startswith("-> ")]
+    assert sent == ["initialize", "notifications/initialized", "tools/call"]
+
+
+def test_a_call_that_is_never_answered_is_given_up() -> None:
+    verdict = with_fault("hangs", timeout_seconds=0.3)["fuzz/valid/count"]
+    assert (verdict.outcome, verdict.came) == ("fail", "no answer: nothing came in 0.3 s")
+    assert arguments(verdict) == {"text": "", "times": 0}
+
+
+def test_a_value_converted_though_it_is_wrong_counts_as_accepted() -> None:
+    verdict = with_fault("converts", examples=100)["fuzz/invalid/count"]
+    assert verdict.outcome == "fail"
+    assert verdict.expected.endswith("is not an integer")
+    assert arguments(verdict)["times"].isdigit()
+
+
+def test_a_crash_does_not_hide_behind_what_is_accepted() -> None:
+    verdict = with_fault("accepts and crashes")["fuzz/invalid/count"]
+    assert verdict.came == "it ended with status 3"
+    assert arguments(verdict) == {"text": None}
+
+
+def test_a_fault_that_does_not_come_again_is_told_as_such() -> None:
+    verdict = with_fault("fails now and then")["fuzz/valid/count"]
+    assert verdict.outcome == "fail"
+    assert verdict.came.endswith("; not so when the same was sent to a fresh process alone")
+
+
+def test_the_same_seed_leads_to_the_same_verdicts_and_exchanges() -> None:
+    first, second = (with_fault("has another type", seed=7)["fuzz/valid/count"] for _ in range(2))
+    assert (first.came, first.exchange) == (second.came, second.exchange)
+
+
+def test_only_tools_that_say_they_are_read_only_are_called() -> None:
+    found = with_fault("none", examples=5)
+    assert found["fuzz/valid/wipe"].outcome == "not applicable"
+    assert "readOnlyHint" in found["fuzz/valid/wipe"].reason
+
+
+def test_other_tools_are_called_if_they_are_named_or_all_may_be() -> None:
+    named = with_fault("none", examples=5, settings=Settings(framings=("lines",), calls={"wipe": {}}))
+    every = with_fault("none", examples=5, settings=Settings(framings=("lines",), any_tool=True))
+    assert "not applicable" not in (named["fuzz/valid/wipe"].outcome, every["fuzz/valid/wipe"].outcome)
+
+
+def test_what_a_tool_prints_is_a_matter_of_standard_output_and_of_no_arguments() -> None:
+    report = check(
+        [sys.executable, "-IS", str(SERVER), "prints"],
+        cases=[case for case in cases() if case.id == "stdout/only-messages"],
+        settings=LINES,
+        fuzzing=Fuzzing(40, 1),
+    )
+    assert [(found.case, found.outcome) for found in report.failed("advice")] == [("stdout/only-messages", "fail")]
+    assert "warning: nothing to count" in report.failed()[0].came
+    assert "pass" in [found.outcome for found in report.verdicts if found.case == "fuzz/valid/count"]
+
+
+def test_an_unknown_argument_that_is_taken_weighs_as_little_as_in_the_case_about_it() -> None:
+    verdict = with_fault("takes unknown arguments", examples=100)["fuzz/invalid/count"]
+    (case,) = (case for case in cases() if case.id == "calls/unknown-argument")
+    assert (verdict.outcome, verdict.severity) == ("warn", case.severity)
+    assert "is unknown" in verdict.expected
+
+
+def test_a_wrong_type_that_is_taken_does_not_hide_behind_an_unknown_argument() -> None:
+    verdict = with_fault("accepts everything", examples=100)["fuzz/invalid/count"]
+    assert (verdict.outcome, verdict.severity) == ("fail", "must")

@@ -1,0 +1,149 @@
+"""What tool authors write to test their own servers, as they would: runs of pytest in a folder of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+from support import SUPPORT
+from toolwire_client.contract import Report, check, contract_cases
+from toolwire_client.contract.pytest_support import cases as pytest_cases
+from toolwire_schemas.cases import Case
+
+SERVER = [sys.executable, "-IS", str(SUPPORT / "fuzzed_server.py")]
+QUICK = "Settings(framings=('lines',), eras=('legacy',))"
+PLUGIN = 'pytest_plugins = ["toolwire_client.contract.pytest_plugin"]'
+
+TOOLS = '''
+from toolwire import tool_api
+
+@tool_api(read_only=True)
+def add(a: int, b: int = 0) -> int:
+    """Add two numbers."""
+    return a + b
+'''
+TOOLS_CHANGED = (
+    TOOLS.replace("b: int = 0", "b: int")
+    + '''
+@tool_api
+def greet(name: str) -> str:
+    """Greet somebody."""
+    return name
+'''
+)
+
+
+def contract(pytester: pytest.Pytester, arguments: str, command: list[str]) -> None:
+    """A module with the cases as its tests."""
+    pytester.makepyfile(
+        test_server=f"from toolwire_client.contract import Fuzzing, Settings, contract_cases\n"
+        f"test_contract = contract_cases({command!r}, settings={QUICK}, {arguments})"
+    )
+
+
+def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return pytester.runpytest("-p", "no:cacheprovider", "-rA", *arguments)
+
+
+def test_each_case_is_a_test_with_its_id_that_ends_as_the_case_does(pytester: pytest.Pytester) -> None:
+    only = ["ids/zero", "ids/null", "jsonrpc/params-list", "malformed/number", "cancellation/running"]
+    pytester.path.joinpath("gaps.json").write_text('{"gaps": [{"case": "malformed/*", "reason": "it is a sample"}]}')
+    contract(pytester, f"only={only!r}, baseline='gaps.json'", [*SERVER, "none"])
+    done = pytester.runpytest_subprocess("-rA")  # in this process warnings are errors
+    done.assert_outcomes(passed=2, failed=1, skipped=1, xfailed=1, warnings=1)
+    done.stdout.fnmatch_lines_random(
+        [
+            "PASSED test_server.py::test_contract[[]ids/zero]",
+            "PASSED test_server.py::test_contract[[]ids/null]",  # it should, but need not: a warning tells of it
+            "*ContractWarning: ids/null (2025-11-25, lines): *",
+            "SKIPPED * no call that was tried takes 0.25 s",
+            "XFAIL test_server.py::test_contract[[]malformed/number]*it is a sample",
+            "FAILED test_server.py::test_contract[[]jsonrpc/params-list]*",
+            "  expected  *",
+            "  came      *",
+            '  -> {*"params":[[]"a",{}[]]}',
+        ]
+    )
+    done.stdout.no_fnmatch_line("*pytest_cases.py:*: Failed*")  # our own code is no news to its readers
+
+
+@pytest.mark.parametrize("patterns", [{"only": ["id/*"]}, {"skip": ["ids/zerro"]}])
+def test_a_pattern_that_matches_no_case_is_told_when_tests_are_collected(patterns: dict[str, list[str]]) -> None:
+    with pytest.raises(ValueError, match="no case matches 'id"):
+        contract_cases(["there-is-no-such-program"], **patterns)
+
+
+def test_only_what_is_selected_is_played(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[str] = []
+
+    def told(*command: Any, cases: list[Case], **options: Any) -> Report:
+        played.extend(case.id for case in cases)
+        return check(*command, cases=cases, **options)
+
+    monkeypatch.setattr(pytest_cases, "check", told)
+    contract(pytester, "", [*SERVER, "none"])
+    run(pytester, "-k", "ids/zero or ids/empty-text").assert_outcomes(passed=2)
+    assert sorted(played) == ["ids/empty-text", "ids/zero"]
+
+
+def test_generated_arguments_are_two_tests_more(pytester: pytest.Pytester) -> None:
+    contract(pytester, "only=['ids/zero'], fuzzing=Fuzzing(20, seed=1)", [*SERVER, "has no structure"])
+    done = run(pytester)
+    done.assert_outcomes(passed=2, failed=1)
+    done.stdout.fnmatch_lines_random(
+        [
+            "PASSED test_server.py::test_contract[[]fuzz/invalid]",
+            "fuzz/valid/count (2025-11-25, lines): *",
+            "  came      a result without structuredContent*",
+            "  -- found with --seed 1",
+        ]
+    )
+
+
+@pytest.mark.parametrize("command", [["no-such-program"], [sys.executable, "-c", "pass"]], ids=["no program", "dies"])
+def test_no_test_passes_or_is_skipped_if_there_is_no_server(pytester: pytest.Pytester, command: list[str]) -> None:
+    contract(pytester, "", command)
+    run(pytester, "-k", "ids/zero or cancellation/running").assert_outcomes(failed=2)
+
+
+def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(PLUGIN)
+    tools = pytester.makepyfile(tools=TOOLS)
+    command = [sys.executable, "-m", "toolwire", "serve", str(tools)]
+    pytester.makepyfile(test_tools=f"def test_tools(tool_list_snapshot):\n    tool_list_snapshot({command!r})")
+    snapshot = pytester.path / "snapshots" / "test_tools.json"
+
+    first = run(pytester)
+    first.assert_outcomes(failed=1)
+    first.stdout.fnmatch_lines(["*ToolsChanged: there is no *test_tools.json yet: --update-tools writes it*"])
+
+    run(pytester, "--update-tools").assert_outcomes(passed=1)
+    assert [tool["name"] for tool in json.loads(snapshot.read_text())["tools"]] == ["add"]
+    run(pytester).assert_outcomes(passed=1)
+
+    tools.write_text(TOOLS_CHANGED)
+    changed = run(pytester)
+    changed.assert_outcomes(failed=1)
+    changed.stdout.fnmatch_lines(
+        [
+            "*ToolsChanged: the tools are not those in *; this breaks somebody: a new major version",
+            "* major: add arguments.b: *",
+            "* minor: greet: new",
+            "*--update-tools writes the file anew.",
+        ]
+    )
+    changed.stdout.no_fnmatch_line("*snapshots.py*")  # the user's own line, and none of ours
+    run(pytester, "--update-tools").assert_outcomes(passed=1)
+    assert [tool["name"] for tool in json.loads(snapshot.read_text())["tools"]] == ["add", "greet"]
+
+    tools.unlink()
+    gone = run(pytester)
+    gone.stdout.fnmatch_lines(["*cannot be asked for its tools: the server ended with exit status 2*"])
+    gone.stdout.no_fnmatch_line("*toolwire_client*.py*")
+
+
+def test_without_the_plugin_pytest_knows_nothing_of_it(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_it(): pass")
+    assert run(pytester, "--update-tools").ret == pytest.ExitCode.USAGE_ERROR

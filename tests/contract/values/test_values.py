@@ -1,0 +1,313 @@
+"""Values made of schemas. jsonschema, which judges each of them here, has no part in choosing them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, assume, find, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator, Draft202012Validator, FormatChecker
+from jsonschema.exceptions import ValidationError
+from support.schema_strategies import documents
+from support.type_strategies import JSON
+from toolwire_client.contract.values import NoValues, Unsatisfiable, Unsupported, invalid_values, valid_values
+
+# Some generated schemas want what is rare, and each example makes a schema and then a value of it.
+PATIENT = settings(suppress_health_check=list(HealthCheck), max_examples=80)
+SEARCH = settings(PATIENT, max_examples=3000, database=None, phases=[Phase.generate])
+
+DRAFT7 = "http://json-schema.org/draft-07/schema#"
+
+
+@PATIENT
+@given(st.data(), documents())
+def test_a_valid_value_of_any_schema_is_valid(data: st.DataObject, schema: Any) -> None:
+    value = data.draw(made(valid_values, schema))
+    assert list(Draft202012Validator(schema).iter_errors(value)) == []
+
+
+@PATIENT
+@given(st.data(), documents())
+def test_an_invalid_value_of_any_schema_breaks_the_word_that_is_named(data: st.DataObject, schema: Any) -> None:
+    broken = data.draw(made(invalid_values, schema))
+    errors = Draft202012Validator(schema).iter_errors(broken.value)
+    assert (broken.place, broken.keyword) in set(breaches(errors))
+
+
+@PATIENT
+@given(st.data(), documents())
+def test_nothing_fits_a_schema_of_which_that_is_said(data: st.DataObject, schema: Any) -> None:
+    try:
+        valid_values(schema)
+    except Unsatisfiable:
+        assert not Draft202012Validator(schema).is_valid(data.draw(JSON | near(schema)))
+
+
+@PATIENT
+@given(st.data(), documents())
+def test_an_invalid_value_fits_whatever_else_it_is_asked_to(data: st.DataObject, schema: Any) -> None:
+    broken = data.draw(made(lambda said: invalid_values(said, within={"type": "object"}), schema))
+    assert isinstance(broken.value, dict)
+
+
+def made(values: Callable[[Any], st.SearchStrategy[Any]], schema: Any) -> st.SearchStrategy[Any]:
+    try:
+        return values(schema)
+    except NoValues:
+        assume(False)
+        raise
+
+
+def near(schema: Any) -> st.SearchStrategy[Any]:
+    """Values of the schemas inside this one: where they do not fit it, that is by a hair."""
+    inner = [part for part in schema.values() if isinstance(part, dict)] if isinstance(schema, dict) else []
+    found = []
+    for part in inner:
+        try:
+            found.append(valid_values({**part, "$defs": schema.get("$defs", {})}))
+        except NoValues:
+            continue
+    return st.one_of(found) if found else st.none()
+
+
+def breaches(errors: Iterable[ValidationError]) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """Each place with each word that leads to what is wrong there."""
+    for error in errors:
+        for word in (*error.absolute_schema_path, error.validator or "false schema"):
+            yield tuple(error.absolute_path), str(word)
+        yield from breaches(error.context or ())
+
+
+# What is reached, each with a claim about some value of a schema.
+REACHED: dict[str, tuple[Any, Callable[[Any], bool]]] = {
+    "integers beyond 64 bits": ({"type": "integer"}, lambda value: value > 2**64),
+    "integral floats as integers": ({"type": "integer"}, lambda value: isinstance(value, float)),
+    "minus zero": ({"type": "number"}, lambda value: str(value) == "-0.0"),
+    "almost the largest number": ({"type": "number"}, lambda value: value == 1e308),
+    "the smallest fraction": ({"type": "number"}, lambda value: value == 5e-324),
+    "a bound that is a huge float": ({"type": "integer", "exclusiveMinimum": 1e300}, lambda value: value > 1e300),
+    "a bound beyond all floats": ({"type": "number", "minimum": 10**400}, lambda value: value >= 10**400),
+    "a tenth of a tenth": ({"type": "number", "multipleOf": 0.01}, lambda value: value % 1 != 0),
+    "empty strings": ({"type": "string"}, lambda value: value == ""),
+    "long strings": ({"type": "string"}, lambda value: len(value) == 10_000),
+    "characters beyond 16 bits": ({"type": "string", "maxLength": 1}, lambda value: value > "\uffff"),
+    "combining characters": ({"type": "string"}, lambda value: "\u0301" in value),
+    "text from right to left": ({"type": "string"}, lambda value: "\u202e" in value),
+    "control characters": ({"type": "string"}, lambda value: "\x00" in value),
+    "a long string of a pattern": ({"type": "string", "pattern": "^[a-f]+$", "minLength": 200}, lambda _: True),
+    "members of strange names": ({"type": "object"}, lambda value: "__proto__" in value and "" in value),
+    "deep nesting": (True, lambda value: str(value).startswith("[" * 60)),
+    "what is optional": (
+        {"type": "object", "properties": {"a": {"type": "null"}}, "additionalProperties": False},
+        lambda value: "a" in value,
+    ),
+    "recursion": ({"type": "array", "items": {"$ref": "#"}}, lambda value: value and value[0] and value[0][0]),
+    "members that depend on others": (
+        {"type": "object", "properties": {"a": True}, "dependentRequired": {"a": ["b"]}},
+        lambda value: {"a", "b"} <= set(value),
+    ),
+    "each branch": ({"oneOf": [{"type": "integer"}, {"type": "string"}]}, lambda value: isinstance(value, str)),
+    "what is not the condition": (
+        {"type": "integer", "if": {"minimum": 0}, "then": {"multipleOf": 2}},
+        lambda value: value < 0 and value % 2 == 1,
+    ),
+    "hundreds of alternatives": ({"anyOf": [{"const": n} for n in range(300)]}, lambda value: value > 200),
+}
+
+
+@pytest.mark.parametrize("what", REACHED)
+def test_what_is_reached(what: str) -> None:
+    schema, claim = REACHED[what]
+    assert Draft202012Validator(schema).is_valid(find(valid_values(schema), lambda v: bool(claim(v)), settings=SEARCH))
+
+
+# Each schema with every word of it that can be broken, and where.
+BROKEN: list[tuple[Any, set[tuple[tuple[Any, ...], str]]]] = [
+    ({"type": "integer", "minimum": 3}, {((), "type"), ((), "minimum")}),
+    ({"type": "string", "minLength": 1, "maxLength": 2}, {((), "type"), ((), "minLength"), ((), "maxLength")}),
+    ({"enum": ["a", "b"]}, {((), "enum")}),
+    ({"const": None}, {((), "const")}),
+    ({"not": {"type": "string"}}, {((), "not")}),
+    ({"type": "string", "format": "date"}, {((), "type")}),
+    (
+        {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"], "additionalProperties": False},
+        {((), "type"), ((), "required"), ((), "additionalProperties"), (("a",), "type")},
+    ),
+    (
+        {"type": "array", "items": {"type": "integer"}, "uniqueItems": True, "maxItems": 2, "contains": {"const": 1}},
+        {((), "type"), ((), "uniqueItems"), ((), "maxItems"), ((), "contains"), ((0,), "type")},
+    ),
+    ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, {((), "anyOf")}),
+    ({"oneOf": [{"multipleOf": 2}, {"multipleOf": 3}]}, {((), "oneOf")}),
+    (
+        {"anyOf": [{"type": "array", "items": {"minimum": 0}}, {"type": "null"}]},
+        {((), "anyOf"), ((0,), "minimum")},
+    ),
+    ({"propertyNames": {"maxLength": 5}}, {((), "propertyNames")}),
+    ({"patternProperties": {"^A": False}}, {((), "patternProperties")}),
+    ({"dependentRequired": {"a": ["b"]}}, {((), "dependentRequired")}),
+    ({"$ref": "#/$defs/n", "$defs": {"n": {"type": "null"}}}, {((), "type")}),
+    ({"if": {"type": "integer"}, "then": {"minimum": 0}, "else": {"type": "null"}}, {((), "minimum"), ((), "type")}),
+]
+
+
+@pytest.mark.parametrize(("schema", "words"), BROKEN, ids=[", ".join(schema) for schema, _ in BROKEN])
+def test_every_word_that_is_listed_is_broken_and_no_other(schema: Any, words: set[Any]) -> None:
+    values = invalid_values(schema)
+    seen = set()
+
+    @settings(SEARCH, max_examples=100)
+    @given(values)
+    def collect(broken: Any) -> None:
+        seen.add((broken.place, broken.keyword))
+        errors = Draft202012Validator(schema).iter_errors(broken.value)
+        assert (broken.place, broken.keyword) in set(breaches(errors))
+
+    collect()
+    assert seen == words
+
+
+UNSUPPORTED: dict[str, tuple[Any, str]] = {
+    "a pattern of JavaScript": (
+        {"properties": {"a": {"pattern": "\\p{L}"}}},
+        "schema.properties.a: the pattern \\p{L}",
+    ),
+    "a pattern of Python": ({"pattern": "\\Aa"}, "schema: the pattern \\Aa"),
+    "a reference to elsewhere": ({"items": {"$ref": "https://example.com/s"}}, "schema.items.$ref"),
+    "a reference to nothing": ({"$ref": "#/$defs/no"}, "schema.$ref"),
+    "an $id that leads references elsewhere": ({"items": {"$id": "urn:x", "$ref": "#"}}, "schema.items.$id"),
+    "unevaluated members": ({"unevaluatedProperties": False}, "schema.unevaluatedProperties"),
+    "a word with a value it cannot have": ({"type": "object", "properties": {"a": {"type": "text"}}}, "properties.a"),
+    "a string of a billion": ({"minLength": 10**9}, "schema.minLength"),
+    "what refers to itself alone": ({"anyOf": [{"$ref": "#"}, {"type": "null"}]}, "schema"),
+    "what refers to itself through others": (
+        {"$ref": "#/$defs/a", "$defs": {"a": {"not": {"$ref": "#/$defs/b"}}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}},
+        "schema",
+    ),
+    "a bound of draft-04": ({"exclusiveMinimum": True}, "exclusiveMinimum"),
+}
+
+
+@pytest.mark.parametrize("what", UNSUPPORTED)
+def test_what_is_not_supported_is_said_with_its_place(what: str) -> None:
+    schema, where = UNSUPPORTED[what]
+    for values in (valid_values, invalid_values):
+        with pytest.raises(Unsupported) as told:
+            values(schema)
+        assert told.value.where.startswith(where)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        False,
+        {"type": "integer", "minimum": 1, "maximum": 0},
+        {"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        {"type": "object", "required": ["a"], "properties": {"a": False}},
+        {"type": "object", "required": ["next"], "properties": {"next": {"$ref": "#"}}},
+        {"type": "array", "items": {"type": "boolean"}, "uniqueItems": True, "minItems": 3},
+        {"type": "string", "enum": [1, 2]},
+        {"allOf": [{"type": "string"}, {"type": "integer"}]},
+    ],
+    ids=str,
+)
+def test_nothing_is_made_of_what_nothing_fits(schema: Any) -> None:
+    with pytest.raises(Unsatisfiable):
+        valid_values(schema)
+
+
+@pytest.mark.parametrize("schema", [True, {}, {"title": "anything"}, {"type": "string", "minLength": 0}], ids=str)
+def test_nothing_is_broken_where_everything_fits(schema: Any) -> None:
+    with pytest.raises(Unsatisfiable):
+        invalid_values(schema, within={"type": "string"})
+
+
+OLDER = {
+    "$schema": DRAFT7,
+    "definitions": {"n": {"type": "integer"}},
+    "type": "object",
+    "properties": {
+        "pair": {"type": "array", "items": [{"type": "string"}, {"$ref": "#/definitions/n"}], "additionalItems": False},
+        "alone": {"$ref": "#/definitions/n", "minimum": 10**6},
+    },
+    "dependencies": {"pair": ["alone"], "alone": {"required": ["pair"]}},
+}
+
+
+@PATIENT
+@given(valid_values(OLDER))
+def test_the_words_of_draft_07_are_kept(value: Any) -> None:
+    assert Draft7Validator(OLDER).is_valid(value)
+
+
+@PATIENT
+@given(invalid_values(OLDER))
+def test_the_words_of_draft_07_are_broken(broken: Any) -> None:
+    assert (broken.place, broken.keyword) in set(breaches(Draft7Validator(OLDER).iter_errors(broken.value)))
+
+
+def test_words_beside_a_reference_mean_nothing_in_draft_07() -> None:
+    found = find(valid_values(OLDER), lambda value: value.get("alone", 10**6) < 10**6, settings=SEARCH)
+    assert Draft7Validator(OLDER).is_valid(found)
+
+
+# Formats that jsonschema judges without other packages.
+@pytest.mark.parametrize("name", ["date", "email", "idn-email", "ipv4", "ipv6", "regex", "uuid"])
+def test_strings_are_of_their_format(name: str) -> None:
+    schema = {"type": "string", "format": name}
+    validator = Draft202012Validator(schema, format_checker=FormatChecker())
+
+    @settings(max_examples=30)
+    @given(valid_values(schema))
+    def check(value: str) -> None:
+        validator.validate(value)
+
+    check()
+
+
+def test_a_value_can_be_changed_without_changing_the_schema() -> None:
+    schema = {"enum": [[]]}
+
+    @settings(max_examples=3)
+    @given(valid_values(schema))
+    def change(value: list[int]) -> None:
+        assert value == []
+        value.append(1)
+
+    change()
+    assert schema == {"enum": [[]]}
+
+
+def test_neither_hypothesis_nor_pytest_is_imported_before_it_is_used() -> None:
+    import subprocess
+
+    code = "import sys, toolwire_client.contract; print({'hypothesis', 'pytest'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_the_many_thousand_values_of_a_list_are_not_each_looked_for_in_it() -> None:  # which would take minutes
+    listed = [f"city {number}" for number in range(20_000)]
+    schema = {"enum": listed, "minLength": 9}
+
+    @settings(max_examples=3)
+    @given(valid_values(schema))
+    def check(value: str) -> None:
+        assert value in listed[1000:]
+
+    check()
+
+
+def test_a_number_that_jsonschema_cannot_divide_is_told_as_such() -> None:
+    halves = {"type": "integer", "multipleOf": 0.5, "minimum": 10**400}
+
+    @settings(max_examples=3)
+    @given(valid_values(halves))
+    def check(_: int) -> None:
+        raise AssertionError
+
+    with pytest.raises(Unsupported, match="too large to be judged"):
+        check()

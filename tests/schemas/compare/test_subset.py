@@ -1,0 +1,166 @@
+"""Does a schema take all that another takes? For any two schemas: never a wrong yes, never a no without a witness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from support.schema_pairs import VALUES, moved_into_definitions, pairs, schemas
+from toolwire_schemas.compare.counterexample import Samples
+from toolwire_schemas.compare.judge import Judge
+from toolwire_schemas.compare.nodes import Document
+from toolwire_schemas.compare.subset import takes_all
+
+
+def fits(schema: Any, value: Any) -> bool | None:
+    """None for schemas that contain themselves without end."""
+    try:
+        return Draft202012Validator(schema).is_valid(value)
+    except RecursionError:
+        return None
+
+
+@settings(max_examples=150)
+@given(pairs(), st.lists(VALUES, min_size=5, max_size=20))
+def test_what_is_said_to_be_taken_still_is_taken(pair: tuple[Any, Any], values: list[Any]) -> None:
+    old, new = pair
+    assume(takes_all(new, old).answer == "yes")
+    edges = Samples(Judge()).of((Document(old).top,), (Document(new).top,))
+    for value in [*values, *edges]:
+        assert not (fits(old, value) and fits(new, value) is False), value
+
+
+@settings(max_examples=80)
+@given(pairs())
+def test_what_is_said_not_to_be_taken_any_more_is_shown_by_a_value(pair: tuple[Any, Any]) -> None:
+    old, new = pair
+    verdict = takes_all(new, old)
+    assume(verdict.answer == "no")
+    assert (fits(old, verdict.witness), fits(new, verdict.witness)) == (True, False)
+
+
+@settings(max_examples=50)
+@given(schemas())
+def test_a_schema_takes_all_that_it_takes(schema: Any) -> None:
+    assert takes_all(schema, schema).answer == "yes"
+
+
+@settings(max_examples=50)
+@given(schemas())
+def test_it_does_not_matter_whether_parts_stand_in_definitions(schema: Any) -> None:
+    assume(isinstance(schema, dict))
+    moved = moved_into_definitions(schema)
+    assert takes_all(moved, schema).answer == "yes"
+    assert takes_all(schema, moved).answer == "yes"
+
+
+@settings(max_examples=80)
+@given(pairs(), st.data())
+def test_what_takes_all_of_what_takes_all_of_it_takes_all_of_it(pair: tuple[Any, Any], data: st.DataObject) -> None:
+    first, second = pair
+    third = data.draw(pairs())[1] if data.draw(st.booleans()) else first
+    answers = [takes_all(second, first).answer, takes_all(third, second).answer]
+    assume(answers == ["yes", "yes"])
+    assert takes_all(third, first).answer != "no"
+
+
+# --- what has to be decided, and what must not be ---
+
+INTEGER, NUMBER, STRING, NULL = ({"type": name} for name in ("integer", "number", "string", "null"))
+NARROWER_AND_WIDER: list[tuple[Any, Any]] = [
+    (INTEGER, NUMBER),
+    ({"enum": [1.0, "a"]}, {"enum": ["a", 1, 2]}),
+    ({"const": "a"}, {"enum": ["a", "b"]}),
+    ({"type": "integer", "minimum": 1, "maximum": 3}, {"enum": [1, 2, 3, 4]}),
+    ({"type": "integer", "exclusiveMinimum": 0}, {"type": "integer", "minimum": 0}),
+    ({"type": "number", "multipleOf": 4}, {"type": "integer", "multipleOf": 2}),
+    (STRING, {"anyOf": [STRING, NULL]}),
+    (STRING, {"type": ["string", "null"]}),
+    ({"type": "string", "pattern": "^a"}, STRING),
+    ({"type": "array", "items": [INTEGER], "additionalItems": False}, {"prefixItems": [NUMBER], "items": False}),
+    ({"type": "array", "items": INTEGER, "minItems": 1, "uniqueItems": True}, {"items": NUMBER, "contains": NUMBER}),
+    ({"properties": {"a": INTEGER}, "required": ["a"]}, {"properties": {"a": NUMBER}}),
+    ({"properties": {"a_x": INTEGER}, "additionalProperties": False}, {"patternProperties": {"^a_": NUMBER}}),
+    ({"patternProperties": {"^a": INTEGER}, "additionalProperties": False}, {"propertyNames": {"pattern": "^a"}}),
+    ({"required": ["a", "b"]}, {"dependentRequired": {"a": ["b"]}}),
+    ({"allOf": [{"minimum": 1}, {"maximum": 2}]}, {"maximum": 3}),
+    ({"not": NUMBER, "title": "A."}, {"not": INTEGER, "title": "B."}),
+    (False, INTEGER),
+    (INTEGER, True),
+    (
+        {"$ref": "#/$defs/T", "$defs": {"T": {"type": "array", "items": {"$ref": "#/$defs/T"}, "maxItems": 1}}},
+        {"type": "array", "items": {"$ref": "#"}, "maxItems": 2},
+    ),
+    (
+        {
+            "oneOf": [
+                {"properties": {"k": {"const": k}, "v": INTEGER}, "required": ["k"], "type": "object"} for k in "ab"
+            ]
+        },
+        {
+            "oneOf": [
+                {"properties": {"k": {"const": k}, "v": NUMBER}, "required": ["k"], "type": "object"} for k in "abc"
+            ]
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("narrower", "wider"), NARROWER_AND_WIDER)
+def test_what_tools_say_is_decided_both_ways(narrower: Any, wider: Any) -> None:
+    assert (takes_all(wider, narrower).answer, takes_all(narrower, wider).answer) == ("yes", "no")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"pattern": "^a{3}$"}, {"pattern": "^aaa$"}),
+        (STRING, {"type": "string", "format": "date"}),
+        ({"format": "date"}, {"format": "date-time"}),
+        ({"$schema": "https://example.com/one", "const": 1}, {"$schema": "https://example.com/other", "const": 1}),
+        ({"$schema": "http://json-schema.org/draft-04/schema#", "minimum": 2}, {"minimum": 1}),
+        ({"$ref": "https://example.com/other"}, {"$ref": "https://example.com/other", "title": "T"}),
+        ({"$ref": "#"}, {"$ref": "#", "type": "string"}),
+        ({"$ref": "#nowhere"}, INTEGER),
+        ({"items": [INTEGER], "prefixItems": [STRING]}, {"items": [INTEGER], "prefixItems": [NUMBER]}),
+        ({"type": "integer"}, {"type": "no such type"}),
+        ({"minLength": 1}, {"minLength": "1"}),
+    ],
+)
+def test_what_readers_may_take_one_way_or_another_is_unknown(old: Any, new: Any) -> None:
+    assert takes_all(new, old).answer == "unknown"
+
+
+def test_beside_a_reference_nothing_counts_in_draft_07() -> None:
+    old = {"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"N": NUMBER}}
+    assert takes_all(INTEGER, {**old, "$ref": "#/definitions/N", "type": "integer"}).answer != "yes"
+
+
+def test_schemas_that_lead_everywhere_and_nowhere_come_to_an_end() -> None:
+    """Alternatives of alternatives, and twenty kinds of nodes of which each may hold any other."""
+    wide = {"allOf": [{"anyOf": [{"properties": {f"{i}{j}": INTEGER}} for j in range(5)]} for i in range(9)]}
+    assert takes_all(INTEGER, wide).answer in ("no", "unknown")
+    assert takes_all({**wide, "minProperties": 1}, wide).answer in ("no", "unknown")
+
+    def tree(leaf: Any) -> Any:
+        child = {"$ref": "#/$defs/Any"}
+        kinds = {f"N{n}": {"properties": {"k": {"const": n}, "l": child}, "required": ["k", "l"]} for n in range(20)}
+        kinds["Leaf"] = {"properties": {"k": {"const": "leaf"}, "v": leaf}, "required": ["k"]}
+        kinds = {name: {"type": "object", **kind} for name, kind in kinds.items()}
+        return {**child, "$defs": {"Any": {"oneOf": [{"$ref": f"#/$defs/{name}"} for name in kinds]}, **kinds}}
+
+    assert takes_all(tree(NUMBER), tree(INTEGER)).answer == "yes"
+    assert takes_all(tree(INTEGER), tree(NUMBER)).witness == {"k": "leaf", "v": 1.5}
+
+
+def test_nesting_beyond_reading_is_unknown_and_no_crash() -> None:
+    def nested(depth: int, inside: Any) -> Any:
+        for _ in range(depth):
+            inside = {"properties": {"a": inside}}
+        return inside
+
+    assert takes_all(nested(200, INTEGER), nested(200, INTEGER)).answer == "yes"
+    assert takes_all(nested(600, INTEGER), nested(600, NUMBER)).answer == "unknown"

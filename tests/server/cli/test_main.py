@@ -1,0 +1,377 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from support import SUPPORT
+from toolwire.cli import commands
+from toolwire_client import connect
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SECONDS = 60
+FAKE = SUPPORT / "fake_server.py"
+
+TOOLS = '''
+import os
+from dataclasses import dataclass
+from toolwire import Context, ToolError, tool_api
+from toolwire_tools import Image
+
+@tool_api
+def add(a: int, b: int = 2) -> int:
+    """Add two numbers."""
+    return a + b
+
+@tool_api
+def echo(text: str, tags: list[str] | None = None) -> str:
+    """Say it again."""
+    return f"{text} {tags}"
+
+@tool_api
+def fail() -> None:
+    raise ToolError("no luck today")
+
+@tool_api
+def picture() -> Image:
+    return Image(data=b"\\x89PNG", media_type="image/png")
+
+@tool_api
+def steps(context: Context) -> str:
+    for number in range(3):
+        context.progress(number + 1, 3, f"step {number + 1}")
+    return "done"
+
+@tool_api
+def crash() -> None:
+    os._exit(9)
+
+@tool_api
+def wait(context: Context) -> None:
+    if os.path.exists("running"):
+        with open("running", "w") as file:
+            file.write(str(os.getpid()))
+    while True:
+        context.check()
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "tools.py").write_text(TOOLS)
+    return tmp_path
+
+
+def run(
+    *words: str, cwd: Path, stdin: str = "", program: Sequence[str] = ("-m", "toolwire"), **env: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *program, *words],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **env},
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+def test_list_prints_a_table(folder: Path) -> None:
+    done = run("list", "tools.py:add", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == ["tool  arguments  what it does", "add   a, [b]     Add two numbers."]
+
+
+def test_list_prints_json_as_the_server_sent_it(folder: Path) -> None:
+    (tool,) = json.loads(run("list", "--json", "tools.py:add", cwd=folder).stdout)
+    assert (tool["name"], tool["inputSchema"]["required"]) == ("add", ["a"])
+
+
+def test_any_server_can_be_listed_and_called(folder: Path) -> None:
+    server = ["--", sys.executable, str(FAKE), "Server"]
+    assert "echo" in run("list", *server, cwd=folder).stdout
+    done = run("call", "echo", "a=1", "b=x", *server, cwd=folder)
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"a": 1, "b": "x"})
+
+
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        (["add", "a=40"], "42"),
+        (["add", '{"a": 1, "b": 1}'], "2"),
+        (["add", f"a={2**70}", "b=0"], str(2**70)),
+        (["echo", "text=5", "tags=a", "tags=b"], "5 ['a', 'b']"),
+        (["picture"], "[image/png, 4 bytes; -o FILE saves it]"),
+        (["steps"], "done"),
+    ],
+)
+def test_call_reads_arguments_and_prints_the_answer(folder: Path, words: list[str], printed: str) -> None:
+    done = run("call", "tools.py", *words, cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, printed + "\n", "")
+
+
+def test_call_prints_the_whole_result_as_json(folder: Path) -> None:
+    result = json.loads(run("call", "--json", "tools.py", "add", "a=1", cwd=folder).stdout)
+    assert result["structuredContent"] == {"result": 3}
+
+
+def test_call_saves_what_is_no_text(folder: Path) -> None:
+    done = run("call", "tools.py", "picture", "-o", "p.png", cwd=folder)
+    assert (done.returncode, (folder / "p.png").read_bytes()) == (0, b"\x89PNG")
+    done = run("call", "tools.py", "add", "a=1", "-o", "sum", cwd=folder)
+    assert (done.returncode, done.stdout, "nothing was saved" in done.stderr) == (0, "3\n", True)
+    done = run("call", "tools.py", "picture", "-o", "no/p.png", cwd=folder)
+    assert (done.returncode, "no such folder" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (["call", "tools.py", "fail"], 1, "no luck today"),
+        (["call", "tools.py", "add", "a=three"], 1, "arguments.a"),
+        (["call", "tools.py", "crash"], 1, "toolwire: the server ended with exit status 9"),
+        (["call", "tools.py", "wait", "--timeout", "0.5"], 1, "no answer within 0.5 s"),
+        (["call", "tools.py", "add", "--a", "3"], 2, "arguments of the tool are given as a=VALUE"),
+        (["call", "tools.py", "ad", "a=1"], 2, "did you mean 'add'"),
+        (["call", "tools.py", "add", "3"], 2, "name=value"),
+        (["call", "tools.py"], 2, "toolwire call TARGET NAME"),
+        (["call", "--"], 2, "toolwire call NAME"),
+        (["list"], 2, "a target"),
+        (["list", "tools.py", "--", "x"], 2, "leave out tools.py"),
+        (["list", "--"], 2, "command is missing"),
+        (["list", "sh", "-y"], 2, "behind --: -- sh -y"),
+        (["list", "--json", "sh", "-y", "a b"], 2, "behind --: -- sh -y 'a b'"),
+        (["call", "add", "a=1", "sh", "-y"], 2, "behind --: -- sh -y"),
+        (["list", "--", "no-such-program"], 2, "no-such-program"),
+        (["list", "tols.py"], 2, "did you mean 'tools.py'"),
+        (["serve"], 2, "serve tools.py"),
+        (["serve", "tools.py", "--strict", "--keep-going"], 2, "contradict"),
+        (["serve", "tools.py", "--separator", ""], 2, "separator"),
+        (["serve", "tools.py", "--log-level", "loud"], 2, "debug, info"),
+        (["demo", "x"], 2, "no arguments"),
+        (["lst"], 2, "did you mean 'list'"),
+        (["call", "Calculator", "1/3"], 2, "if that is an argument, give its name: expression=1/3"),
+        (["call", "Files", "write"], 2, "writing needs a setting: --set Files.writable=true"),
+        (["call", "Files", "Files.edit", "path=a"], 2, "writing needs a setting: --set Files.writable=true"),
+        (["list", "Files:write"], 2, "writing needs a setting: --set Files.writable=true"),
+        (["call", "Files.write", "path=a"], 2, "tools of the bundled Files are targets of the form Files:write"),
+        (["ask", "what", "is it?", "tools.py", "Files"], 2, '`ask "what is it?" --tools tools.py --tools Files`'),
+        (["tools.py"], 2, "toolwire serve tools.py"),
+        (["--verbose"], 2, "behind a command"),
+        ([], 2, "toolwire --help"),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_its_remedy(folder: Path, words: list[str], status: int, told: str) -> None:
+    done = run(*words, cwd=folder)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    if status == 2:
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_folder_whose_tools_are_in_a_folder_of_it_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "inner" / "tools.py").write_text(TOOLS)
+
+    done = run("list", ".", cwd=tmp_path)
+
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.endswith("; folders in it are targets of their own: inner\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["call", "tools.py", "sort", "--a", "1"],
+        ["call", "sort", "--a", "1", "--", "server"],
+        ["ask", "hi", "--server", "sh", "-y"],
+        ["serve", "sh", "-y"],
+    ],
+)
+def test_what_only_looks_like_a_server_s_command_is_not_taken_for_one(folder: Path, words: list[str]) -> None:
+    assert shutil.which("sort")
+    done = run(*words, cwd=folder)
+    assert (done.returncode, "behind --" in done.stderr) == (2, False)
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (["list", "sh", "server"], ["toolwire: a server's command stands behind --: -- sh server"]),
+        (["check", "sh", "server"], ["toolwire: a server's command stands behind --: -- sh server"]),
+        (["list", "no_such_module"], []),
+    ],
+)
+def test_a_server_s_command_in_the_place_of_a_target_is_told_where_it_belongs(
+    folder: Path, words: list[str], remedy: list[str]
+) -> None:
+    done = run(*words, cwd=folder)
+    complaint, *told = done.stderr.splitlines()
+    assert (done.returncode, told) == (2, remedy)
+    assert complaint.startswith("toolwire: no module")
+
+
+@pytest.mark.parametrize("words", [["serve"], ["list"], ["call"]])
+def test_an_import_that_fails_shows_the_user_s_traceback_once(folder: Path, words: list[str]) -> None:
+    (folder / "broken.py").write_text("import os\nos.nonsense()\n")
+    done = run(*words, "broken.py", *(["x"] if words == ["call"] else []), cwd=folder)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0] == "Traceback (most recent call last):"
+    assert done.stderr.count("nonsense()") == 1
+    assert "cli.py" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("toolwire: broken.py cannot be loaded: AttributeError")
+
+
+def test_a_file_that_would_shadow_the_standard_library_does_not(folder: Path) -> None:
+    for name in ("random", "types", "enum", "asyncio", "json", "select"):
+        (folder / f"{name}.py").write_text("import random\ndef dice() -> int: return random.randint(1, 6)")
+    done = run("call", "random.py", "dice", cwd=folder, program=["-P", "-m", "toolwire"])
+    assert (done.returncode, done.stdout.strip() in set("123456"), done.stderr) == (0, True, "")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], *([name, "--help"] for name in commands.COMMANDS)])
+def test_help_fits_the_terminal_and_shows_examples(folder: Path, words: list[str]) -> None:
+    done = run(*words, cwd=folder, COLUMNS="70")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "toolwire" in done.stdout
+    usage = [line for line in done.stdout.splitlines() if not line.lstrip().startswith(("toolwire", "usage"))]
+    assert max(map(len, usage)) <= 80
+
+
+def test_the_version_is_told(folder: Path) -> None:
+    assert run("--version", cwd=folder).stdout.startswith("toolwire 0.")
+
+
+def test_serve_passes_its_options_on(folder: Path) -> None:
+    options = [
+        *("--name", "mine", "--instructions", "Be kind.", "--include", "[ae]*", "--exclude", "echo"),
+        *("--timeout", "0.2", "--page-size", "1", "--max-message-bytes", "1MiB", "--max-result-bytes", "1MiB"),
+        *("--max-workers", "2", "--grace", "0.1", "--separator", "_", "--coerce", "--mask-errors", "--log-json"),
+    ]
+    command = [sys.executable, "-m", "toolwire", "serve", "tools.py", *options]
+    with connect(command, cwd=folder) as client:
+        assert client.server_info["name"] == "mine"
+        assert client.instructions == "Be kind."
+        assert [tool.name for tool in client.list_tools()] == ["add"]
+        assert client.call_tool("add", {"a": "1"}).structured == {"result": 3}
+
+
+def test_a_server_is_called_like_what_it_serves(folder: Path) -> None:
+    with connect([sys.executable, "-m", "toolwire", "serve", "tools.py:add"], cwd=folder) as client:
+        assert client.server_info["name"] == "tools"
+
+
+def test_a_hanging_thread_of_the_user_s_does_not_keep_a_failed_server_alive(folder: Path) -> None:
+    text = "import threading\nthreading.Thread(target=threading.Event().wait).start()\n1 / 0\n"
+    (folder / "hangs.py").write_text(text)
+    assert run("serve", "hangs.py", cwd=folder).returncode == 2
+
+
+def test_output_that_nobody_reads_is_no_reason_to_complain(folder: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "toolwire", "list", "tools.py"],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        assert process.stdout is not None
+        process.stdout.close()
+        _, stderr = process.communicate(timeout=SECONDS)
+    assert (process.returncode, stderr) == (1, b"")
+
+
+def test_ctrl_c_ends_quietly_and_takes_the_server_along(folder: Path) -> None:
+    os.mkfifo(folder / "running")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "toolwire", "call", "tools.py", "wait"],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        server = int((folder / "running").read_text())  # waits until the tool writes there
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=SECONDS)
+    assert (process.returncode, stderr) == (-signal.SIGINT, b"")
+    assert not Path(f"/proc/{server}").exists()
+
+
+def on_a_terminal(*words: str, cwd: Path, **env: str) -> str:
+    """What the command writes to a terminal it runs on."""
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "toolwire", *words],
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=terminal,
+        stderr=terminal,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "80", **env},
+    )
+    os.close(terminal)
+    written = b""
+    with process:
+        while chunk := _read(controller):
+            written += chunk
+        process.wait(SECONDS)
+    os.close(controller)
+    return written.decode()
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:  # Linux says so when the last writer has gone
+        return b""
+
+
+def test_progress_is_a_bar_on_a_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    written = on_a_terminal("call", "tools.py", "steps", cwd=folder)
+    assert "[################........]  67%  step 2" in written
+    assert written.endswith("\r\x1b[Kdone\r\n")
+
+
+def test_colour_is_left_out_if_that_is_wanted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[1m" in on_a_terminal("list", "tools.py", cwd=folder)
+    assert "\x1b" not in on_a_terminal("list", "tools.py", cwd=folder, NO_COLOR="1")
+
+
+def imported_by_serving(folder: Path, *options: str) -> set[str]:
+    (folder / "spy.py").write_text("import sys\ndef modules() -> list[str]: return sorted(sys.modules)")
+    with connect([sys.executable, "-m", "toolwire", "serve", "spy.py", *options], cwd=folder) as client:
+        structured: Any = client.call_tool("modules").structured
+    return set(structured["result"])
+
+
+def test_serving_imports_nothing_that_only_asking_or_failing_needs(folder: Path) -> None:
+    loaded = imported_by_serving(folder)
+    unwanted = {"argparse", "gettext", "shutil", "difflib", "traceback", "subprocess", "toolwire_client", "fnmatch"}
+    unwanted |= {"importlib.metadata", "json.tool", "logging"}
+    unwanted |= {f"toolwire.{name}" for name in ("output", "show", "usage", "values")}
+    assert loaded & unwanted == set()
+
+
+def test_serving_imports_no_other_command(folder: Path) -> None:
+    loaded = imported_by_serving(folder)
+    assert {name for name in loaded if name.startswith("toolwire.cli.commands.")} == {"toolwire.cli.commands.serve"}
+
+
+def test_each_command_is_a_file_of_its_name() -> None:
+    files = Path(commands.__file__).parent.glob("*.py")
+    assert {path.stem for path in files} == {*commands.COMMANDS, "__init__"}

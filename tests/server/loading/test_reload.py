@@ -1,0 +1,217 @@
+"""`--reload`: edits show, the connection stays, broken edits change nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.server_process import Process, call, request, running, wait_until
+
+TOOLS = '''
+import os, threading
+from helper import WORD
+
+def word() -> str:
+    """The word."""
+    return WORD
+
+def wait(path: str) -> str:
+    """Wait for the file, then say the word this was begun with."""
+    open(path + ".started", "w").close()
+    while not os.path.exists(path):
+        threading.Event().wait(0.005)
+    return WORD
+'''
+
+
+def write(file: Path, text: str) -> None:
+    """Replace a file as careful editors do: a reader sees the old text or the new one."""
+    beside = file.with_suffix(".new")
+    beside.write_text(text, encoding="utf-8")
+    os.replace(beside, file)
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[Process]:
+    write(tmp_path / "helper.py", "WORD = 'old'\n")
+    write(tmp_path / "my_tools.py", TOOLS)
+    with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload") as process:
+        greeted = process.ask(request("initialize", {"protocolVersion": "2025-11-25"}, id=0))
+        assert greeted["id"] == 0
+        yield process
+
+
+def said(process: Process) -> Any:
+    answer = process.ask(call("word"))
+    return answer["result"]["content"][0]["text"]
+
+
+def until_stderr_says(process: Process, text: str) -> None:
+    wait_until(lambda: text in b"".join(process._stderr).decode())
+
+
+def test_an_edit_of_the_tools_shows_and_the_client_is_told(process: Process, tmp_path: Path) -> None:
+    assert said(process) == "old"
+
+    write(tmp_path / "my_tools.py", TOOLS + '\ndef more() -> int:\n    """More."""\n    return 1\n')
+
+    assert process.receive() == {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+    names = [tool["name"] for tool in process.ask(request("tools/list"))["result"]["tools"]]
+    assert names == ["word", "wait", "more"]
+
+
+def test_an_edit_of_a_module_that_the_tools_import_shows_and_is_no_news(process: Process, tmp_path: Path) -> None:
+    assert said(process) == "old"
+
+    write(tmp_path / "helper.py", "WORD = 'new'\n")
+    until_stderr_says(process, "helper.py changed; serving 2 tools")
+
+    assert said(process) == "new"
+
+
+def test_a_call_under_way_finishes_on_the_old_code(process: Process, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    process.send(call("wait", {"path": str(gate)}, id="begun before"))
+    wait_until((tmp_path / "gate.started").exists)
+
+    write(tmp_path / "helper.py", "WORD = 'new'\n")
+    until_stderr_says(process, "helper.py changed")
+    assert said(process) == "new"
+    gate.touch()
+
+    answer = process.receive()
+    assert (answer["id"], answer["result"]["content"][0]["text"]) == ("begun before", "old")
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("def word(:\n", "SyntaxError"),
+        ("raise ZeroDivisionError('at import')\n", "ZeroDivisionError: at import"),
+        ("from missing import nothing\n", "ModuleNotFoundError"),
+        ("def word(*anything): ...\n", "*anything"),
+        ("import sys\nsys.exit(3)\n", "exit status 3"),
+        ("raise KeyboardInterrupt('at import')\n", "at import"),
+    ],
+)
+def test_a_broken_edit_keeps_the_old_tools_and_says_why(
+    process: Process, tmp_path: Path, source: str, reason: str
+) -> None:
+    write(tmp_path / "my_tools.py", source)
+    until_stderr_says(process, "the tools from before go on being served")
+
+    assert said(process) == "old"
+    assert reason in b"".join(process._stderr).decode()
+
+    write(tmp_path / "my_tools.py", TOOLS.replace("return WORD", "return WORD.upper()"))
+    until_stderr_says(process, "my_tools.py changed; serving 2 tools")
+    assert said(process) == "OLD"
+
+
+def test_a_new_file_in_a_folder_that_is_served_is_found(tmp_path: Path) -> None:
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    write(folder / "one.py", "def one() -> int:\n    'One.'\n    return 1\n")
+    with running("-m", "toolwire", "serve", str(folder), "--reload") as process:
+        assert process.ask(call("one"))["result"]["structuredContent"] == {"result": 1}
+
+        write(folder / "two.py", "def two() -> int:\n    'Two.'\n    return 2\n")
+        until_stderr_says(process, "serving 2 tools")
+
+        assert process.ask(call("two"))["result"]["structuredContent"] == {"result": 2}
+        assert process.hang_up() == []
+        assert process.wait() == 0
+
+
+def release(folder: Path, word: str) -> Path:
+    """A folder with the tools and a module that they import, all of the same size and time whatever *word* is."""
+    folder.mkdir()
+    write(folder / "helper.py", f"WORD = {word!r}\n")
+    write(folder / "my_tools.py", TOOLS)
+    for file in folder.iterdir():
+        os.utime(file, (1, 1))
+    return folder
+
+
+def switch(link: Path, target: Path) -> None:
+    """Let *link* lead to *target*, in one step."""
+    beside = link.with_name(f"{link.name}.new")
+    beside.symlink_to(target)
+    os.replace(beside, link)
+
+
+@pytest.mark.parametrize("target", ["current/my_tools.py", "current", "tools.py"])
+@pytest.mark.parametrize("isolate", [[], ["--isolate"]], ids=["threads", "processes"])
+def test_a_link_that_is_switched_is_followed_with_all_that_is_imported(
+    tmp_path: Path, target: str, isolate: list[str]
+) -> None:
+    old, new = release(tmp_path / "release-1", "old"), release(tmp_path / "release-2", "new")
+    switch(tmp_path / "current", old)
+    switch(tmp_path / "tools.py", old / "my_tools.py")
+    with running("-m", "toolwire", "serve", str(tmp_path / target), "--reload", *isolate) as process:
+        assert said(process) == "old"
+
+        switch(tmp_path / "current", new)
+        switch(tmp_path / "tools.py", new / "my_tools.py")
+        until_stderr_says(process, "changed; serving")
+        assert said(process) == "new"
+
+        switch(tmp_path / "current", old)
+        switch(tmp_path / "tools.py", old / "my_tools.py")
+        wait_until(lambda: b"".join(process._stderr).count(b"changed; serving") == 2)
+        assert said(process) == "old"
+
+
+@pytest.mark.parametrize("target", ["tools/my_tools.py", "tools"])
+def test_a_folder_that_is_replaced_by_another_is_followed(tmp_path: Path, target: str) -> None:
+    release(tmp_path / "tools", "old")
+    release(tmp_path / "other", "new")
+    with running("-m", "toolwire", "serve", str(tmp_path / target), "--reload") as process:
+        assert said(process) == "old"
+
+        (tmp_path / "tools").rename(tmp_path / "gone")
+        (tmp_path / "other").rename(tmp_path / "tools")
+        until_stderr_says(process, "changed; serving")
+        assert said(process) == "new"
+
+        write(tmp_path / "tools" / "helper.py", "WORD = 'newest'\n")
+        until_stderr_says(process, "helper.py changed; serving")
+        assert said(process) == "newest"
+
+
+def test_an_import_that_hangs_is_reported_and_the_old_tools_go_on(tmp_path: Path) -> None:
+    write(tmp_path / "helper.py", "import toolwire.loading.reload as r\nr._HANGING_SECONDS = 0.1\nWORD = 'old'\n")
+    write(tmp_path / "my_tools.py", TOOLS)
+    with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload") as process:
+        assert said(process) == "old"
+
+        gate = tmp_path / "gate"
+        hanging = f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.005)\nWORD = 'new'\n"
+        write(tmp_path / "helper.py", hanging)
+        until_stderr_says(process, "helper.py changed, and importing it takes long")
+        assert said(process) == "old"
+
+        gate.touch()
+        until_stderr_says(process, "helper.py changed; serving 2 tools")
+        assert said(process) == "new"
+
+
+def test_a_process_never_runs_another_version_than_the_server_has_loaded(tmp_path: Path) -> None:
+    write(tmp_path / "helper.py", "WORD = 'old'\n")
+    write(tmp_path / "my_tools.py", TOOLS)
+    gate = tmp_path / "gate"
+    with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload", "--isolate") as process:
+        process.ask(request("ping"))
+        wait_in_server = f"while 'toolwire.worker' not in sys.modules and not os.path.exists({str(gate)!r}): pass\n"
+        reached = f"open({str(tmp_path / 'reached')!r}, 'w').close()\n"
+        write(tmp_path / "helper.py", f"import os, sys\n{reached}{wait_in_server}WORD = 'new'\n")
+        wait_until((tmp_path / "reached").exists)
+
+        assert said(process) == "word: its source has just changed, and this server has yet to load it; call it again."
+
+        gate.touch()
+        until_stderr_says(process, "helper.py changed; serving 2 tools")
+        assert said(process) == "new"

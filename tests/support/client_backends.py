@@ -1,0 +1,69 @@
+"""What the tests of the client share: its three ways of waiting, and proof that nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+from toolwire_client import AsyncClient, Opening
+from toolwire_client.waiting.blocking import Blocking, run
+from toolwire_client.waiting.event_loop import OnLoop
+
+from support.server_process import wait_until
+
+FACES = ("threads", "asyncio", "trio")
+"""All three run the same code, and wait in their own ways."""
+
+WAIT = 20.0
+"""A bound on what should take no time at all."""
+
+
+def ask(face: str, opening: Opening, scenario: Callable[[AsyncClient], Awaitable[Any]]) -> Any:
+    """Open a client that waits in the way of *face*, play *scenario* with it, and close it."""
+
+    async def main() -> Any:
+        async with opening.client(Blocking() if face == "threads" else OnLoop()) as client:
+            return await scenario(client)
+
+    return run(main()) if face == "threads" else anyio.run(main, backend=face)
+
+
+@contextmanager
+def nothing_leaks() -> Iterator[None]:
+    """Fail if the block leaves a descriptor or a thread behind."""
+
+    def open_now() -> tuple[set[str], set[threading.Thread]]:
+        descriptors = set(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else set()
+        # Trio keeps its own for a while, in case they are needed again.
+        return descriptors, {thread for thread in threading.enumerate() if not thread.name.startswith("Trio thread")}
+
+    def more_than_before() -> bool:
+        return any(now - then for now, then in zip(open_now(), before, strict=True))
+
+    before = open_now()  # what an earlier test used may still be on its way out
+    yield
+    wait_until(lambda: not more_than_before())
+
+
+def is_running(pid: int) -> bool:
+    """Whether *pid* is a process that runs; one that nobody has reaped yet does not."""
+    return _state_and_group(pid)[0] not in "ZX"
+
+
+def running_in_group(group: int) -> list[int]:
+    """The processes of a group that run."""
+    pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    return [pid for pid in pids if _state_and_group(pid)[1] == group and is_running(pid)]
+
+
+def _state_and_group(pid: int) -> tuple[str, int]:
+    try:
+        state, _, group, *_ = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return "X", 0
+    return state, int(group)

@@ -1,0 +1,103 @@
+"""docs/tools.md, made from the bundled tools themselves: `python tests/support/tools_page.py > docs/tools.md`."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from typing import Any
+
+from toolwire.loading.bundled_targets import _maker
+from toolwire_schemas.dialects.markdown import from_entry
+from toolwire_tools import NotOffered, tools_of
+from toolwire_tools.bundled import BUNDLED, Entry, class_of
+
+MADE_WITH = {"Files": {"writable": True}}
+"""What shows all that a tool can do, where that is not what it is made with by itself."""
+
+INTRODUCTION = """\
+# The bundled tools
+
+Each is served by its name, beside any other target: `toolwire serve Calculator Files tools.py --set Files.roots=notes`.
+`toolwire list --bundled` tells which could run where you are, and what the others want. In Python they are actions:
+`from toolwire_tools.bundled import Calculator`, `get_tool("Calculator")`, or `{"type": "Calculator"}` in the settings
+of an executor. What a tool is made with is set with `--set TOOL.SETTING=VALUE`, or as an argument. A setting
+that is a list is said again for each further item (`--set Files.roots=notes --set Files.roots=plans`), or as JSON
+(`--set 'Files.roots=["notes", "plans"]'`); a comma is part of a name.
+
+A tool named here is meant wherever the server is started: a folder of that name is served as `./Files`.
+"""
+
+
+def page() -> str:
+    """The page as it should be."""
+    return "\n".join([INTRODUCTION, _overview(), *(_section(name, entry) for name, entry in BUNDLED.items())])
+
+
+def _overview() -> str:
+    rows = [
+        f"| [`{name}`](#{name.lower()}) | {entry.summary} | {_needs(name, entry)} |" for name, entry in BUNDLED.items()
+    ]
+    return "\n".join(["| tool | what it does | needs |", "| --- | --- | --- |", *rows, ""])
+
+
+def _needs(name: str, entry: Entry) -> str:
+    needs = [*([f"toolwire[{entry.extra}]"] if entry.extra else ()), *entry.keys]
+    needs += [f"--set {name}.{setting}=…" for setting in entry.settings]
+    return ", ".join(f"`{need}`" for need in needs)
+
+
+def _section(name: str, entry: Entry) -> str:
+    cls = class_of(name)
+    about = inspect.cleandoc(cls.__doc__ or entry.summary)
+    parts = [f"## {name}", about, _wants(entry), _settings(cls, name)]
+    other = next((base.__name__ for base in cls.__mro__[1:] if base.__name__ in BUNDLED), None)
+    if other and "run" not in vars(cls):
+        parts.append(f"Its tools are those of [`{other}`](#{other.lower()}).")
+    else:
+        parts += _tools(cls, name)
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _wants(entry: Entry) -> str:
+    lines = [f"- Install: `pip install 'toolwire[{entry.extra}]'`"] if entry.extra else []
+    lines += [f"- Key: the environment's `{key}`" for key in entry.keys]
+    lines += [f"- Read if it is set: `{variable}`" for variable in entry.variables]
+    lines += [f"- Better with the program `{program}`" for program in entry.programs]
+    return "\n".join(lines)
+
+
+def _settings(cls: Any, name: str) -> str:
+    described = _maker(cls.__new__(cls), name).describe()
+    if not described["inputSchema"]["properties"]:
+        return ""
+    table = from_entry({"name": name, "inputSchema": described["inputSchema"]}).partition("\n\n")[2]
+    return "### Settings\n\n" + table.replace("| parameter |", "| setting |", 1)
+
+
+def _tools(cls: Any, name: str) -> list[str]:
+    try:
+        tools = tools_of(cls(**MADE_WITH.get(name, {})))
+    except NotOffered:
+        return ["It is no tool of a server: every `ActionExecutor` answers with it by itself."]
+    return [_tool(tool.describe()) for tool in tools]
+
+
+def _tool(entry: dict[str, Any]) -> str:
+    heading, _, rest = from_entry(entry).partition("\n\n")
+    return f"#{heading}\n\n{_annotations(entry.get('annotations', {}))}\n\n{rest}"
+
+
+def _annotations(hints: dict[str, Any]) -> str:
+    words = ["reads only" if hints.get("readOnlyHint") else "may overwrite" if hints.get("destructiveHint") else "adds"]
+    words.append("reaches beyond this machine" if hints.get("openWorldHint") else "stays on this machine")
+    return f"*{', '.join(words)}*"
+
+
+def text() -> str:
+    """The page, with the end of line that files have."""
+    return re.sub(r"\n{3,}", "\n\n", page()).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(text())

@@ -1,0 +1,143 @@
+"""What a tool asks the user: the form shown, and the value that comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import msgspec
+import pytest
+from support.recording_caller import RecordingCaller
+from toolwire_tools import CannotAsk, Context, Declined, Dismissed, NotAnswered, Tool
+from toolwire_tools.context.elicitation import question
+
+
+class Size(enum.Enum):
+    SMALL = 1
+    LARGE = 2
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclass
+class Order:
+    """An order."""
+
+    name: str
+    count: Annotated[int, msgspec.Meta(ge=1, le=9), "How many"]
+    size: Size = Size.SMALL
+    note: str | None = None
+
+
+def accept(content: Any) -> dict[str, Any]:
+    return {"action": "accept", "content": content}
+
+
+def single(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": {"answer": {"title": "Answer", **schema}}, "required": ["answer"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "schema", "content", "value"),
+    [
+        (bool, {"type": "boolean"}, True, True),
+        (str, {"type": "string"}, "tea", "tea"),
+        (int, {"type": "integer"}, 3, 3),
+        (int, {"type": "integer"}, 3.0, 3),
+        (float, {"type": "number"}, 3, 3.0),
+        (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}, "b", "b"),
+        (Literal[1, 2], {"type": "string", "enum": ["1", "2"]}, "2", 2),
+        (Colour, {"type": "string", "enum": ["red", "blue"]}, "blue", Colour.BLUE),
+        (Size, {"type": "string", "enum": ["1", "2"]}, "2", Size.LARGE),
+    ],
+)
+def test_a_single_value_is_asked_for_as_one_field(kind: Any, schema: Any, content: Any, value: Any) -> None:
+    asked = question(kind)
+
+    assert asked.schema == single(schema)
+    answer = asked.read(accept({"answer": content}))
+    assert (answer, type(answer)) == (value, type(value))
+
+
+def test_several_fields_are_asked_for_at_once() -> None:
+    asked = question(Order)
+
+    assert asked.schema == {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "title": "Name"},
+            "count": {"type": "integer", "title": "Count", "description": "How many", "minimum": 1, "maximum": 9},
+            "size": {"type": "string", "title": "Size", "enum": ["1", "2"]},
+            "note": {"type": "string", "title": "Note"},
+        },
+        "required": ["name", "count"],
+    }
+    assert asked.read(accept({"name": "tea", "count": 2, "size": "2"})) == Order("tea", 2, Size.LARGE)
+
+
+@pytest.mark.parametrize("kind", [list[int], dict[str, int], int | str, list[Order], Annotated[bytes | int, "x"]])
+def test_what_no_form_can_ask_for_is_a_type_error(kind: Any) -> None:
+    with pytest.raises(TypeError, match="ask: "):
+        question(kind)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        ({"action": "decline"}, Declined),
+        ({"action": "cancel"}, Dismissed),
+        ({"action": "accept"}, NotAnswered),
+        ({"action": "perhaps", "content": {"answer": 1}}, NotAnswered),
+        ({}, NotAnswered),
+        (accept({}), NotAnswered),
+        (accept({"answer": "many"}), NotAnswered),
+    ],
+)
+def test_an_answer_that_is_none_says_which_kind_of_none(answer: Any, error: type[Exception]) -> None:
+    with pytest.raises(error) as raised:
+        question(int).read(answer)
+
+    assert type(raised.value) is error
+
+
+def test_a_sync_tool_asks_and_waits() -> None:
+    caller = RecordingCaller()
+    caller.answers = [accept({"answer": True})]
+
+    def remove(path: str, context: Context) -> str:
+        return "removed" if context.ask(f"Remove {path}?") else "kept"
+
+    result = Tool(remove).call({"path": "/x"}, caller)
+
+    assert result["content"][0]["text"] == "removed"
+    assert caller.asked == [("Remove /x?", single({"type": "boolean"}))]
+
+
+def test_an_async_tool_awaits_the_answer() -> None:
+    caller = RecordingCaller()
+    caller.answers = [accept({"answer": 4})]
+
+    async def order(context: Context) -> int:
+        return await context.ask("How many?", int) * 2  # type: ignore[misc]
+
+    result = asyncio.run(Tool(order).call_async({}, caller))
+
+    assert result["structuredContent"] == {"result": 8}
+
+
+def test_a_default_is_for_clients_that_cannot_ask_and_for_nothing_else() -> None:
+    caller = RecordingCaller()
+
+    def sure(context: Context) -> bool:
+        return context.ask("Sure?", bool, default=False)
+
+    caller.answers = [CannotAsk("no way")]
+    assert Tool(sure).call({}, caller)["structuredContent"] == {"result": False}
+    caller.answers = [{"action": "decline"}]
+    with pytest.raises(Declined):
+        Tool(sure).call({}, caller)

@@ -1,0 +1,220 @@
+"""What runs a tool that YAML describes, found and put together with the description."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from support.recording_caller import RecordingCaller
+from toolwire_tools import (
+    ArgumentsError,
+    Executor,
+    NotOffered,
+    Tool,
+    ToolError,
+    load_tool_config,
+    load_tool_configs,
+    tools_in,
+    tools_of,
+)
+from toolwire_tools.did_you_mean import unknown
+from toolwire_tools.toolconfig.yaml_document import ConfigError
+
+MODULE = '''
+from toolwire_tools import Context, Executor, tool_api
+
+@tool_api(title="Sum", read_only=True)
+def add(a: int, context: Context, b: int = 1) -> int:
+    """Add two numbers."""
+    return a + b
+
+def anything(**words): return words
+
+class Kit:
+    def method(self): ...
+
+kit = Kit()
+
+@Executor.register(executor_type="tool", executor_name="Echo")
+class Echo(Executor):
+    """Say it again."""
+    def execute(self, step_id, agent_state):
+        step = agent_state["agent_step"].get_step(step_id)
+        agent_state["context"].progress(1)
+        match step.instruction_content:
+            case "result": step.update_execute_result({"as": "result"})
+            case "nothing": return None
+            case "raise": raise ValueError("a bad day")
+            case "fail":
+                agent_state["agent_step"].update_step_status(step_id, "failed")
+                return {"error": "a bad day"}
+            case said: return {"said": said, "text": step.text_content}
+
+@Executor.register(executor_type="skill", executor_name="later")
+class Later(Executor):
+    async def execute(self, step_id, agent_state):
+        return {"said": agent_state["agent_step"].get_step(step_id)[0].instruction_content}
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(Executor, "_registry", {})
+    (tmp_path / "things.py").write_text(MODULE, "utf-8")
+    yield tmp_path
+    sys.modules.pop("things", None)
+
+
+def tool(folder: Path, text: str, name: str = "tool.yaml") -> Tool:
+    (folder / name).write_text("use_guide: {tool_name: tool, description: Does it.}\n" + text, "utf-8")
+    (made,) = tools_of(load_tool_config(folder / name))
+    return made
+
+
+def told(made: Tool, **arguments: Any) -> Any:
+    if made.is_async:
+        answer = anyio.run(made.call_async, arguments, RecordingCaller())
+    else:
+        answer = made.call(arguments, RecordingCaller())
+    return answer.get("structuredContent", answer["content"][0]["text"])
+
+
+def test_a_function_is_described_by_its_yaml_and_keeps_what_its_decorator_says(folder: Path) -> None:
+    made = tool(folder, "function: things:add\ntitle: Plus")
+
+    entry = made.describe()
+    assert (entry["name"], entry["title"], entry["description"]) == ("tool", "Plus", "Does it.")
+    assert entry["annotations"] == {"title": "Plus", "readOnlyHint": True}
+    assert list(entry["inputSchema"]["properties"]) == ["a", "b"]
+    assert told(made, a=2) == {"result": 3}
+
+
+def test_parameters_in_yaml_take_the_place_of_the_hints(folder: Path) -> None:
+    made = tool(folder, "function: things:add\nparameters: {a: {type: integer, minimum: 0}}")
+
+    assert told(made, a=2) == {"result": 3}
+    with pytest.raises(ArgumentsError, match="less than 0"):
+        told(made, a=-1)
+    with_default = tool(folder, "function: things:add\nparameters: {a: int, b: {type: integer, default: 5}}")
+    assert told(with_default, a=2) == {"result": 7}
+    assert told(tool(folder, "function: things:anything\nparameters: {x: string}"), x="y") == {"x": "y"}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("function: things:ad", "function: things: no function 'ad', did you mean 'add'?"),
+        ("function: thing:add", "function: no module 'thing', neither beside this file nor installed"),
+        ("function: things:Kit", "function: Kit is a class, and no function"),
+        ("function: things:kit", "function: kit is of type Kit, and no function"),
+        ("function: things:Kit.method", "function: Kit.method is a method and needs an object"),
+        ("function: things:add\nparameters: {a: int, c: int}", "parameters.c: the function takes no argument 'c'"),
+        ("function: things:add\nparameters: {b: int}", "parameters: the function needs a, and calls may come without"),
+        ("function: things:add\noutput_schema: {type: 5}", "the output schema"),
+        ("executor: things:Ecko", "executor: things registers no executor 'Ecko', did you mean 'Echo'?"),
+        ("executor: Echo", "executor: there is no executor 'Echo'"),
+        ("", "nothing is found that runs it; say it by command, function or executor, or write an executor in tool.py"),
+    ],
+)
+def test_what_is_not_found_or_does_not_fit_is_a_fault_of_the_file(folder: Path, text: str, fault: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        tool(folder, text)
+    assert fault in str(caught.value)
+    assert "tool.yaml:1: " in str(caught.value)
+
+
+def test_an_executor_is_found_by_name_by_module_or_beside_the_file(folder: Path) -> None:
+    named = tool(folder, "executor: things:ECHO")
+    registered = tool(folder, "executor: echo")
+    (folder / "tool.py").write_text(MODULE.replace('"Echo"', '"TOOL"').replace('"later"', '"never"'), "utf-8")
+    beside = tool(folder, "", "tool_config.yaml")
+    sys.modules.pop("tool")
+
+    for made in (named, registered, beside):
+        assert told(made, instruction="x") == {"said": "x", "text": "x"}
+
+
+def test_a_file_that_belongs_to_a_module_wants_its_executor(folder: Path) -> None:
+    (folder / "things_config.yaml").write_text("use_guide: {tool_name: things, description: d}", "utf-8")
+
+    with pytest.raises(ConfigError, match=r"things registers no executor 'things'\. Known: Echo, later"):
+        tools_of(load_tool_config(folder / "things_config.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("instruction", "said"),
+    [
+        ("just words", "just words"),
+        ('I see. <tool>{"a": 1}</tool>', {"a": 1}),
+        ('{"a": 1}', {"a": 1}),
+        ("{a: 1}", "{a: 1}"),
+    ],
+)
+def test_an_executor_gets_what_is_in_the_block_or_all_there_is(folder: Path, instruction: str, said: Any) -> None:
+    assert told(tool(folder, "executor: things:Echo"), instruction=instruction) == {"said": said, "text": instruction}
+
+
+def test_a_call_answers_with_the_result_of_the_step_or_what_the_output_says(folder: Path) -> None:
+    made = tool(folder, "executor: things:Echo")
+
+    assert told(made, instruction="result") == {"as": "result"}
+    assert told(made, instruction="nothing") == "finished"
+    with pytest.raises(ValueError, match="a bad day"):
+        told(made, instruction="raise")
+    with pytest.raises(ToolError, match=r'The step has failed: \{"error":"a bad day"\}'):
+        told(made, instruction="fail")
+    with pytest.raises(ToolError, match="The block <TOOL> is not closed"):
+        told(made, instruction="<tool>x")
+
+
+def test_parameters_reach_an_executor_as_its_instruction(folder: Path) -> None:
+    made = tool(folder, "executor: things:Echo\nparameters: {query: string, most: {type: integer, default: 3}}")
+
+    assert told(made, query="tea")["said"] == {"query": "tea", "most": 3}
+
+
+def test_a_coroutine_function_is_an_asynchronous_tool(folder: Path) -> None:
+    made = tool(folder, "executor: things:later")
+
+    assert made.is_async
+    assert told(made, instruction="x") == {"said": "x"}
+
+
+def test_executors_are_served_without_yaml_and_as_objects(folder: Path) -> None:
+    sys.path.append(str(folder))
+    import things  # type: ignore[import-not-found]
+
+    offered = {made.name: made for made in tools_in(things).tools}
+    (of_object,) = tools_of(things.Echo())
+
+    assert list(offered) == ["add", "Echo", "later"]
+    assert offered["Echo"].describe()["description"] == "Say it again."
+    assert told(of_object, instruction="x") == {"said": "x", "text": "x"}
+    with pytest.raises(NotOffered, match="the class is not registered"):
+        tools_of(type("Nobody", (things.Echo,), {}))
+
+
+def test_a_folder_of_configs_is_a_list_of_tools(folder: Path) -> None:
+    (folder / "a.yaml").write_text("use_guide: {tool_name: a, description: d}\ncommand: [echo, '{*}']", "utf-8")
+    (folder / "b.yaml").write_text("use_guide: {tool_name: b, description: d}\ncommand: [cat]\nstdin: '{*}'", "utf-8")
+
+    made = tools_of(list(load_tool_configs(folder).values()))
+
+    assert [one.name for one in made] == ["a", "b"]
+    assert [told(one, instruction="x") for one in made] == ['{"instruction":"x"}'] * 2
+
+
+def test_a_file_hidden_by_another_module_is_told(folder: Path) -> None:
+    (folder / "json.py").touch()
+
+    with pytest.raises(ImportError, match=r"json\.py is hidden by"):
+        tool(folder, "function: json:dumps")
+
+
+def test_where_nothing_is_known_nothing_is_listed() -> None:
+    assert unknown("executor", "RAG", []) == "no executor 'RAG'; there is none at all"

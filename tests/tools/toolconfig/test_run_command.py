@@ -1,0 +1,214 @@
+"""Commands that are really run: what they are given, what is read of them, and that nothing of them stays behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import suppress
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from support.server_process import PATIENCE_SECONDS, wait_until
+from toolwire_tools import ToolError
+from toolwire_tools.toolconfig import run_command as subprocesses
+from toolwire_tools.toolconfig.command import MAX_TOLD_BYTES, Finished, Invocation
+from toolwire_tools.toolconfig.run_command import run
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of POSIX")
+
+
+def invocation(*argv: str, stdin: bytes = b"", limit: int = 1000, cwd: str = "/", **env: str) -> Invocation:
+    return Invocation(list(argv), cwd, env, stdin, limit)
+
+
+def ran(*argv: str, **more: Any) -> Finished:
+    return anyio.run(run, invocation(*argv, **more))
+
+
+SHOW = "import json, os, sys; print(json.dumps([sys.argv[1:], os.getcwd(), os.environ.get('WORD')]))"
+
+
+def test_a_command_gets_its_words_its_folder_and_its_environment(tmp_path: Path) -> None:
+    nasty = ["", " ", "a b", "$HOME", "`id`", "*", "'\"", "; rm -rf /", "\n", "ü😀", "{x}", "\\"]
+
+    ended = ran(sys.executable, "-c", SHOW, *nasty, cwd=str(tmp_path), WORD="$X")
+
+    assert json.loads(ended.output) == [nasty, os.path.realpath(tmp_path), "$X"]
+    assert ended.status == 0
+
+
+def test_a_command_reads_what_it_is_given_and_nothing_else() -> None:
+    big = b"x" * 1_000_000
+    assert ran("wc", "-c", stdin=big).output.split() == [b"1000000"]
+    assert ran("cat").output == b""
+    assert ran("true", stdin=big).status == 0  # it need not read it
+
+
+def test_output_is_kept_up_to_its_limit_and_read_to_its_end() -> None:
+    ended = ran("sh", "-c", "head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2; printf end >&2; exit 7", limit=10)
+
+    assert (ended.status, ended.output, ended.output_bytes) == (7, b"\0" * 10, 300_000)
+    assert (len(ended.errors), ended.errors[-3:], ended.errors_bytes) == (MAX_TOLD_BYTES, b"end", 200_003)
+
+
+def test_a_command_that_is_killed_says_by_which_signal() -> None:
+    assert ran("sh", "-c", "kill -9 $$").status == -9
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["no-such-program"], "no-such-program is not installed, or not on the PATH of this server."),
+        (["/no/such"], "/no/such cannot be started: there is no such file"),
+        (["/"], "/ cannot be started: Permission denied."),
+        (["true", "x" * 3_000_000], "true cannot be started: Argument list too long."),
+    ],
+)
+def test_a_command_that_cannot_be_started_says_why(argv: list[str], told: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        ran(*argv)
+    assert told in str(caught.value)
+
+
+def test_a_folder_that_is_gone_is_named() -> None:
+    with pytest.raises(ToolError, match="there is no folder /no/such"):
+        ran("true", cwd="/no/such")
+
+
+def is_running(file: Path) -> bool:
+    """Whether the process whose number is in *file* still runs; one that was killed may be waited for by nobody."""
+    with open(f"/proc/{file.read_text().strip()}/stat") as stat:
+        return stat.read().rpartition(")")[2].split()[0] not in "ZX"
+
+
+def is_gone(file: Path) -> bool:
+    try:
+        return not is_running(file)
+    except FileNotFoundError:
+        return True
+
+
+needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks at processes in /proc")
+
+
+@needs_proc
+def test_what_a_command_leaves_in_the_background_ends_with_it(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+
+    ended = ran("sh", "-c", f"sleep 1000 & echo $! > {pid}.new; mv {pid}.new {pid}; echo done")
+
+    assert ended.output == b"done\n"
+    wait_until(lambda: is_gone(pid))
+
+
+@needs_proc
+@pytest.mark.parametrize("way", ["ends", "is cancelled"])
+def test_what_has_left_the_group_and_its_parent_ends_with_the_command(tmp_path: Path, way: str) -> None:
+    pid = tmp_path / "pid"
+    daemon = f"(setsid sh -c 'echo $$ > {pid}.new; mv {pid}.new {pid}; exec sleep 1000' 3>&- &)"
+    script = f"{daemon} >&- 2>&-; while ! [ -e {pid} ]; do sleep 0.01; done; {'' if way == 'ends' else 'sleep 1000'}"
+
+    async def run_it() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run, invocation("sh", "-c", script))
+            while way != "ends" and not await anyio.Path(pid).exists():
+                await anyio.lowlevel.checkpoint()
+            if way != "ends":
+                tasks.cancel_scope.cancel()
+
+    anyio.run(run_it)
+
+    wait_until(lambda: is_gone(pid))
+
+
+@needs_proc
+@pytest.mark.parametrize("trap", ["", "trap '' TERM;"], ids=["polite", "deaf"])
+def test_a_cancelled_command_ends_with_its_children(tmp_path: Path, trap: str) -> None:
+    own, child = tmp_path / "own", tmp_path / "child"
+    script = f"{trap} sleep 1000 & echo $! > {child}; echo $$ > {own}.new; mv {own}.new {own}; wait"
+
+    async def cancel_when_it_runs() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run, invocation("sh", "-c", script))
+            while not await anyio.Path(own).exists():
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+
+    anyio.run(cancel_when_it_runs)
+
+    wait_until(lambda: is_gone(own) and is_gone(child))
+
+
+@needs_proc
+def test_a_command_that_is_cancelled_while_it_starts_leaves_nothing() -> None:
+    mark = f"mark-{os.getpid()}"
+
+    def marked() -> list[str]:
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with suppress(OSError), open(f"/proc/{pid}/environ", "rb") as environ:
+                found += [pid] if f"MARK={mark}".encode() in environ.read() else []
+        return found
+
+    async def cancel_after(steps: int) -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run, invocation("sh", "-c", "sleep 1000 & wait", MARK=mark))
+            for _ in range(steps):
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+
+    for steps in range(30):
+        anyio.run(cancel_after, steps)
+
+    wait_until(lambda: not marked())
+
+
+def test_a_cancelled_command_may_clean_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocesses, "_TERMINATE_SECONDS", PATIENCE_SECONDS)  # it ends when the command does
+    begun, cleaned = tmp_path / "begun", tmp_path / "cleaned"
+    script = f"trap 'touch {cleaned}; exit' TERM; touch {begun}; while :; do sleep 0.01; done"
+
+    async def cancel_when_it_runs() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run, invocation("sh", "-c", script))
+            while not await anyio.Path(begun).exists():
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+
+    anyio.run(cancel_when_it_runs)
+
+    assert cleaned.exists()
+
+
+def test_so_many_commands_run_at_once_and_the_others_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocesses, "_AT_ONCE", 3)
+    journal, go = tmp_path / "journal", tmp_path / "go"
+    script = f"echo 1 >> {journal}; while ! [ -e {go} ]; do sleep 0.01; done; echo -1 >> {journal}"
+
+    async def run_eight() -> None:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(8):
+                tasks.start_soon(run, invocation("sh", "-c", script))
+            while not journal.exists() or len(journal.read_text().split()) < 3:
+                await anyio.lowlevel.checkpoint()
+            go.touch()
+
+    anyio.run(run_eight)
+
+    running = list(accumulate(map(int, journal.read_text().split())))
+    assert (len(running), max(running)) == (16, 3)
+
+
+@needs_proc
+def test_no_descriptor_stays_open() -> None:
+    ran("true")
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        ran("true")
+        with pytest.raises(ToolError):
+            ran("no-such-program")
+    assert len(os.listdir("/proc/self/fd")) == before

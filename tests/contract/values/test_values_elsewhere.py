@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 from toolwire_client.contract.values import NoValues, invalid_values, valid_values
 
-CORPUS = json.loads((Path(__file__).parents[2] / "schemas" / "patterns.json").read_text("utf-8"))
+CORPUS = json.loads((Path(__file__).parents[2] / "schemas" / "json_schema" / "patterns.json").read_text("utf-8"))
 SEARCH = settings(
     max_examples=8, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck), derandomize=True
 )

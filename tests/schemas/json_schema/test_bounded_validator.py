@@ -6,10 +6,10 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from expensive_schemas import SCHEMAS, tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft201909Validator, Draft202012Validator
+from support.expensive_schemas import SCHEMAS, tool
 from toolwire_schemas.json_schema.bounded_validator import (
     MAX_DEPTH,
     Budget,

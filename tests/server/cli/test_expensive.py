@@ -12,13 +12,14 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from expensive_schemas import SCHEMAS, tool
+from support import SUPPORT
+from support.expensive_schemas import SCHEMAS, tool
 from toolwire.cli.commands.dialects import written
 
 SECONDS = 100
 """For what takes a few where it ends at all: a hundred of these schemas' siblings took hours."""
 
-SERVER = str(Path(__file__).parents[2] / "expensive_schemas.py")
+SERVER = str(SUPPORT / "expensive_schemas.py")
 SILENT = "import sys; list(sys.stdin)"
 MODELS = """
 import anyio

@@ -6,14 +6,14 @@ import os
 import pty
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from steering_server import STEER
+from support import SUPPORT
+from support.escape_sequence_server import STEER
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="terminals are POSIX's here")
 
-SERVER = ["--", sys.executable, str(Path(__file__).parents[2] / "steering_server.py")]
+SERVER = ["--", sys.executable, str(SUPPORT / "escape_sequence_server.py")]
 
 
 def on_a_terminal(*words: str) -> str:

@@ -145,7 +145,7 @@ def _class(name: str) -> type[BaseAction]:
 
 
 def _is_ours(cls: type) -> bool:
-    return cls.__module__.startswith(f"{__package__}.")
+    return cls.__module__.startswith("toolwire_tools.")
 
 
 def _is_stale(cls: type) -> bool:

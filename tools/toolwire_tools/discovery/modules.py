@@ -140,7 +140,7 @@ def _is_marked(module: ModuleType, name: str, value: Any) -> bool:
     return not (_is_class(value) and value.__module__.startswith(_OURS)) or name in _exported(module)
 
 
-_OURS = f"{__package__}."
+_OURS = "toolwire_tools."
 
 
 def _withheld(module: ModuleType, name: str, value: Any) -> str | None:

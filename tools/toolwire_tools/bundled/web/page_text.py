@@ -75,7 +75,7 @@ def _extracted(page: Page, seconds: float, leaving: Leaving) -> bytes:
     import tempfile
     import time
 
-    command = [sys.executable, "-P", "-m", f"{__package__}.extracting", page.content_type[:200], page.url]
+    command = [sys.executable, "-P", "-m", f"{__package__}.extract_process", page.content_type[:200], page.url]
     with tempfile.TemporaryFile() as body:  # which the process reads when it likes
         body.write(page.body)
         body.seek(0)

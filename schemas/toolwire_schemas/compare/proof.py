@@ -11,11 +11,9 @@ whole: parts are smaller than the whole, so that this ends, at values without pa
 
 from __future__ import annotations
 
-from .apart import apart
-from .nodes import Key, Node, TooComplex, spend
-from .proof_cases import Case, cases
+from .nodes import Key, Node, Sameness, TooComplex, spend
+from .proof_cases import Case, apart, cases
 from .proof_rules import RULES, impossible
-from .sameness import Sameness
 
 Claim = tuple[frozenset[Key], Key]
 

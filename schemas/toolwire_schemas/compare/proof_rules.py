@@ -6,9 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Protocol
 
-from .nodes import Node, identity
+from .nodes import Node, identity, matches
 from .proof_cases import KINDS, NUMBERS, Case, cases, element, of_types, prefix
-from .texts import matches
 
 
 class Prover(Protocol):

@@ -14,8 +14,7 @@ import msgspec
 from ..json_schema.error_text import place as written
 from ..json_schema.error_text import shown
 from .closed_world import described
-from .nodes import SAYING, Document, Key, Node, equal, identity, limited
-from .sameness import Sameness
+from .nodes import SAYING, Document, Key, Node, Sameness, equal, identity, limited
 from .subset import UNKNOWN, YES, Verdict, compared
 
 if TYPE_CHECKING:

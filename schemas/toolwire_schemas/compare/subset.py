@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from .counterexample import Samples
-from .judge import Judge
+from .counterexample import Judge, Samples
 from .nodes import Document, Node, TooComplex, equal, limited
 from .proof import Proof
 

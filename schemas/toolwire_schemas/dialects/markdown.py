@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 
-from .limits import as_json, described
-from .tool_entry import Entry, schema_of, text
+from .tool_entry import Entry, as_json, described, schema_of, text
 from .type_shapes import (
     Anything,
     Array,

@@ -23,8 +23,7 @@ from jsonschema.exceptions import best_match
 from ..json_schema.bounded_validator import Budget, CannotJudge, Judge, TooExpensive, faults_of_schema
 from ..lint.portability import COMBINATORS
 from ..lint.vendors import about_strict
-from .limits import as_json
-from .tool_entry import Schema, followed, kind_of, properties, required, schema_of, text
+from .tool_entry import Schema, as_json, followed, kind_of, properties, required, schema_of, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -17,10 +17,8 @@ from typing import Any
 
 import msgspec
 
-from .definitions import Definitions
-from .limits import as_json, described, on_one_line
-from .name_mapping import RULES, Names
-from .tool_entry import Entry, schema_of, text
+from .name_mapping import RULES, Definitions, Names
+from .tool_entry import Entry, as_json, described, on_one_line, schema_of, text
 from .type_shapes import (
     MAX_DEPTH,
     NOTHING,

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .definitions import Definitions
-from .limits import as_json, described
-from .name_mapping import RULES, Names
-from .tool_entry import Entry, schema_of, text
+from .name_mapping import RULES, Definitions, Names
+from .tool_entry import Entry, as_json, described, schema_of, text
 from .type_shapes import (
     MAX_DEPTH,
     Anything,

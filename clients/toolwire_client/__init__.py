@@ -8,7 +8,7 @@ import toolwire_schemas  # noqa: F401  # first, since it sees to it that msgspec
 
 from .async_client import AsyncClient
 from .client import Client, PendingCall
-from .connect import connect
+from .connect import Opening, connect
 from .errors import (
     BadConfiguration,
     BrokenRules,
@@ -20,7 +20,6 @@ from .errors import (
     ServerGone,
     TimedOut,
 )
-from .opening import Opening
 from .protocol.results import CallResult, ToolDescription
 from .session.elicitation import NoAnswer, Question
 from .session.tool_call import AsyncPendingCall

@@ -9,18 +9,65 @@ from typing import TYPE_CHECKING
 
 from toolwire_schemas.wire.framing import DEFAULT_MAX_MESSAGE_BYTES
 
-from .opening import Opening
+from .async_client import AsyncClient
+from .client import Client
 from .settings import OWN_NAME, OWN_VERSION, START_TIMEOUT_SECONDS, Settings
 from .transport.child_process import ServerProcess
 from .transport.environment import server_environment
+from .waiting.blocking import Blocking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from types import TracebackType
 
     from .session.elicitation import OnAsk
     from .session.handshake import Era
     from .session.logs import OnLog
     from .transport.base import InProcess, Wire
+    from .waiting.base import Waiting
+
+
+class Opening:
+    """A server to be started: `with` makes a `Client` of it, `async with` an `AsyncClient`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._client: Client | None = None
+        self._async_client: AsyncClient | None = None
+
+    if not TYPE_CHECKING:  # a type checker is to find the mistake itself
+
+        def __getattr__(self, name: str) -> object:
+            raise AttributeError(
+                f"connect(...) has no {name!r}, the client in its block has: with connect(...) as client, "
+                "or async with connect(...) as client"
+            )
+
+    def client(self, waiting: Waiting) -> AsyncClient:
+        """Return a client that waits in this way, and is not open yet."""
+        return AsyncClient(self._settings, waiting)
+
+    def __enter__(self) -> Client:
+        self._client = Client(self.client(Blocking()))
+        return self._client.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._client is not None:
+            self._client.close()
+
+    async def __aenter__(self) -> AsyncClient:
+        from .waiting.event_loop import OnLoop  # with anyio, which the synchronous client can do without
+
+        self._async_client = self.client(OnLoop())
+        return await self._async_client.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._async_client is not None:
+            await self._async_client.close()
 
 
 def connect(
@@ -81,7 +128,7 @@ def connect(
         launch = partial(ServerProcess, [*server], env=environment, cwd=cwd, show_stderr=show_stderr)
         command = (*server, str(cwd))
     else:
-        from .transport.memory import Memory
+        from .transport.base import Memory
 
         launch, command = partial(Memory, server.converse), None
     return Opening(

@@ -19,7 +19,7 @@ from toolwire_schemas.output import BLUE, GREEN, PLAIN, Output, printable
 
 from .models.model import as_model, kept_open
 from .react import BaseProtocol, DoubaoProtocol, Protocol, Tools, Unreadable
-from .react.history import in_role, in_turn
+from .react.prompt_protocol import in_role, in_turn
 from .react.prompts import language
 from .react.result_text import shown
 from .react.tokens import checked, directed

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from .async_client import AsyncClient
-    from .opening import Opening
+    from .connect import Opening
     from .session.elicitation import OnAsk
     from .session.handshake import Era
     from .session.logs import OnLog

@@ -117,8 +117,17 @@ if TYPE_CHECKING:
     from .actions.base import AsyncActionMixin, BaseAction
     from .actions.builtin import FinishAction, InvalidAction, NoAction
     from .actions.executor import ActionExecutor, AsyncActionExecutor
-    from .actions.hooks import ActionPreprocessor, Hook, InternLMActionProcessor, MessageLogger, RemovableHandle
-    from .actions.messages import AgentMessage, AgentStatusCode, FunctionCall, ModelStatusCode
+    from .actions.messages import (
+        ActionPreprocessor,
+        AgentMessage,
+        AgentStatusCode,
+        FunctionCall,
+        Hook,
+        InternLMActionProcessor,
+        MessageLogger,
+        ModelStatusCode,
+        RemovableHandle,
+    )
     from .actions.parsers import BaseParser, JsonParser, ParseError, TupleParser
     from .actions.registry import get_tool, get_tool_cls, list_tools
     from .bundled.arxiv import ArxivSearch

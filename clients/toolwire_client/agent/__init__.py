@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from .agent import Agent
 from .approvals import Allow, ApprovalRequest, Approvals, OnApproval, Pause, Refuse, Verdict
-from .budgets import Budgets
-from .events import Live, OnLive, Recorded, Status, TextArrived, ToolProgress
-from .outcome import Outcome
+from .events import Live, OnLive, Outcome, Recorded, Status, TextArrived, ToolProgress
 from .replay import ReplayMissed
+from .run_state import Budgets
 from .session import Clock, Session
 from .transcript import BrokenTranscript, load
 from .trimming import Trim, keep_last

@@ -5,33 +5,34 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from anyio.from_thread import start_blocking_portal
 
 from ..models.model import as_model
 from ..react import Limits, StructuredProtocol
 from ..toolbox import AsyncToolbox
 from .approvals import approvals
-from .budgets import Budgets
 from .effects import Performing
 from .events import Started
 from .model_messages import words
 from .replay import FromRecord, Record, replayed
-from .run_state import Course
+from .run_state import Budgets, Course
 from .session import Clock, Session
 from .transcript import Transcript, load, loaded
 from .user import User
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 
     from ..react import Protocol
     from .agent_tool import AgentTool
     from .approvals import Approvals, OnApproval
     from .effects import Performer
-    from .events import OnLive, Recorded
-    from .outcome import Outcome
+    from .events import OnLive, Outcome, Recorded
     from .trimming import Trim
     from .user import OnUser
+
 
 TOOL_SECONDS = 300.0
 """How long a call may take, unless an agent is told otherwise: longer than most take, and not for ever."""
@@ -114,8 +115,6 @@ class Agent:
 
     def run_sync(self, question: str, *, on_live: OnLive | None = None) -> Iterator[Recorded]:
         """As `run`, for code without an event loop; on an event loop of its own, in a thread of its own."""
-        from .blocking import stepped
-
         return stepped(lambda: self.run(question, on_live=on_live))
 
     def answer_sync(self, question: str, *, on_live: OnLive | None = None) -> Outcome:
@@ -258,3 +257,32 @@ def _told(model: object) -> str:
         return name
     kind, of = type(model).__name__, getattr(model, "model", None)
     return f"{kind} {of}" if isinstance(of, str) else kind
+
+
+T = TypeVar("T")
+
+
+def stepped(begin: Callable[[], AsyncGenerator[T, None]]) -> Iterator[T]:
+    """Return what an asynchronous generator yields, which runs on an event loop in a thread of its own.
+
+    Whoever stops waiting, for instance by Ctrl-C, cancels what it does.
+    """
+    with start_blocking_portal() as portal:
+        events = begin()
+
+        async def step() -> T | None:
+            return await anext(events, None)
+
+        try:
+            while True:
+                waiting = portal.start_task_soon(step)
+                try:
+                    event = waiting.result()
+                except BaseException:
+                    waiting.cancel()
+                    raise
+                if event is None:
+                    return
+                yield event
+        finally:
+            portal.call(events.aclose)

@@ -8,7 +8,7 @@ from ..session.elicitation import NoAnswer, Question
 
 if TYPE_CHECKING:
     from .agent import Agent
-    from .outcome import Outcome
+    from .events import Outcome
 
 
 class NoAnswerFound(Exception):

@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from ..toolbox import AsyncToolbox
     from .approvals import Approvals
     from .events import Live, OnLive, Recorded
-    from .run_state import Course
-    from .steps import AskApproval, AskUser, Call
+    from .run_state import AskApproval, AskUser, Call, Course
     from .trimming import Trim
     from .user import User
 

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
-    from .run_state import Course
-    from .steps import AskApproval, AskUser, Call
+    from .run_state import AskApproval, AskUser, Call, Course
 
 
 class ReplayMissed(Abandoned):

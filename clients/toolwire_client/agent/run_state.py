@@ -7,14 +7,15 @@ taken up again and one that is repeated apply the same events, and so come to th
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from ..react import Ask, Conversation, FinalAnswer, Retry, Stop, Usage
-from ..react.messages import HIDDEN, Action, Error, stands_for
+from ..react import Conversation, FinalAnswer, Retry, Stop
+from ..react.messages import HIDDEN, Action, Ask, Error, stands_for
+from ..react.model_reply import Usage
 from .approvals import Allow, Refuse
-from .budgets import Spent
 from .events import (
     NEVER,
     ActionChosen,
@@ -41,16 +42,76 @@ from .events import (
     UserAsked,
 )
 from .model_messages import words
-from .steps import AskApproval, AskModel, AskUser, Call, Tell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
     from ..react import Decision, Limits, Protocol
     from .approvals import Approvals, Trust
-    from .budgets import Budgets
-    from .steps import Step
+
+
+class Tell(msgspec.Struct, frozen=True):
+    """Nothing has to be waited for: this happens next."""
+
+    event: Recorded
+
+
+class AskModel(msgspec.Struct, frozen=True):
+    """Get a reply of the model, within so many seconds."""
+
+    seconds: float | None
+
+
+class AskUser(msgspec.Struct, frozen=True):
+    """Get an answer of the user."""
+
+    ask: Ask
+
+
+class AskApproval(msgspec.Struct, frozen=True):
+    """Find out whether the action is allowed."""
+
+    action: Action
+    asked: ApprovalAsked
+
+
+class Call(msgspec.Struct, frozen=True):
+    """Call the tool, for so many seconds at most."""
+
+    action: Action
+    seconds: float | None
+
+
+Step = Tell | AskModel | AskUser | AskApproval | Call
+
+
+class Budgets(msgspec.Struct, frozen=True, kw_only=True):
+    """What a question may cost, `None` for no limit. Then the model has one more turn, for its final answer.
+
+    `turns` are replies of the model, `tokens` all that it reads and writes (four characters each, where it does not
+    tell), `seconds` the time from the question on, without that in which a person was waited for. `final_seconds` is
+    what the last turn may take beyond them.
+    """
+
+    turns: int | None = 20
+    tokens: int | None = None
+    seconds: float | None = None
+    final_seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        for name in ("turns", "tokens", "seconds", "final_seconds"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ValueError(f"{name} must be more than 0, not {value!r}")
+
+
+class Spent(msgspec.Struct, frozen=True, kw_only=True):
+    """What a question has cost. `since` is when it was asked, later by the time in which persons were waited for."""
+
+    turns: int = 0
+    tokens: int = 0
+    usage: Usage = Usage()
+    since: datetime = datetime.fromtimestamp(0, UTC)
 
 
 class Course:

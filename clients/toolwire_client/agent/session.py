@@ -15,22 +15,22 @@ from .events import (
     CallStarted,
     Ended,
     ModelAsked,
+    Outcome,
     QuestionAsked,
     Recorded,
     Resumed,
     Started,
     ToolsListed,
+    outcome_of,
 )
-from .outcome import Outcome, outcome_of
-from .steps import AskApproval, AskModel, AskUser, Call, Tell
+from .run_state import AskApproval, AskModel, AskUser, Call, Tell
 from .transcript import BrokenTranscript
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
     from .effects import Performer
-    from .run_state import Course
-    from .steps import Step
+    from .run_state import Course, Step
 
 
 class Clock:

@@ -15,13 +15,12 @@ from ..errors import NotStarted
 from . import baseline
 from .cases import exchange
 from .cases.expectations import Unmet
-from .cases.handshake import open_session
+from .cases.handshake import meta, open_session, probe
 from .cases.plan import plan
 from .cases.player import Player
 from .cases.run_wide import Part, breach
 from .cases.server_facts import Settings, find_out
 from .cases.server_process import Talk
-from .cases.sessions import meta, probe
 from .cases.verdicts import is_as_bad, judged, not_opened, only_after, untalkable, verdict_of
 from .report import Report, is_bad
 from .sdks import folded

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .cases.expectations import fits
-from .cases.sessions import INITIALIZED, completed, is_modern
+from .cases.handshake import INITIALIZED, completed, is_modern
 from .report import is_bad
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from anyio.lowlevel import current_token
 
 from ..waiting.event_loop import together
 from .errors import NotReady, Refused
+from .http_api.error_responses import Retries
 from .http_api.remote_model import OpenAIModel, RemoteModel
-from .http_api.retries import Retries
 from .model import kept_open
 
 if TYPE_CHECKING:

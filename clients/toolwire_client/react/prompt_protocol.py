@@ -17,8 +17,11 @@ from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, T
 from .prompts.template import Template
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .model_reply import ModelReply
     from .tool_lookup import Entry, Schema, Tools
+
 
 Message = dict[str, Any]
 """One message as chat models take it: `role`, `content`, and what calling tools natively adds to them."""
@@ -108,3 +111,21 @@ def refuse_incomplete(finish_reason: str | None) -> None:
     """
     if finish_reason in _CUT:
         raise Unreadable(_CUT[finish_reason])
+
+
+def in_role(message: Message, roles: Mapping[str, str]) -> Message:
+    """Return the message in the role that *roles* has for its own, unless it answers a native call."""
+    if "tool_call_id" in message:
+        return message
+    return {**message, "role": roles.get(message["role"], message["role"])}
+
+
+def in_turn(messages: list[Message]) -> list[Message]:
+    """Return the messages, those together that follow one another in the same role."""
+    made: list[Message] = []
+    for message in messages:
+        if made and made[-1].keys() == message.keys() == {"role", "content"} and made[-1]["role"] == message["role"]:
+            made[-1] = {**message, "content": f"{made[-1]['content']}\n{message['content']}"}
+        else:
+            made.append(message)
+    return made

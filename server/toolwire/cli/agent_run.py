@@ -105,8 +105,7 @@ class Exchange:
 
     async def show(self, events: AsyncGenerator[Recorded, None]) -> Outcome:
         """Show a run of the agent, and return what came of it."""
-        from toolwire_client.agent.events import Ended
-        from toolwire_client.agent.outcome import outcome_of
+        from toolwire_client.agent.events import Ended, outcome_of
 
         shown: list[Recorded] = []
         self._is_running, self._is_ending = True, False

@@ -93,7 +93,7 @@ def _told(alike: Sequence[Verdict], style: Style, again: str, *, verbose: bool, 
 
 def _replay(verdict: Verdict) -> str:
     """The options that play the case of *verdict* again, after the others that it takes."""
-    from toolwire_client.contract.cases.sessions import is_modern
+    from toolwire_client.contract.cases.handshake import is_modern
 
     words = [f"--replay {case}" for case in (*verdict.after, verdict.case)]
     if verdict.revision:

@@ -12,8 +12,7 @@ from toolwire_schemas.compare import LEVELS, Change, Level
 from toolwire_schemas.json_schema.error_text import shown
 from toolwire_schemas.output import printable
 
-from .output import Style, table, width
-from .printing import as_json
+from .output import Style, as_json, table, width
 
 Kind = Literal["saved", "target", "command"]
 

@@ -116,14 +116,14 @@ def _no_command(word: str) -> str:
 
 
 def _say(text: str) -> int:
-    from .printing import say
+    from .output import say
 
     say(text)
     return 0
 
 
 def _complain(sentence: str, status: int) -> int:
-    from .printing import remark
+    from .output import remark
 
     remark(sentence)
     return status

@@ -6,11 +6,13 @@ import base64
 import binascii
 import os
 import shutil
+import sys
 import unicodedata
 from pathlib import Path
 from textwrap import wrap
 from typing import IO, TYPE_CHECKING, Any
 
+import msgspec
 from toolwire_schemas.output import BOLD, DIM, PLAIN, RED, Output, printable
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.lint.portability import Finding
     from toolwire_tools.bundled.availability import Readiness
+
 
 _WIDTH = 100
 """How wide text is that does not go to a terminal."""
@@ -246,3 +249,24 @@ def _in_words(block: dict[str, Any]) -> str:
 def _numbered(path: str, number: int) -> Path:
     whole = Path(path)
     return whole if number == 0 else whole.with_stem(f"{whole.stem}-{number + 1}")
+
+
+def say(text: str) -> None:
+    """Write *text*, which was asked for, to standard output."""
+    Output(sys.stdout).data(text)
+
+
+def remark(sentence: str) -> None:
+    """Write *sentence* about what was asked for to standard error. Nothing is written of an empty one."""
+    if sentence:
+        complain(f"toolwire: {sentence}")
+
+
+def complain(text: str) -> None:
+    """Write *text* to standard error."""
+    Output(sys.stderr).line(text)
+
+
+def as_json(value: Any) -> str:
+    """Return *value* as JSON that is laid out for reading."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

@@ -29,8 +29,7 @@ from toolwire_tools.processes import subreaper as guardian
 from .. import log
 from ..protocol.elicitation import can_ask
 from . import worker_protocol as peer
-from .endings import ending
-from .worker_spec import STALE, command
+from .worker_spec import STALE, command, ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import Any
 
 import msgspec
+from toolwire_tools.byte_sizes import shown
 from toolwire_tools.processes import subreaper as guardian
+from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,3 +70,24 @@ _GUARDED = (
     "spec.loader.exec_module(guardian); guardian.EXISTS and guardian.guard({}, {!a}); "
 )
 """So little is imported before the guardian and the worker become two processes."""
+
+
+def ending(status: int, memory_limit: int | None, *, by_us: bool) -> str:
+    """Return a clause such as `ended with exit status 3`, for a process with this *memory_limit* in bytes.
+
+    A negative *status* is that of a signal; *by_us* says that the server sent it.
+    """
+    limit = "" if memory_limit is None else f"limit {shown(memory_limit)}"
+    if status == OUT_OF_MEMORY and limit:
+        return f"ran out of memory ({limit})"
+    if status >= 0:
+        return f"ended with exit status {status}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        return f"was killed by signal {-status}"
+    if name == "SIGKILL":
+        hint = "" if by_us else ", as happens when the system's memory runs out"
+    else:
+        hint = limit and f"; its memory {limit}"
+    return f"was killed by signal {-status} ({name}){hint}"

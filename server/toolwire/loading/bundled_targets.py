@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_tools import NotOffered, Options, RegistrationError, Tool, ToolError, tools_of
 from toolwire_tools.bundled import BUNDLED, class_of
-from toolwire_tools.context.unattended import UNATTENDED
+from toolwire_tools.context.context import UNATTENDED
 from toolwire_tools.did_you_mean import unknown
 
 from ..errors import LoadError, UsageError

@@ -9,13 +9,13 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.wire.codes import INVALID_REQUEST, OVERLOADED
+from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.codes import INVALID_PARAMS, INVALID_REQUEST, META_SUBSCRIPTION_ID, OVERLOADED
 from toolwire_tools import Cancelled, NotAnswered
 
 from .. import log
 from ..errors import RequestError
 from .elicitation import Asked, Questions, Response
-from .subscriptions import Subscriptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +23,51 @@ if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Id
 
     from .call import Call, Origin
+
+
+_KIND = "toolsListChanged"
+"""The one kind of news there is from a server that has only tools."""
+
+
+class Subscriptions:
+    """The open `subscriptions/listen` requests, by their ids. Used under the protocol's lock."""
+
+    def __init__(self) -> None:
+        self.ids: dict[Id, bool] = {}
+        """The open requests, each with whether it wants to hear of tools."""
+
+    def open(self, id: Id, params: dict[str, Any]) -> bytes:
+        """Return the notification that acknowledges the request: what it will hear of, of all it asked for.
+
+        Raises:
+            RequestError: if the params are not those of the method.
+        """
+        wanted = params.get("notifications")
+        if not isinstance(wanted, dict):
+            raise RequestError(
+                INVALID_PARAMS, "params.notifications must be an object such as {'toolsListChanged': true}"
+            )
+        self.ids[id] = wanted.get(_KIND) is True
+        granted = {_KIND: True} if self.ids[id] else {}
+        return _notification("subscriptions/acknowledged", id, {"notifications": granted})
+
+    def close(self, id: Id) -> bool:
+        """Forget the request; false if it was not open."""
+        return self.ids.pop(id, None) is not None
+
+    def news(self) -> list[bytes]:
+        """Return what tells every subscriber that the list of tools has changed."""
+        return [_notification("tools/list_changed", id, {}) for id, wanted in self.ids.items() if wanted]
+
+    def close_all(self) -> list[Id]:
+        """Forget all requests and return their ids: they are owed an answer."""
+        ids = list(self.ids)
+        self.ids.clear()
+        return ids
+
+
+def _notification(name: str, id: Id, params: dict[str, Any]) -> bytes:
+    return messages.notification(f"notifications/{name}", {**params, "_meta": {META_SUBSCRIPTION_ID: id}})
 
 
 class Ledger:

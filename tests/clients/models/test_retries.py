@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_client.models import ModelError, NotReady, Refused, ReplyTimedOut, Retries, Unreachable
-from toolwire_client.models.http_api.retries import asked_wait, is_passing
+from toolwire_client.models.http_api.error_responses import asked_wait, is_passing
 
 NOW = 1_800_000_000.0
 BUSY = Refused("busy", status=429, is_passing=True)

@@ -30,8 +30,8 @@ from toolwire_client import (
     Toolbox,
     connect,
 )
-from toolwire_client.toolbox.naming import offered
 from toolwire_client.toolbox.threaded_client import Unblocked
+from toolwire_client.toolbox.toolbox import offered
 from toolwire_client.waiting.blocking import Blocking, run
 from toolwire_client.waiting.deadline import Limit
 from toolwire_tools import BaseAction, Cancelled, Env, Tool, ToolError

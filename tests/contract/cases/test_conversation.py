@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_client.contract.cases.conversation import Conversation, Ended, Heard, Noise, answers, messages
 from toolwire_client.contract.cases.exchange import lines
+from toolwire_client.contract.cases.handshake import completed
 from toolwire_client.contract.cases.player import data_of, filled
-from toolwire_client.contract.cases.sessions import completed
 from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.content_length import wrap_with_header
 from toolwire_schemas.wire.framing import wrap_line

@@ -9,8 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.schema_pairs import VALUES, moved_into_definitions, pairs, schemas
-from toolwire_schemas.compare.counterexample import Samples
-from toolwire_schemas.compare.judge import Judge
+from toolwire_schemas.compare.counterexample import Judge, Samples
 from toolwire_schemas.compare.nodes import Document
 from toolwire_schemas.compare.subset import takes_all
 

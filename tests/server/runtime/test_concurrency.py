@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from support.server_process import PATIENCE_SECONDS, Process, call, request, served, wait_until
 from toolwire import Context, Server, tool_api
-from toolwire.isolation.gate import Gate
+from toolwire.isolation.pool import Gate
 from toolwire_tools import tools_of
 
 TOOLS = """

@@ -178,7 +178,7 @@ def test_a_dict_with_described_members_is_served_without_a_judge_of_schemas() ->
     script = """if True:
         import sys
         from toolwire_tools import BaseAction, tool_api, tools_of
-        from toolwire_tools.context.unattended import UNATTENDED
+        from toolwire_tools.context.context import UNATTENDED
 
         class Map(BaseAction):
             @tool_api(explode_return=True)

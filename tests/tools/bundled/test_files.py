@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from toolwire_tools import Audio, Cancelled, Context, File, Image, Text, ToolError, get_tool
 from toolwire_tools.bundled.files import Files
 from toolwire_tools.bundled.files.searching import _is_named
-from toolwire_tools.context.unattended import UNATTENDED, Unattended
+from toolwire_tools.context.context import UNATTENDED, Unattended
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from toolwire_tools import Context, Text, ToolError, tools_of
 from toolwire_tools.bundled.files import Files, folders
 from toolwire_tools.bundled.files import regex as patterns
-from toolwire_tools.context.unattended import UNATTENDED
+from toolwire_tools.context.context import UNATTENDED
 
 CONTEXT = Context(UNATTENDED)
 SECRET = "the secret outside"
@@ -462,7 +462,7 @@ def test_the_process_of_a_pattern_imports_nothing_from_the_working_folder(root: 
 import sys
 from toolwire_tools import Context
 from toolwire_tools.bundled.files import Files
-from toolwire_tools.context.unattended import UNATTENDED
+from toolwire_tools.context.context import UNATTENDED
 
 print(len(Files([sys.argv[1]]).search(Context(UNATTENDED), text="i", regex=True)["matches"]))
 """

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_tools import ArgumentsError, ToolError
-from toolwire_tools.toolconfig.command import Command, Finished
-from toolwire_tools.toolconfig.templates import Place, Template, parse
+from toolwire_tools.toolconfig.command import Command, Finished, Place, Template, parse
 
 
 def command(*words: str | list[str], **more: Any) -> Command:

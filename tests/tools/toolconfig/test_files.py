@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_tools.steps.configured_tool import tool_of
-from toolwire_tools.toolconfig.command import Command
+from toolwire_tools.toolconfig.command import Command, parse
 from toolwire_tools.toolconfig.files import load_tool_config, load_tool_configs
 from toolwire_tools.toolconfig.model import ExecutorName, Function, ToolConfig
 from toolwire_tools.toolconfig.reader import _KEYS, config_of
-from toolwire_tools.toolconfig.templates import parse
 from toolwire_tools.toolconfig.yaml_document import MAX_VALUES, ConfigError, documents
 
 PARTS = ["type", "default", "enum", "required", "name", "properties", "items", "description", "minimum", "tool_name"]

@@ -10,7 +10,7 @@ import msgspec
 from toolwire_schemas.dialects.lagent import to_entry
 from toolwire_schemas.language import say
 
-from ..context.unattended import UNATTENDED
+from ..context.context import UNATTENDED
 from ..did_you_mean import unknown
 from ..discovery.toolkit import decorated
 from ..errors import RegistrationError, ToolError

@@ -81,7 +81,6 @@ def list_tools(with_class: bool = False) -> Any:
 
     Only the pairs import the bundled ones.
     """
-    from . import base as base  # registers the actions that are built in
 
     there = {**BUNDLED, **_classes}
     names = [name for name in dict.fromkeys([*_LAGENTS, *there]) if name in there]

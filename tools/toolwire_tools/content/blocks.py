@@ -8,6 +8,7 @@ from __future__ import annotations
 import binascii
 import re
 from collections.abc import Sequence
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
@@ -17,6 +18,7 @@ from .media_types import is_media_type, is_textual, media_type_of, media_type_of
 
 if TYPE_CHECKING:
     import os
+
 
 Audience = Literal["user", "assistant"]
 _AUDIENCES = ("user", "assistant")
@@ -247,3 +249,34 @@ def _check_annotations(name: str, audience: object, priority: object) -> None:
         return
     if not isinstance(priority, int | float) or isinstance(priority, bool) or not 0 <= priority <= 1:
         raise ValueError(f"{name}: priority must be between 0 and 1, not {priority!r}")
+
+
+def picture(value: Any) -> Image | None:
+    """A matplotlib figure or a PIL image as PNG; None for anything else."""
+    kind = type(value)
+    if any(hasattr(kind, mark) for mark in _RECORDS):
+        return None
+    if callable(getattr(kind, "savefig", None)):
+        return _png(lambda buffer: value.savefig(buffer, format="png"))
+    if callable(getattr(kind, "save", None)) and hasattr(value, "mode") and hasattr(value, "size"):
+        return _png(lambda buffer: _save(value, buffer))
+    return None
+
+
+# What dataclasses, Structs, attrs classes and pydantic models have: those are data, whatever their fields are called.
+_RECORDS = ("__dataclass_fields__", "__struct_fields__", "__attrs_attrs__", "model_dump")
+
+
+def _save(image: Any, buffer: BytesIO) -> None:
+    try:
+        image.save(buffer, format="PNG")
+    except OSError:  # PNG knows no CMYK, YCbCr, LAB or HSV
+        buffer.seek(0)
+        buffer.truncate()
+        image.convert("RGB").save(buffer, format="PNG")
+
+
+def _png(save: Any) -> Image:
+    buffer = BytesIO()
+    save(buffer)
+    return Image(buffer.getvalue(), media_type="image/png")

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.codec import encode
 
-from ..content.blocks import Content, File, Text, base64_of
-from ..content.figures import picture
+from ..content.blocks import Content, File, Text, base64_of, picture
 from ..content.media_types import media_type_of
 from ..errors import OutputError
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Union
 import msgspec
 from toolwire_schemas.language import say
 
-from .notes import BOUNDS, LENGTHS
+from .annotations import BOUNDS, LENGTHS
 
 Schema = dict[str, Any]
 Build = Callable[[Any], Any]

@@ -21,9 +21,8 @@ import msgspec
 
 from ..content.blocks import Content
 from . import record_fields as fields
-from .annotations import Names, Unresolved, bare, evaluated, is_union
+from .annotations import Names, Unresolved, bare, evaluated, is_field, is_union, only_describes
 from .enums import enumeration, literal
-from .notes import is_field, only_describes
 from .scalars import ANYTHING, CLOCKS, SCALARS, STRING, Direction, from_text, scalar
 from .shape import (
     COMPARABLE,

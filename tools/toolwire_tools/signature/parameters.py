@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from ..schema.annotations import Names, Unresolved, bare, members, names_of
-from ..schema.notes import is_field
+from ..schema.annotations import Names, Unresolved, bare, is_field, members, names_of
 from . import docstring as docstrings
 
 if TYPE_CHECKING:

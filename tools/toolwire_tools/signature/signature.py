@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from ..errors import RegistrationError
-from ..schema.annotations import Unresolved, innermost, is_async, layers
-from ..schema.notes import is_field
+from ..schema.annotations import Unresolved, innermost, is_async, is_field, layers
 from ..schema.record_fields import MISSING
 from ..schema.shape import JUDGE, Schema, Shape, optional
 from ..schema.types import Types, described, must_be_judged

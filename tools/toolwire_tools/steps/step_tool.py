@@ -14,9 +14,8 @@ from ..options import Options
 from ..signature import docstring as docstrings
 from ..tool import Tool
 from ..toolconfig.parameters import defaults
-from .executor import Executor, name_of, override_of
+from .executor import SYNC, Executor, Frame, name_of, override_of
 from .instructions import InstructionError, parse_instruction
-from .step_frame import SYNC, Frame
 from .steps import AgentStep, StepState
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ unless the author says that it may.
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from toolwire_schemas.json_schema.error_text import Fault, place, shown
-from toolwire_schemas.wire.codec import DecodingError, decode
+from toolwire_schemas.wire.codec import DecodingError, decode, encode
 
 from ..byte_sizes import shown as shown_size
 from ..errors import ArgumentsError, ToolError
@@ -20,7 +21,65 @@ from ..errors import ArgumentsError, ToolError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from .templates import Template
+
+EVERYTHING = "*"
+"""The name of the place that takes all arguments."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where an argument goes. *instead* is what stands there if the argument is true or given; None: its value."""
+
+    name: str
+    optional: bool = False
+    instead: str | None = None
+
+    def fill(self, arguments: Mapping[str, Any]) -> str | None:
+        """What stands here for *arguments*; None if nothing does."""
+        value = dict(arguments) if self.name == EVERYTHING else arguments.get(self.name)
+        if value is None:
+            return None
+        if self.instead is not None:
+            return None if value is False else self.instead
+        return value if isinstance(value, str) else encode(value).decode()
+
+
+class Template(msgspec.Struct, frozen=True):
+    """Text and places, in their order."""
+
+    parts: tuple[str | Place, ...]
+
+    @property
+    def places(self) -> list[Place]:
+        """The places alone."""
+        return [part for part in self.parts if isinstance(part, Place)]
+
+    def fill(self, arguments: Mapping[str, Any]) -> str | None:
+        """The text with *arguments* in their places; None if one of these is absent."""
+        filled = [part if isinstance(part, str) else part.fill(arguments) for part in self.parts]
+        texts = [text for text in filled if text is not None]
+        return "".join(texts) if len(texts) == len(filled) else None
+
+
+def parse(text: str) -> Template:
+    """Return *text* taken apart.
+
+    Raises:
+        ValueError: if a brace belongs to no place; says which.
+    """
+    parts: list[str | Place] = []
+    for found in _PART.finditer(text):
+        part = found[0]
+        if found["name"] is not None:
+            parts.append(Place(found["name"].strip(), found["optional"] is not None, found["instead"] or None))
+        elif part in "{}":
+            raise ValueError(f"the {part!r} at character {found.start() + 1} belongs to no place; write {part * 2!r}")
+        else:
+            parts.append(part[0] if part in ("{{", "}}") else part)
+    return Template(tuple(parts))
+
+
+_PART = re.compile(r"\{\{|\}\}|\{(?P<name>[^{}?]+)(?P<optional>\?(?P<instead>[^{}]*))?\}|[^{}]+|[{}]")
+
 
 DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024
 """More than any model reads at once, and well below what clients take for one message."""

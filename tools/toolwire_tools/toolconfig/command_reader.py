@@ -15,9 +15,8 @@ from toolwire_schemas.json_schema.error_text import shown
 
 from ..byte_sizes import size
 from ..did_you_mean import unknown
-from .command import DEFAULT_MAX_OUTPUT_BYTES, Command
+from .command import DEFAULT_MAX_OUTPUT_BYTES, EVERYTHING, Command, Template, parse
 from .parameters import defaults
-from .templates import EVERYTHING, Template, parse
 
 if TYPE_CHECKING:
     from .yaml_document import Document, Path

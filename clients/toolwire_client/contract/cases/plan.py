@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.cases import Case  # noqa: TC002 (the Struct reads its fields' types)
 
-from .sessions import is_modern
+from .handshake import is_modern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

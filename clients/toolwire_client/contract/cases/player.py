@@ -11,8 +11,7 @@ from toolwire_schemas.wire import codec
 
 from .conversation import Ended, Heard
 from .expectations import Scene, Unmet, judge
-from .handshake import walk
-from .sessions import completed, probe
+from .handshake import completed, probe, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import sample_arguments as arguments
 from .conversation import messages
-from .handshake import open_session, walk
-from .sessions import completed
+from .handshake import completed, open_session, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

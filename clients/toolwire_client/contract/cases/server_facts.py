@@ -11,9 +11,8 @@ from toolwire_schemas.wire.codes import LATEST_LEGACY, LEGACY_VERSIONS, META_SER
 from ..sdks import Sdk, identified
 from .conversation import answers
 from .expectations import shown
-from .handshake import trouble
+from .handshake import completed, initialize, is_modern, trouble
 from .probe_calls import try_out
-from .sessions import completed, initialize, is_modern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...errors import NotStarted
-from ..cases.handshake import open_session
-from ..cases.sessions import completed, probe
+from ..cases.handshake import completed, open_session, probe
 from .judge import Asked
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from hypothesis import strategies as st
 
-from .document import Document, Schema
-from .errors import NoValues, Unsatisfiable, Unsupported
+from .document import Document, NoValues, Schema, Unsatisfiable, Unsupported
 from .generate import Maker, drawn
 from .negation import Denial, Denials, Place, denial_with
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .document import Document, Schema
-from .errors import Unsupported
+from .document import Document, Schema, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

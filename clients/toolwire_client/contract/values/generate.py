@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from . import edge_values as nasty
 from . import numbers, strings
 from .all_of import ANNOTATIONS, KINDS, Way, kind_of, ways
-from .containers import ArrayWords, Contains, equal_if_same
+from .containers import ArrayWords, Contains, ObjectWords, equal_if_same
 from .document import Document, Schema, conjunction_key
-from .objects import ObjectWords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,48 @@ from toolwire_schemas.json_schema.linear_regex import Graph, graph, is_cheap
 
 from . import edge_values as nasty
 from .document import matches
-from .formats import FORMATS
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
 
     from .all_of import Way
+
+
+# All hosts are of the domain that is reserved for examples: a tool that asks one of them reaches nobody.
+_LABEL = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=8)
+_HOST = st.lists(_LABEL, min_size=1, max_size=3).map(lambda labels: ".".join([*labels, "example"]))
+_PATH = st.lists(st.text("abcXYZ019-._~", max_size=5), max_size=3).map("/".join)
+_OFFSET = st.sampled_from(("Z", "+00:00", "-00:00", "+05:45", "-23:59"))
+_DATES = st.dates(dt.date(1, 1, 1), dt.date(9999, 12, 31)).map(dt.date.isoformat)
+_TIMES = st.builds("{}{}".format, st.times().map(dt.time.isoformat), _OFFSET)
+_DURATIONS = st.builds("P{}DT{}H{}S".format, *[st.integers(0, 400)] * 3)
+_URIS = st.builds("https://{}/{}".format, _HOST, _PATH)
+_POINTERS = st.lists(st.sampled_from(("", "a", "0", "~0", "~1", "é"))).map(
+    lambda steps: "".join("/" + step for step in steps)
+)
+
+FORMATS: dict[str, st.SearchStrategy[str]] = {
+    "date": _DATES,
+    "date-time": st.builds("{}T{}".format, _DATES, _TIMES),
+    "time": _TIMES,
+    "duration": _DURATIONS,
+    "email": st.builds("{}@{}".format, _LABEL, _HOST),
+    "idn-email": st.builds("{}é@{}".format, _LABEL, _HOST),
+    "hostname": _HOST,
+    "idn-hostname": _HOST,
+    "ipv4": st.ip_addresses(v=4).map(str),
+    "ipv6": st.ip_addresses(v=6).map(str),
+    "uri": _URIS,
+    "iri": _URIS,
+    "uri-reference": st.one_of(_PATH, _URIS),
+    "iri-reference": st.one_of(_PATH, _URIS),
+    "uri-template": st.builds("{}{{?q}}".format, _URIS),
+    "uuid": st.uuids().map(str),
+    "json-pointer": _POINTERS,
+    "relative-json-pointer": st.builds("{}{}".format, st.integers(0, 20), _POINTERS),
+    "regex": st.sampled_from(("", "a", "^[a-z]+$", "(a|b)*")),
+}
+
 
 _SOME = 500
 """Characters of a text that Hypothesis makes for a pattern, and many times the usual."""

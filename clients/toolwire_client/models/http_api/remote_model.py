@@ -25,7 +25,7 @@ from .api_key import key_from
 from .capability_fallback import concessions
 from .chat_completions import ChatCompletions
 from .endpoint import Endpoint, address
-from .retries import Retries
+from .error_responses import Retries
 from .vendors import Preset, preset_called
 from .wire_format import Asked, Form, Wire, entries_of
 

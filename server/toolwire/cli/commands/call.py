@@ -13,8 +13,7 @@ from ...loading import targets as load
 from ..agent_options import person
 from ..open_client import client_of, limit_of
 from ..options import JSON, SET, Option, seconds
-from ..output import ProgressLine, Style, holds_data, result
-from ..printing import as_json, complain, remark, say
+from ..output import ProgressLine, Style, as_json, complain, holds_data, remark, result, say
 from . import Command
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from ...errors import Failed, UsageError
 from ..check_report import as_text, cases_table, replayed
 from ..open_client import client_of, command_of
 from ..options import JSON, SET, Option, count, one_of, seconds, whole_number
-from ..output import ProgressLine, Style
-from ..printing import say
+from ..output import ProgressLine, Style, say
 from . import Command
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ..host_config.jsonc_edit import NotJson
 from ..host_config.safe_write import NotRewritten, rewrite
 from ..open_client import connected
 from ..options import Option, variable
-from ..printing import remark, say
+from ..output import remark, say
 from . import Command
 from .serve import COMMAND as SERVE
 from .serve import name_of

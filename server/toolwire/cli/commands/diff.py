@@ -19,7 +19,7 @@ from ...errors import Failed, UsageError
 from ..diff_report import Kind, Listed, Report, written
 from ..open_client import connected, limit_of, own_command
 from ..options import Option, one_of, seconds
-from ..printing import say
+from ..output import say
 from . import Command
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import UsageError
 from ..open_client import client_of, limit_of
 from ..options import JSON, SET, Option, one_of, seconds
-from ..output import Style, findings_table, readiness_table, tools_table, width
-from ..printing import as_json, remark, say
+from ..output import Style, as_json, findings_table, readiness_table, remark, say, tools_table, width
 from . import Command
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from toolwire_tools.did_you_mean import unknown
 from ...errors import UsageError
 from ..open_client import client_of
 from ..options import SET, Option
-from ..output import Style, table, width
-from ..printing import say
+from ..output import Style, say, table, width
 from . import Command
 
 if TYPE_CHECKING:

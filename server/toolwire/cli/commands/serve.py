@@ -148,7 +148,7 @@ def name_of(targets: list[str]) -> str:
 
 def _refuse(sentence: str) -> NoReturn:
     """End the process though a module that was loaded may have started threads that never end."""
-    from ..printing import remark
+    from ..output import remark
 
     remark(sentence)
     sys.stderr.flush()

@@ -129,7 +129,7 @@ def _class_at(place: str) -> Any:
     module, _, name = place.rpartition(".")
     # Settings that were written for Lagent name its own modules.
     if module.startswith("lagent.hooks"):
-        module = f"{__package__}.hooks"
+        module = f"{__package__}.messages"
     if not module or module.partition(".")[0] == "lagent" or place in _classes:
         return get_tool_cls(place if place in _classes else name)
     found = getattr(importlib.import_module(module), name, None)

@@ -1,0 +1,245 @@
+"""The rooms of each package stand in one order: a file imports only from its own room and from rooms below it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SHELVES = {"toolwire_schemas": "schemas", "toolwire_tools": "tools", "toolwire": "server", "toolwire_client": "clients"}
+MAX_FILES = 14
+
+# The rooms of each package, the lowest first. A room is a folder or a file; the longest name that fits decides. What
+# stands on one line are rooms of equal height, none of which imports another.
+ROOMS: dict[str, list[str]] = {
+    "toolwire_schemas": [
+        "language output misplaced_names",
+        "wire cases",
+        "json_schema",
+        "published",
+        "lint",
+        "dialects",
+        "compare",
+        "toolwire_schemas",
+    ],
+    "toolwire_tools": [
+        "errors byte_sizes did_you_mean processes",
+        "content",
+        "context",
+        "schema",
+        "options",
+        "signature",
+        "results",
+        "tool",
+        "discovery",
+        "decorator",
+        "actions",
+        "toolconfig",
+        "steps",
+        "env",
+        "bundled.requirements bundled.settings bundled.temp_folders",
+        "bundled.web bundled.files bundled.python_interpreter",
+        "bundled",
+        "bundled.availability",
+        "lagent",
+        "toolwire_tools",
+    ],
+    "toolwire": [
+        "errors log timers startup",
+        "settings",
+        "protocol",
+        "runtime isolation",
+        "transport",
+        "server",
+        "loading",
+        "worker",
+        "toolwire",
+        "cli",
+        "cli.host_config",
+        "cli.commands",
+        "cli.main",
+        "__main__",
+    ],
+    "toolwire_client": [
+        "errors validation",
+        "protocol",
+        "waiting",
+        "transport",
+        "session",
+        "settings",
+        "host_config async_client",
+        "client",
+        "connect",
+        "servers",
+        "react.prompts",
+        "react",
+        "models.errors",
+        "models.model",
+        "models.http_api models.testing models.arithmetic",
+        "models",
+        "toolbox",
+        "agent",
+        "instructions groot",
+        "terminal",
+        "contract.report",
+        "contract.values",
+        "contract.cases",
+        "contract.fuzz",
+        "contract.baseline contract.junit",
+        "contract.check",
+        "contract.pytest_support",
+        "contract",
+        "toolwire_client",
+    ],
+}
+
+# Imports against that order, by file, that are still to be removed.
+GAPS = frozenset(
+    (
+        "toolwire.cli.help -> toolwire.cli.commands",
+        "toolwire.isolation.isolated_tool -> toolwire.loading.reload",
+        "toolwire.isolation.pool -> toolwire.isolation.isolated_tool",
+        "toolwire.isolation.worker_process -> toolwire.isolation.isolated_tool",
+        "toolwire.log -> toolwire.protocol.call",
+        "toolwire.protocol.call -> toolwire.protocol.elicitation",
+        "toolwire.protocol.slow_path -> toolwire.protocol.server_protocol",
+        "toolwire.runtime.event_loop -> toolwire.transport.watchdog",
+        "toolwire.runtime.session -> toolwire.transport.watchdog",
+        "toolwire.runtime.stall_monitor -> toolwire.runtime.worker_pool",
+        "toolwire.runtime.worker_pool -> toolwire.transport.watchdog",
+        "toolwire.server -> toolwire",
+        "toolwire.settings -> toolwire.protocol.server_protocol",
+        "toolwire.settings -> toolwire.runtime.worker_pool",
+        "toolwire.settings -> toolwire.runtime.writer",
+        "toolwire_client.agent.agent_tool -> toolwire_client.agent.agent",
+        "toolwire_client.contract.cases.probe_calls -> toolwire_client.contract.cases.server_facts",
+        "toolwire_client.contract.cases.server_facts -> toolwire_client.contract.sdks",
+        "toolwire_client.contract.check -> toolwire_client.contract.sdks",
+        "toolwire_client.react.prompts -> toolwire_client.react.feedback",
+        "toolwire_client.waiting.base -> toolwire_client.session.connection",
+        "toolwire_client.waiting.blocking -> toolwire_client.session.connection",
+        "toolwire_client.waiting.event_loop -> toolwire_client.session.connection",
+        "toolwire_schemas.wire.content_length -> toolwire_schemas.wire.framing",
+        "toolwire_tools.actions.action_calls -> toolwire_tools.actions.base",
+        "toolwire_tools.actions.api -> toolwire_tools.actions.base",
+        "toolwire_tools.actions.base -> toolwire_tools.bundled.chinese",
+        "toolwire_tools.actions.builtin -> toolwire_tools.actions.base",
+        "toolwire_tools.actions.executor -> toolwire_tools.actions.base",
+        "toolwire_tools.actions.executor -> toolwire_tools.actions.serving",
+        "toolwire_tools.actions.metaclass -> toolwire_tools.actions.base",
+        "toolwire_tools.actions.metaclass -> toolwire_tools.lagent",
+        "toolwire_tools.actions.parsers -> toolwire_tools.actions.base",
+        "toolwire_tools.actions.registry -> toolwire_tools.actions.base",
+        "toolwire_tools.actions.registry -> toolwire_tools.bundled",
+        "toolwire_tools.actions.serving -> toolwire_tools.actions.base",
+        "toolwire_tools.actions.serving -> toolwire_tools.bundled.chinese",
+        "toolwire_tools.bundled.calculator.format -> toolwire_tools.bundled.calculator",
+        "toolwire_tools.bundled.clock.datetimes -> toolwire_tools.bundled.clock",
+        "toolwire_tools.bundled.files.listing -> toolwire_tools.bundled.files",
+        "toolwire_tools.bundled.files.searching -> toolwire_tools.bundled.files",
+        "toolwire_tools.bundled.files.writing -> toolwire_tools.bundled.files",
+        "toolwire_tools.context.elicitation -> toolwire_tools.signature.arguments",
+        "toolwire_tools.context.elicitation -> toolwire_tools.signature.signature",
+        "toolwire_tools.decorator -> toolwire_tools.lagent",
+        "toolwire_tools.env.env -> toolwire_tools.lagent",
+        "toolwire_tools.lagent -> toolwire_tools",
+        "toolwire_tools.steps.step_tool -> toolwire_tools.steps.executor",
+        "toolwire_tools.tool -> toolwire_tools.lagent",
+        "toolwire_tools.toolconfig.model -> toolwire_tools.steps.configured_tool",
+    )
+)
+
+
+class Import(NamedTuple):
+    importer: str
+    line: int
+    imported: str
+
+    def __str__(self) -> str:
+        return f"{self.importer}:{self.line} imports {self.imported}"
+
+
+def modules() -> dict[str, Path]:
+    """Every module of ours by its dotted name."""
+    found = {}
+    for package, shelf in SHELVES.items():
+        for path in (ROOT / shelf / package).rglob("*.py"):
+            parts = path.relative_to(ROOT / shelf).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imports_of(module: str) -> Iterator[Import]:
+    """What *module* imports of ours, wherever in the file: at the top, in functions, for type checkers."""
+    path = MODULES[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            names = [f"{base}.{alias.name}" if f"{base}.{alias.name}" in MODULES else base for alias in node.names]
+        else:
+            continue
+        for name in dict.fromkeys(names):
+            if name in MODULES and name != module:
+                yield Import(module, node.lineno, name)
+
+
+def height(module: str) -> tuple[int, str]:
+    """The floor of a module's room, and the room."""
+    package, _, rest = module.partition(".")
+    floors = {room: floor for floor, line in enumerate(ROOMS[package]) for room in line.split()}
+    place = rest.split(".") if rest else [package]
+    while place:
+        room = ".".join(place)
+        if room in floors:
+            return floors[room], room
+        place.pop()
+    raise AssertionError(f"{module} is in no room of tests/test_rooms.py")
+
+
+def upward() -> list[Import]:
+    """Every import from a room to one that is not below it."""
+    found = []
+    for module in sorted(MODULES):
+        for each in imports_of(module):
+            if each.imported.partition(".")[0] == module.partition(".")[0]:
+                own, other = height(module), height(each.imported)
+                if own[1] != other[1] and other[0] >= own[0]:
+                    found.append(each)
+    return found
+
+
+def test_no_file_imports_from_a_higher_room() -> None:
+    wrong = [each for each in upward() if f"{each.importer} -> {each.imported}" not in GAPS]
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_no_known_gap_is_closed_already() -> None:
+    assert GAPS <= {f"{module} -> {each.imported}" for module in MODULES for each in imports_of(module)}
+
+
+def test_no_two_files_import_each_other_however_far_apart() -> None:
+    needs = {
+        module: {each.imported for each in imports_of(module) if f"{module} -> {each.imported}" not in GAPS}
+        for module in MODULES
+    }
+    while free := [module for module, others in needs.items() if not others & needs.keys()]:
+        for module in free:
+            del needs[module]
+    assert not needs, f"in a circle, or above one: {sorted(needs)}"
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES.values()}), ids=lambda path: path.name)
+def test_a_folder_holds_few_files(folder: Path) -> None:
+    files = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]
+    assert len(files) <= MAX_FILES, f"{folder.relative_to(ROOT)}: {len(files)} files"

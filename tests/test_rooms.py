@@ -225,7 +225,7 @@ def test_no_file_imports_from_a_higher_room() -> None:
 
 
 def test_no_known_gap_is_closed_already() -> None:
-    assert GAPS <= {f"{module} -> {each.imported}" for module in MODULES for each in imports_of(module)}
+    assert {f"{module} -> {each.imported}" for module in MODULES for each in imports_of(module)} >= GAPS
 
 
 def test_no_two_files_import_each_other_however_far_apart() -> None:

@@ -133,13 +133,34 @@ def test_time_is_a_budget(backend: str) -> None:
     assert "10 seconds" in outcome.reason
 
 
+class Slow(Clock):
+    """A clock that stands still except while a model replies."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def seconds(self) -> float:
+        return self.now
+
+    def reply_after(self, seconds: float, reply: str) -> str:
+        self.now += seconds
+        return reply
+
+
 def test_no_call_is_begun_when_the_time_is_over(backend: str) -> None:
-    tools = Tools()
-    outcome = answer(
-        backend, agent([act("add", a=1, b=1), "?"], tools.both(), budgets=Budgets(seconds=2), clock=Ticking())
-    )
+    # Only the reply takes time: how often the agent reads its clock while it starts is not what this is about.
+    tools, clock = Tools(), Slow()
+    model = ScriptedModel(lambda asked: clock.reply_after(2, act("add", a=1, b=1)))
+    outcome = answer(backend, Agent(model, tools.both(), budgets=Budgets(seconds=2), clock=clock))
     assert tools.calls == []
     assert of(CallFinished, outcome.transcript)[0].success is False
+    assert outcome.status == "budget"
+
+
+def test_the_time_of_the_first_question_includes_the_listing_of_the_tools(backend: str) -> None:
+    # By this clock the start, the list and the question are a second each.
+    outcome = answer(backend, agent([act("add", a=1, b=1), "?"], budgets=Budgets(seconds=2), clock=Ticking()))
+    assert of(CallFinished, outcome.transcript) == []
     assert outcome.status == "budget"
 
 

@@ -198,7 +198,7 @@ def test_the_guard_is_one_small_process_that_ends_with_the_server(tmp_path: Path
         copy = int((tmp_path / "copy").read_text())
         try:
             (guard,) = set(process.ask(call("children"))["result"]["structuredContent"]["result"]) - {copy}
-            assert b"guard.py" in Path(f"/proc/{guard}/cmdline").read_bytes()
+            assert b"watchdog_process.py" in Path(f"/proc/{guard}/cmdline").read_bytes()
             process.popen.kill()
             process.wait()
 

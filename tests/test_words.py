@@ -1,0 +1,180 @@
+"""Docs, messages, docstrings and comments use plain technical English: none of the words and phrases listed here.
+
+Older texts still have some of them. `old_words.txt` holds their number for each file, and that may only fall:
+`python tests/test_words.py` prints every place and writes the numbers anew, but none that is higher than before.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+NUMBERS = Path(__file__).with_name("old_words.txt")
+
+# The pattern of a word with what to write instead. Where the first letter is upper case, a sentence starts there.
+WORDS = {
+    r"told|hears": "report, notify or receive; code is not told and hears nothing",
+    r"whoever|nobody|somebody|nobody's|somebody's": "name the caller, client, user or thread",
+    r"(?:is|are|was|were) none": "say what is missing: 'if there is no X', 'X is not a Y'",
+    r"meanwhile": "'at the same time', 'while X'",
+    r"mend(?:s|ed|ing)?": "fix",
+    r"(?:comes?|came) to": "is, results in, reaches",
+    r"(?:stands?|stood) for": "means, represents, replaces",
+    r"of ours": "Toolwire's, this project's",
+    r"dear|dearer|dearest|dearly": "expensive",
+    r"beside": "in addition to, next to, and",
+    r"so many": "'at most N', 'the number of'",
+    r"(?-i:What) (?:is|was|are|were|has|have|had|comes|came|goes|an?|the|it|they|we|some|each|no) [^]?\n]*[.;:,]": (
+        "the subject of a sentence is a thing: 'The arguments that …', 'Messages that …'"
+    ),
+}
+# Phrases of old pages and help texts that the words above do not cover.
+PHRASES = (
+    "after the stroke",
+    "costs you all",
+    "for a host that is quick",
+    "found out by trying",
+    "goes on later",
+    "if nothing is said",
+    "is unknown; known here",
+    "knows what is known",
+    "left out before an argument",
+    "may be left out, and",
+    "no module, file, bundled or installed",
+    "of what *must* be",
+    "only to say more about",
+    "sees a handful of variables",
+    "so that a test can ask",
+    "starts before a host notices",
+    "the way through the source",
+    "what agents want again and again",
+    "what is found elsewhere",
+    "what more some features need",
+    "works with what there is",
+)
+PATTERN = re.compile(
+    "|".join((*(rf"\b(?:{word})" + (r"\b" if word[-1] != "]" else "") for word in WORDS), *map(re.escape, PHRASES))),
+    re.IGNORECASE,
+)
+
+
+class Finding(NamedTuple):
+    file: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.text!r}"
+
+
+def pages() -> Iterator[Path]:
+    yield from ROOT.glob("*.md")
+    for folder in ("docs", "examples", "tests", *SOURCES):
+        yield from (ROOT / folder).rglob("*.md")
+
+
+SOURCES = ("schemas", "tools", "server", "clients", "tests/support")
+
+
+def sources() -> Iterator[Path]:
+    for folder in SOURCES:
+        yield from (ROOT / folder).rglob("*.py")
+
+
+def prose_of_page(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a page that are no code, and their numbers."""
+    is_code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            is_code = not is_code
+        elif not is_code:
+            yield number, re.sub(r"`[^`]*`", "`code`", line)
+
+
+def prose_of_source(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the comments, docstrings and messages of a source file with the numbers of their lines."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
+            for number, line in enumerate(node.value.split("\n"), node.lineno):
+                yield min(number, node.end_lineno or number), line
+
+
+def findings_in(path: Path) -> list[Finding]:
+    text = path.read_text("utf-8")
+    prose = prose_of_source(text) if path.suffix == ".py" else prose_of_page(text)
+    name = path.relative_to(ROOT).as_posix()
+    return [Finding(name, line, found[0]) for line, words in prose for found in PATTERN.finditer(words)]
+
+
+def allowed() -> dict[str, int]:
+    lines = (line.split(maxsplit=1) for line in NUMBERS.read_text("utf-8").splitlines())
+    return {file: int(number) for number, file in lines}
+
+
+ALLOWED = allowed() if NUMBERS.exists() else {}
+
+
+def test_no_text_has_more_words_of_the_old_style_than_before() -> None:
+    problems = []
+    for path in (*pages(), *sources()):
+        found = findings_in(path)
+        most = ALLOWED.get(path.relative_to(ROOT).as_posix(), 0)
+        if len(found) > most:
+            problems += [f"{found[0].file}: {len(found)} findings, at most {most}", *map(str, found)]
+    assert not problems, "\n".join((*problems, "If a file was moved, run: python tests/test_words.py"))
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ('def run() -> None:\n    """Whoever calls is\n    told of it."""', 2),
+        ("x = 1  # nobody needs it", 1),
+        ('raise ValueError(f"{name}: unless that is mended")', 1),
+        ('TEXT = """\nWhat is sent, is read.\n"""', 2),
+    ],
+)
+def test_a_word_is_found_in_docstrings_comments_and_messages(source: str, line: int) -> None:
+    assert line in {number for number, prose in prose_of_source(source) if PATTERN.search(prose)}
+
+
+@pytest.mark.parametrize("text", ["```\nnobody\n```", "The option `beside` exists.", "## What is a tool?", "amended"])
+def test_code_questions_and_longer_words_are_no_findings(text: str) -> None:
+    assert [prose for _, prose in prose_of_page(text) if PATTERN.search(prose)] == []
+
+
+def write_numbers() -> int:
+    """Write the numbers of all files, and return 1 if one of them has risen.
+
+    The number of a file that was moved goes with it: what a removed file was allowed is free for a new one.
+    """
+    found = {path.relative_to(ROOT).as_posix(): findings_in(path) for path in (*pages(), *sources())}
+    free = sum(number for file, number in ALLOWED.items() if file not in found)
+    new = sum(len(list_) for file, list_ in found.items() if file not in ALLOWED)
+    risen = False
+    numbers = {}
+    for file, list_ in sorted(found.items()):
+        most = ALLOWED.get(file, len(list_) if new <= free or not ALLOWED else 0)
+        numbers[file] = min(most, len(list_))
+        if len(list_) > most:
+            risen = True
+            print(f"{file}: {len(list_)} findings, at most {most}")
+        print(*list_, sep="\n", end="\n" if list_ else "")
+    NUMBERS.write_text("".join(f"{number} {file}\n" for file, number in numbers.items() if number), "utf-8")
+    print(f"{sum(numbers.values())} findings in {sum(map(bool, numbers.values()))} files")
+    return int(risen)
+
+
+if __name__ == "__main__":
+    sys.exit(write_numbers())

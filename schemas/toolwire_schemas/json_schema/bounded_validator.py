@@ -108,7 +108,8 @@ def _faults(kind: Any, schema: Any) -> list[Any]:
 
 
 def _is_known(kind: Any) -> bool:
-    return any(draft in kind.META_SCHEMA["$id"] for draft in ("draft-07", "2019-09", "2020-12"))
+    # Drafts 3 and 4 have an `id` instead.
+    return any(draft in kind.META_SCHEMA.get("$id", "") for draft in ("draft-07", "2019-09", "2020-12"))
 
 
 def _first(most: int, errors: Iterator[Any]) -> list[Any]:
@@ -157,13 +158,18 @@ def _check_names(schema: Any) -> None:
 
 
 def _dialect(schema: Any, default: Any) -> Any:
-    """The validator of the draft that *schema* names, or else the *default*."""
+    """Return jsonschema's validator for the draft that *schema* names, or else the *default*."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import validator_for
 
     named = schema.get("$schema") if isinstance(schema, dict) else None
     default = default or Draft202012Validator
-    return validator_for({"$schema": named}, default=default) if isinstance(named, str) else default
+    if not isinstance(named, str):
+        return default
+    try:
+        return validator_for({"$schema": named}, default=default)
+    except ValueError as error:  # urllib cannot parse it
+        raise CannotJudge(f"its $schema is no URI: {error}") from None
 
 
 @cache

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.schema_pairs import pairs
 from support.tool_entry_strategies import ENTRIES
-from toolwire_schemas.compare import BadList, between
-from toolwire_schemas.compare import subset as verdict
+from toolwire_schemas.compare import BadList, between, verdict
 
 INTEGER, NUMBER, STRING = {"type": "integer"}, {"type": "number"}, {"type": "string"}
 NONE = msgspec.UNSET

@@ -123,7 +123,6 @@ GAPS = frozenset(
         "toolwire_client.waiting.base -> toolwire_client.session.connection",
         "toolwire_client.waiting.blocking -> toolwire_client.session.connection",
         "toolwire_client.waiting.event_loop -> toolwire_client.session.connection",
-        "toolwire_schemas.wire.content_length -> toolwire_schemas.wire.framing",
         "toolwire_tools.actions.action_calls -> toolwire_tools.actions.base",
         "toolwire_tools.actions.api -> toolwire_tools.actions.base",
         "toolwire_tools.actions.base -> toolwire_tools.bundled.chinese",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolwire_schemas.wire.framing import DEFAULT_MAX_MESSAGE_BYTES
+from toolwire_schemas.wire.frames import DEFAULT_MAX_MESSAGE_BYTES
 
 from .async_client import AsyncClient
 from .client import Client

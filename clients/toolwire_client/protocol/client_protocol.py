@@ -12,7 +12,7 @@ from typing import Any
 
 from toolwire_schemas.wire import codes, messages
 from toolwire_schemas.wire.codec import DecodingError, decode
-from toolwire_schemas.wire.framing import Fault, Frame
+from toolwire_schemas.wire.frames import Fault, Frame
 
 from .events import (
     Answer,

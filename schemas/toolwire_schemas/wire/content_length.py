@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .framing import BOM, DEFAULT_MAX_MESSAGE_BYTES, KEPT_BYTES, Fault, Frame, oversize
+from .frames import BOM, DEFAULT_MAX_MESSAGE_BYTES, KEPT_BYTES, Fault, Frame, oversize
 
 # A header field name at the start of a line: where to go on after a header block or a length was wrong.
 # Its line end cannot stand inside a JSON string and its text not outside of one, so in the body of a

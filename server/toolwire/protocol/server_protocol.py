@@ -37,7 +37,7 @@ from .elicitation import Asked, Reply, Response, can_ask, check_can_ask, input_r
 from .in_flight import Ledger
 
 if TYPE_CHECKING:
-    from toolwire_schemas.wire.framing import Frame
+    from toolwire_schemas.wire.frames import Frame
     from toolwire_schemas.wire.messages import Id
 
     from .catalog import Catalogue

@@ -20,7 +20,7 @@ from jsonrpcserver.sentinels import NODATA
 from msgspec import UNSET
 from toolwire_schemas.wire.codec import DecodingError, decode
 from toolwire_schemas.wire.codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
-from toolwire_schemas.wire.framing import Fault
+from toolwire_schemas.wire.frames import Fault
 
 from .. import log
 from ..errors import RequestError
@@ -28,7 +28,7 @@ from .call import Request
 from .elicitation import Response
 
 if TYPE_CHECKING:
-    from toolwire_schemas.wire.framing import Frame
+    from toolwire_schemas.wire.frames import Frame
     from toolwire_schemas.wire.messages import Id
 
     from .call import Batch

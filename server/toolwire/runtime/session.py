@@ -30,7 +30,7 @@ from .worker_pool import Answers, Workers
 from .writer import Outlet, Write
 
 if TYPE_CHECKING:
-    from toolwire_schemas.wire.framing import Frame
+    from toolwire_schemas.wire.frames import Frame
     from toolwire_tools.tool import Gate
 
     from ..protocol.catalog import Catalogue

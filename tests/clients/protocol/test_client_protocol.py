@@ -20,7 +20,7 @@ from toolwire_client.protocol.events import (
     Withdrawn,
 )
 from toolwire_schemas.wire.codec import decode
-from toolwire_schemas.wire.framing import Fault
+from toolwire_schemas.wire.frames import Fault
 
 
 def receive(text: str) -> list[Any]:

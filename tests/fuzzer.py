@@ -41,10 +41,10 @@ class Failed(Exception):
 def parsers() -> dict[str, Parser]:
     """Every parser, by name."""
     from toolwire.cli.host_config.jsonc_edit import NotJson, parse, with_member
-    from toolwire_client.models.http_api.reasoning import Thoughts
+    from toolwire_client.models.http_api.reasoning import ReasoningSplitter
     from toolwire_client.models.http_api.sse import Events
     from toolwire_client.react import DoubaoProtocol, ModelReply, NativeProtocol, StructuredProtocol
-    from toolwire_client.react.feedback import Unreadable
+    from toolwire_client.react.prompts import Unreadable
     from toolwire_client.react.tool_lookup import Tools
     from toolwire_schemas.wire.framing import AutoFraming
     from toolwire_tools import ConfigError, InstructionError, parse_instruction
@@ -66,7 +66,7 @@ def parsers() -> dict[str, Parser]:
 
     def thoughts(text: str) -> None:
         for size in (len(text) or 1, 100):
-            reader = Thoughts()
+            reader = ReasoningSplitter()
             for at in range(0, len(text), size):
                 reader.feed(text[at : at + size])
             reader.finish()

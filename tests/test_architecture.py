@@ -103,7 +103,7 @@ WRITERS = {
 
 def _written_directly(tree: ast.AST) -> Iterator[str]:
     """Calls that write to a standard stream, or hand one to what is not known to write safely."""
-    safe = {"Output", "Style", "ProgressLine", "PlainFace", "JsonFace", "isinstance"}
+    safe = {"Output", "Style", "ProgressLine", "PlainRenderer", "JsonRenderer", "isinstance"}
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue

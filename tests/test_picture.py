@@ -12,7 +12,7 @@ from toolwire.cli.commands.demo import EXAMPLE
 from toolwire_client import connect
 from toolwire_client.agent import Agent, Approvals
 from toolwire_client.models import ArithmeticModel
-from toolwire_client.terminal.rich_renderer import RichFace
+from toolwire_client.terminal.rich_renderer import RichRenderer
 
 PICTURE = Path(__file__).parents[1] / "docs" / "ask.svg"
 QUESTION = "How much is 12 * (3 + 4)?"
@@ -47,7 +47,7 @@ def drawn() -> str:
     console = Console(
         file=io.StringIO(), record=True, width=88, force_terminal=True, color_system="truecolor", no_color=False
     )
-    face = RichFace(console, moves=False)
+    face = RichRenderer(console, moves=False)
     console.print(Text(COMMAND, style="bold"))
     with connect([sys.executable, "-m", "toolwire", "serve", EXAMPLE]) as client:
         for event in Agent(ArithmeticModel(), client, approval=Approvals(trust_hints=True)).run_sync(QUESTION):

@@ -12,12 +12,13 @@ from anyio.from_thread import start_blocking_portal
 from ..models.model import as_model
 from ..react import Limits, StructuredProtocol
 from ..toolbox import AsyncToolbox
+from .agent_tool import AgentTool
 from .approvals import approvals
-from .effects import Performing
+from .effects import Effects
 from .events import Started
-from .model_messages import words
-from .replay import FromRecord, Record, replayed
-from .run_state import Budgets, Course
+from .model_messages import model_message
+from .replay import Record, RecordedEffects, replayed
+from .run_state import Budgets, RunState
 from .session import Clock, Session
 from .transcript import Transcript, load, loaded
 from .user import User
@@ -26,39 +27,36 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 
     from ..react import Protocol
-    from .agent_tool import AgentTool
     from .approvals import Approvals, OnApproval
-    from .effects import Performer
     from .events import OnLive, Outcome, Recorded
     from .trimming import Trim
     from .user import OnUser
 
 
 TOOL_SECONDS = 300.0
-"""How long a call may take, unless an agent is told otherwise: longer than most take, and not for ever."""
+"""Default limit of a call: longer than most tools take, but not endless."""
 
 
 class Agent:
     """Answers questions with *model*, which uses *tools*.
 
-    *model* is whatever `as_model` takes. *tools* are whatever a `Toolbox` takes, and a toolbox or client itself, those
-    of `with` as well as those of `async with`. *protocol* is the structured one in *language* unless you give another;
-    *instructions* are what the model is told besides. *tool_seconds* limits each call, or those of tools whose names
-    match a pattern, the first that does; `None` lets them take as long as they like.
+    *model* is anything that `as_model` takes, *tools* anything that a `Toolbox` takes, or a toolbox or client itself.
+    *protocol* defaults to the structured one in *language*, with *instructions* added to its prompt. *tool_seconds*
+    limits each call, or maps patterns of tool names to limits (the first match counts); `None` sets no limit.
 
-    *approval* is asked before a tool is called that may change something, or it is `Approvals`. Without it, functions
-    of this process run unless they are marked destructive, and tools of servers are refused. *on_ask* is asked what the
-    model wants to know from the user, with a `Question` as tools ask it, and returns text, a dict with `answer`, or a
-    `NoAnswer`; so one function serves `connect(on_ask=)` as well. Without it the run pauses (`needs_input`), or with
-    `nobody="tell"` the model is told that there is no user.
+    *approval* is called before a tool that may change something, or is an `Approvals`. Without it, functions of this
+    process run unless they are marked destructive, and tools of servers are refused. *on_ask* receives the model's
+    questions to the user as a `Question` and returns text, a dict with `answer`, or a `NoAnswer`, so the same function
+    serves `connect(on_ask=)`. Without it the run pauses (`needs_input`); with `nobody="tell"` the model is told that
+    there is no user.
 
-    *transcript* is a file to which all events are added as they happen, of one session at a time. *trim* is given the
-    messages that are to be sent, and returns those that really are: fewer, for a model that cannot take all. *name* and
-    *description* are what the agent is called as a tool of another.
+    *transcript* is a file to which each event is added, by one session at a time. *trim* receives the messages before
+    each request and returns those to send, for models with a short context. *name* and *description* describe the
+    agent as a tool.
 
     Raises:
-        NotAModel: if *model* is none.
-        TypeError: if something among *tools* is none.
+        NotAModel: if *model* is not a model.
+        TypeError: if one of *tools* is not a tool.
         ValueError: if there are no prompts in *language*, or `trust_hints` names none of the *tools*.
     """
 
@@ -89,7 +87,7 @@ class Agent:
         self._model = as_model(model)
         self._protocol = protocol or StructuredProtocol(language, instructions=instructions)
         self._tools = tools
-        AsyncToolbox(tools)  # what is no tool is refused here; each session has a toolbox with its own user
+        AsyncToolbox(tools)  # only to refuse wrong tools now: each session has a toolbox with its own user
         self._limits = limits
         self._budgets = budgets or Budgets()
         self._tool_seconds = tool_seconds
@@ -104,30 +102,27 @@ class Agent:
     # --- asking ---
 
     async def run(self, question: str, *, on_live: OnLive | None = None) -> AsyncGenerator[Recorded, None]:
-        """Answer a question, and tell what happens; the last event is `Ended`. *on_live* hears what goes on between."""
+        """Answer a question and yield the events, `Ended` last. *on_live* receives text and progress between them."""
         async with aclosing(self.session(on_live=on_live).run(question)) as events:
             async for event in events:
                 yield event
 
     async def answer(self, question: str, *, on_live: OnLive | None = None) -> Outcome:
-        """Return what a question comes to."""
+        """Return the outcome of a question."""
         return await self.session(on_live=on_live).answer(question)
 
     def run_sync(self, question: str, *, on_live: OnLive | None = None) -> Iterator[Recorded]:
-        """As `run`, for code without an event loop; on an event loop of its own, in a thread of its own."""
-        return stepped(lambda: self.run(question, on_live=on_live))
+        """Run `run` on an event loop in its own thread, for synchronous code."""
+        return iterate_blocking(lambda: self.run(question, on_live=on_live))
 
     def answer_sync(self, question: str, *, on_live: OnLive | None = None) -> Outcome:
-        """As `answer`, for code without an event loop."""
+        """Run `answer` for synchronous code."""
         import anyio
 
         return anyio.run(lambda: self.answer(question, on_live=on_live))
 
     def session(self, *, on_live: OnLive | None = None, on_ask: OnUser | None = None) -> Session:
-        """Return a new exchange, for several questions of which each remembers those before it.
-
-        *on_ask* is asked instead of the agent's own.
-        """
+        """Return a new session, in which each question remembers those before it. *on_ask* replaces the agent's own."""
         return self._session((), on_live, on_ask)
 
     # --- transcripts ---
@@ -139,14 +134,14 @@ class Agent:
         on_live: OnLive | None = None,
         on_ask: OnUser | None = None,
     ) -> Session:
-        """Return the exchange that *transcript* is of, a file or its events; `go_on` goes on where it stopped.
+        """Return the session of *transcript*, a file or its events; its `go_on` continues where it stopped.
 
-        What happens from then on is added to this agent's own transcript, which should be the same file. A pending
-        question or approval is asked for again. A call that was interrupted may have taken effect: the model is told
-        so, and this call and identical ones need approval from then on, whatever the settings allow.
+        New events go to this agent's own transcript, which should be the same file. A pending question or approval is
+        asked again. An interrupted call may have taken effect: the model is told so, and this call and identical ones
+        need approval from then on, whatever the settings allow.
 
         Raises:
-            BrokenTranscript: if it is none.
+            BrokenTranscript: if it is not a transcript.
             OSError: if it cannot be read.
         """
         if not isinstance(transcript, str | os.PathLike):
@@ -164,45 +159,37 @@ class Agent:
         on_live: OnLive | None = None,
         on_ask: OnUser | None = None,
     ) -> Outcome:
-        """As `await resume(transcript).answer(question)`, for code without an event loop.
+        """Run `resume(transcript).answer(question)` for synchronous code.
 
         Raises:
             ValueError: if there is no *question* and the last one has been answered.
-            BrokenTranscript: as `resume`.
-            OSError: as `resume`.
+            BrokenTranscript, OSError: as `resume`.
         """
         import anyio
 
         return anyio.run(self.resume(transcript, on_live=on_live, on_ask=on_ask).answer, question)
 
     async def replay(self, transcript: str | os.PathLike[str] | Sequence[Recorded]) -> AsyncGenerator[Recorded, None]:
-        """Repeat a recorded exchange, without model, tools and persons, and tell what happens.
+        """Repeat a recorded session without model, tools and user, and yield its events, secrets hidden.
 
-        The agent's settings have to be those of then. Secrets are hidden in what is told, as in a transcript.
+        The agent must have the same settings as when it was recorded.
 
         Raises:
-            ReplayMissed: if anything else happens than did then.
-            BrokenTranscript: if *transcript* is none.
+            ReplayMissed: if an event differs from the record.
+            BrokenTranscript: if *transcript* is not a transcript.
             OSError: if it cannot be read.
         """
         record = Record(_events(transcript))
-        performer = FromRecord(record, trims=self._trim is not None)
-        async with aclosing(replayed(self._course(), performer, record)) as events:
+        effects = RecordedEffects(record, trims=self._trim is not None)
+        async with aclosing(replayed(self._new_state(), effects, record)) as events:
             async for event in events:
                 yield event
 
     # --- agents for agents ---
 
     def as_tool(self, name: str | None = None, description: str | None = None) -> AgentTool:
-        """Return this agent as a tool of others: it takes a `question`, and its result is the answer.
-
-        A `Toolbox`, and so another agent, takes it, an `Env`, and `toolwire serve`.
-        """
-        from .agent_tool import AgentTool
-
+        """Return this agent as a tool with one argument, `question`, for a `Toolbox`, an `Env` or `toolwire serve`."""
         return AgentTool(self, name or self.name, description or self.description)
-
-    # --- how ---
 
     def _session(
         self,
@@ -214,8 +201,8 @@ class Agent:
         end: int | None = None,
     ) -> Session:
         language = self._protocol.language.name
-        user = User(on_ask or self.on_ask, self._nobody, lambda kind: words(language, kind))
-        performer: Performer = Performing(
+        user = User(on_ask or self.on_ask, self._nobody, lambda kind: model_message(language, kind))
+        effects = Effects(
             self._model,
             AsyncToolbox(self._tools, on_ask=user.fill_in),
             approvals=self._approvals,
@@ -225,13 +212,13 @@ class Agent:
             on_live=on_live,
         )
         record = Transcript(self._transcript, end=end).add if self._transcript is not None else None
-        begin = Started(model=_told(self._model), protocol=f"{type(self._protocol).__name__}, {language}")
+        begin = Started(model=_model_name(self._model), protocol=f"{type(self._protocol).__name__}, {language}")
         return Session(
-            self._course(), performer, begin=begin, events=events, names=names, record=record, clock=self._clock
+            self._new_state(), effects, begin=begin, events=events, names=names, record=record, clock=self._clock
         )
 
-    def _course(self) -> Course:
-        return Course(
+    def _new_state(self) -> RunState:
+        return RunState(
             self._protocol,
             limits=self._limits,
             budgets=self._budgets,
@@ -245,14 +232,14 @@ def _events(transcript: str | os.PathLike[str] | Sequence[Recorded]) -> Sequence
 
 
 def _check_trust(names: bool | tuple[str, ...], tools: Any) -> None:
-    # Only keys count, which the user chose: a server could call itself like another one.
+    # Only the keys that the user chose count: a server could take the name of another one.
     known = tools if isinstance(tools, Mapping) else ()
     if not isinstance(names, bool) and (strange := [name for name in names if name not in known]):
         raise ValueError(f"trust_hints names {strange[0]!r}: give the agent's tools as a dict with that key")
 
 
-def _told(model: object) -> str:
-    """What a model calls itself, without an address in memory: as `model_from_name` knows it, if it has a `name`."""
+def _model_name(model: object) -> str:
+    """Return a model's `name`, by which `model_from_name` makes it, or its type; never an address in memory."""
     if isinstance(name := getattr(model, "name", None), str):
         return name
     kind, of = type(model).__name__, getattr(model, "model", None)
@@ -262,13 +249,13 @@ def _told(model: object) -> str:
 T = TypeVar("T")
 
 
-def stepped(begin: Callable[[], AsyncGenerator[T, None]]) -> Iterator[T]:
-    """Return what an asynchronous generator yields, which runs on an event loop in a thread of its own.
+def iterate_blocking(start: Callable[[], AsyncGenerator[T, None]]) -> Iterator[T]:
+    """Yield the values of an asynchronous generator that runs on an event loop in its own thread.
 
-    Whoever stops waiting, for instance by Ctrl-C, cancels what it does.
+    An exception while waiting, such as Ctrl-C, cancels the generator.
     """
     with start_blocking_portal() as portal:
-        events = begin()
+        events = start()
 
         async def step() -> T | None:
             return await anext(events, None)

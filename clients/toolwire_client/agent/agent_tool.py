@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..session.elicitation import NoAnswer, Question
 
 if TYPE_CHECKING:
-    from .agent import Agent
     from .events import Outcome
+    from .session import Session
+    from .user import OnUser
+
+
+class Sessions(Protocol):
+    """An agent as far as its tool needs it."""
+
+    on_ask: OnUser | None
+
+    def session(self, *, on_ask: OnUser | None = None) -> Session:
+        """Return a new session."""
 
 
 class NoAnswerFound(Exception):
-    """An agent that was asked as a tool came to no answer. The text says why."""
+    """An agent called as a tool found no answer. The text says why."""
 
 
 class AgentTool:
-    """*agent* as a tool: see `ToolLike`. It is an async function of one question as well.
+    """Makes *agent* a tool (see `ToolLike`), and an async function of one question.
 
-    What its tools may do is for the agent's own approvals; to ask it needs none. If it has no `on_ask`, its questions
-    go to whom the tools of the agent that asks it ask.
+    Calling it needs no approval; the agent's own approvals decide about its tools. Without an `on_ask` of its own, its
+    questions go to the user of the calling agent.
     """
 
     is_async = True
 
-    def __init__(self, agent: Agent, name: str, description: str) -> None:
+    def __init__(self, agent: Sessions, name: str, description: str) -> None:
         self.name = self.__name__ = name
         self.__doc__ = f"{description}\n\nArgs:\n    question: {_QUESTION}"
         self._agent = agent
@@ -37,7 +47,7 @@ class AgentTool:
         return outcome.result or ""
 
     def describe(self) -> dict[str, Any]:
-        """As `ToolLike.describe`."""
+        """Return the entry for `tools/list`."""
         return {
             "name": self.name,
             "description": self._description,
@@ -51,19 +61,19 @@ class AgentTool:
         }
 
     def call(self, arguments: dict[str, Any], caller: Any) -> dict[str, Any]:
-        """As `ToolLike.call`."""
+        """Refuse a synchronous call."""
         raise TypeError("an agent is called by call_async")
 
     async def call_async(self, arguments: dict[str, Any], caller: Any) -> dict[str, Any]:
-        """As `ToolLike.call_async`."""
+        """Answer the `question` in *arguments*; the result of a failed run is an error."""
         question = arguments.get("question")
         if not isinstance(question, str) or arguments.keys() != {"question"}:
-            raise TypeError(f"{self.name} takes one argument, question, which is text")
+            raise TypeError(f"{self.name} takes one argument, question, a string")
 
         async def ask(question: Question) -> dict[str, Any] | NoAnswer:
-            said = await caller.ask_async(question.message, question.schema)
-            content = said.get("content")
-            return content if isinstance(content, dict) else NoAnswer(said.get("action", "cancel"))
+            reply = await caller.ask_async(question.message, question.schema)
+            content = reply.get("content")
+            return content if isinstance(content, dict) else NoAnswer(reply.get("action", "cancel"))
 
         outcome = await self._agent.session(on_ask=self._agent.on_ask or ask).answer(question)
         if outcome.status not in ("answered", "unsolvable"):
@@ -75,5 +85,5 @@ _QUESTION = "What is to be found out or done, with everything that is needed for
 
 
 def _failure(outcome: Outcome) -> str:
-    said = f": {outcome.result}" if outcome.result else ""
-    return f"There is no answer ({outcome.status}{f', {outcome.reason}' if outcome.reason else ''}){said}"
+    result = f": {outcome.result}" if outcome.result else ""
+    return f"There is no answer ({outcome.status}{f', {outcome.reason}' if outcome.reason else ''}){result}"

@@ -1,4 +1,4 @@
-"""What an agent has to say to a model beside what the exchange itself says, in the languages of the prompts."""
+"""The agent's own sentences for the model, in the languages of the prompts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _WORDS = {
 }
 
 
-def words(language: str, kind: str, **details: str | int) -> str:
-    """Return the sentence of this *kind*, filled with *details*; in English, if nobody has written it in *language*."""
+def model_message(language: str, kind: str, **details: str | int) -> str:
+    """Return the sentence of this *kind*, filled with *details*; in English if *language* has none."""
     sentence = _WORDS.get(language, _WORDS["en"])[kind]
     return Template(sentence, optional=details).filled(**details)

@@ -10,6 +10,7 @@ from anyio.lowlevel import checkpoint
 
 from ..models.errors import NoReplyLeft
 from ..models.testing.replay import ReplayModel
+from .effects import Effects
 from .events import (
     NEVER,
     Approved,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
-    from .run_state import AskApproval, AskUser, Call, Course
+    from .run_state import AskApproval, AskUser, Call, RunState
 
 
 class ReplayMissed(Abandoned):
@@ -74,8 +75,8 @@ class Record:
         return ReplayMissed(f"event {self.place + 1} of the record is\n  {self.next!r}\nand now it is\n  {instead!r}")
 
 
-class FromRecord:
-    """A `Performer` who repeats what was done. With *trims*, messages are sent as they were then."""
+class RecordedEffects(Effects):
+    """`Effects` that repeats what was done. With *trims*, messages are sent as they were then."""
 
     def __init__(self, record: Record, *, trims: bool) -> None:
         self._record = record
@@ -83,24 +84,21 @@ class FromRecord:
         self._sent: list[dict[str, Any]] = []
 
     def kept_open(self) -> AbstractAsyncContextManager[None]:
-        """As `Performer.kept_open`: there is nothing to be opened."""
+        """As `Effects.kept_open`: there is nothing to be opened."""
         return nullcontext()
 
     async def tools(self, seconds: float | None) -> ToolsListed | None:
-        """As `Performer.tools`."""
         listed = self._record.next
         return listed if isinstance(listed, ToolsListed) else None
 
     async def trimmed(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """As `Performer.trimmed`."""
         asked = self._record.next
         if not self._trims or not isinstance(asked, ModelAsked):
             return messages
         self._sent = [*self._sent[: asked.kept], *asked.messages]
         return self._sent
 
-    async def model(self, course: Course, messages: list[dict[str, Any]], seconds: float | None) -> Recorded:
-        """As `Performer.model`."""
+    async def model(self, state: RunState, messages: list[dict[str, Any]], seconds: float | None) -> Recorded:
         event = await self._took(ModelReplied, ModelFailed)
         if not isinstance(event, ModelReplied):
             return event
@@ -111,15 +109,12 @@ class FromRecord:
             raise ReplayMissed(str(error)) from None
 
     async def user(self, step: AskUser) -> Recorded | None:
-        """As `Performer.user`."""
         return await self._took_or_paused(UserAnswered)
 
-    async def approval(self, course: Course, step: AskApproval) -> Recorded | None:
-        """As `Performer.approval`."""
+    async def approval(self, state: RunState, step: AskApproval) -> Recorded | None:
         return await self._took_or_paused(Approved, Refused)
 
-    async def call(self, course: Course, step: Call, aside: Callable[[Recorded], object]) -> Recorded:
-        """As `Performer.call`."""
+    async def call(self, state: RunState, step: Call, aside: Callable[[Recorded], object]) -> Recorded:
         while isinstance(event := self._record.next, ToolAsked | FormAnswered):
             aside(event)
         if event is None:
@@ -147,15 +142,13 @@ class RecordedClock(Clock):
         self._record = record
 
     def seconds(self) -> float:
-        """As `Clock.seconds`."""
         return (self.date() - NEVER).total_seconds()
 
     def date(self) -> datetime:
-        """As `Clock.date`."""
         return self._record.next.at if self._record.next else NEVER
 
 
-async def replayed(course: Course, performer: FromRecord, record: Record) -> AsyncGenerator[Recorded, None]:
+async def replayed(state: RunState, effects: RecordedEffects, record: Record) -> AsyncGenerator[Recorded, None]:
     """Repeat *record* in a new session, and tell what happens.
 
     Raises:
@@ -167,7 +160,7 @@ async def replayed(course: Course, performer: FromRecord, record: Record) -> Asy
         _interrupt(session, record.next)
 
     begin = next((event for event in record.events if isinstance(event, Started)), Started())
-    session = Session(course, performer, begin=begin, clock=RecordedClock(record), record=check)
+    session = Session(state, effects, begin=begin, clock=RecordedClock(record), record=check)
     told = 0
     while record.next is not None:
         async with aclosing(_part(session, record)) as events:

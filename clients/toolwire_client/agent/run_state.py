@@ -1,6 +1,6 @@
 """Where a run is, and what is to be done next. No I/O, and no clock but the time of the last event.
 
-Strategy. `apply` is the only thing that changes a course, and `next` only looks at it. A run that goes on, one that is
+Strategy. `apply` is the only thing that changes a state, and `next` only looks at it. A run that goes on, one that is
 taken up again and one that is repeated apply the same events, and so come to the same place.
 """
 
@@ -15,33 +15,9 @@ import msgspec
 from ..react import Conversation, FinalAnswer, Retry, Stop
 from ..react.messages import HIDDEN, Action, Ask, Error, stands_for
 from ..react.model_reply import Usage
+from . import events
 from .approvals import Allow, Refuse
-from .events import (
-    NEVER,
-    ActionChosen,
-    ApprovalAsked,
-    Approved,
-    CallFinished,
-    CallStarted,
-    Ended,
-    FinalForced,
-    FormAnswered,
-    ModelAsked,
-    ModelFailed,
-    ModelReplied,
-    QuestionAsked,
-    Recorded,
-    Refused,
-    ReplyRefused,
-    Resumed,
-    Started,
-    Status,
-    ToolAsked,
-    ToolsListed,
-    UserAnswered,
-    UserAsked,
-)
-from .model_messages import words
+from .model_messages import model_message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +29,7 @@ if TYPE_CHECKING:
 class Tell(msgspec.Struct, frozen=True):
     """Nothing has to be waited for: this happens next."""
 
-    event: Recorded
+    event: events.Recorded
 
 
 class AskModel(msgspec.Struct, frozen=True):
@@ -72,7 +48,7 @@ class AskApproval(msgspec.Struct, frozen=True):
     """Find out whether the action is allowed."""
 
     action: Action
-    asked: ApprovalAsked
+    asked: events.ApprovalAsked
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -114,7 +90,7 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime = datetime.fromtimestamp(0, UTC)
 
 
-class Course:
+class RunState:
     """What the events of a run come to so far."""
 
     def __init__(
@@ -135,16 +111,16 @@ class Course:
         self._approvals = approvals
         self._roles = roles
         self._spent = Spent()
-        self._now = NEVER
+        self._now = events.NEVER
         self._started_at: datetime | None = None
-        self._untold: Recorded | None = None
-        self._forced: FinalForced | None = None
+        self._untold: events.Recorded | None = None
+        self._forced: events.FinalForced | None = None
         self._annotations: dict[str, dict[str, Any]] = {}
         self._trust: dict[str, Trust] = {}
         self._call: Literal["new", "allowed", "begun"] = "new"
         self._interrupted: list[Action] = []  # calls whose end is not recorded
         self._is_again = False
-        self._asked_at = NEVER  # a person
+        self._asked_at = events.NEVER  # a person
         self._is_resumed = False
 
     @property
@@ -168,69 +144,71 @@ class Course:
 
     def words(self, kind: str, **details: str | int) -> str:
         """Return a sentence for the model, in its language."""
-        return words(self.conversation.protocol.language.name, kind, **details)
+        return model_message(self.conversation.protocol.language.name, kind, **details)
 
     def undone(self, kind: str, **details: str | int) -> str:
         """Return, for the model, why the pending call is not made; and that it may have taken effect before, if so."""
         frame = "interrupted" if self._may_be_done() else "undone"
         return self.words(frame, why=self.words(kind, **details))
 
-    def ending(self, status: Status, result: str | None = None, reason: str = "", thought: str = "") -> Ended:
+    def ending(
+        self, status: events.Status, result: str | None = None, reason: str = "", thought: str = ""
+    ) -> events.Ended:
         """Return the event that ends the run now."""
-        spent = self._spent
-        return Ended(status=status, result=result, reason=reason, thought=thought, turns=spent.turns, usage=spent.usage)
+        cost: dict[str, Any] = {"turns": self._spent.turns, "usage": self._spent.usage}
+        return events.Ended(status=status, result=result, reason=reason, thought=thought, **cost)
 
     # --- what has happened ---
 
-    def apply(self, event: Recorded) -> None:
+    def apply(self, event: events.Recorded) -> None:
         """Take note of what happened."""
         before, self._now = self._now, event.at
         if _is_told(self._untold, event):
             self._untold = None
         match event:
-            case Started():
+            case events.Started():
                 self._started_at = self._now
-            case ToolsListed(tools=tools, trust=trust):
+            case events.ToolsListed(tools=tools, trust=trust):
                 self._list(tools)
                 self._trust = trust
-            case QuestionAsked(content=content):
+            case events.QuestionAsked(content=content):
                 self._question(content)
-            case ModelAsked(kept=kept, messages=messages):
+            case events.ModelAsked(kept=kept, messages=messages):
                 self.sent = [*self.sent[:kept], *messages]
-            case ModelReplied(reply=reply):
+            case events.ModelReplied(reply=reply):
                 self._reply(event, self.conversation.reply(reply))
-            case ModelFailed() as failed:
+            case events.ModelFailed() as failed:
                 self._untold = self._after_failure(failed)
-            case ApprovalAsked() | UserAsked() | ToolAsked():
+            case events.ApprovalAsked() | events.UserAsked() | events.ToolAsked():
                 self._asked_at = self._now
-            case FormAnswered():
+            case events.FormAnswered():
                 self._waited()
-            case Approved(params=params):
+            case events.Approved(params=params):
                 self._waited()
                 self._call = "allowed"
                 self._is_again = self._may_be_done()
                 if params is not None:
                     self.conversation.edit_action(params)
-            case Refused(reason=reason, by_user=by_user):
+            case events.Refused(reason=reason, by_user=by_user):
                 self._waited()
                 if by_user:
                     reason = self.undone("refused_because", reason=reason) if reason else self.undone("refused")
                 self.conversation.action_result(reason, success=False)
-            case CallStarted():
+            case events.CallStarted():
                 self._call = "begun"
-            case CallFinished(success=success, result=result, note=note):
+            case events.CallFinished(success=success, result=result, note=note):
                 if self._is_again:
                     note = self.conversation.protocol.language.together(note, self.words("again"))
                 self.conversation.action_result(result, success=success, note=note)
-            case UserAnswered(content=content):
+            case events.UserAnswered(content=content):
                 self._waited()
                 self.conversation.user_response(content)
-            case FinalForced(reason=reason) as forced:
+            case events.FinalForced(reason=reason) as forced:
                 self._forced = forced
                 self.conversation.force_final(reason)
-            case Ended():
+            case events.Ended():
                 self.has_ended = True
-            case Resumed():
+            case events.Resumed():
                 self._spent = msgspec.structs.replace(self._spent, since=self._spent.since + (self._now - before))
                 self._resume()
 
@@ -254,7 +232,7 @@ class Course:
         self._spent = Spent(since=self._now if self._started_at is None else self._started_at)
         self._started_at = None
 
-    def _reply(self, event: ModelReplied, decision: Decision) -> None:
+    def _reply(self, event: events.ModelReplied, decision: Decision) -> None:
         usage, spent = event.reply.usage, self._spent
         self._spent = msgspec.structs.replace(
             spent,
@@ -265,25 +243,25 @@ class Course:
         self._call, self._is_again = "new", False
         self._untold = self._consequence(decision)
 
-    def _consequence(self, decision: Decision) -> Recorded:
+    def _consequence(self, decision: Decision) -> events.Recorded:
         warnings = list(self.conversation.warnings)
         match decision:
             case Action(thought=thought, tool=tool, params=params):
-                return ActionChosen(thought=thought, tool=tool, params=params, warnings=warnings)
+                return events.ActionChosen(thought=thought, tool=tool, params=params, warnings=warnings)
             case Ask(thought=thought, content=content):
-                return UserAsked(thought=thought, content=content, warnings=warnings)
+                return events.UserAsked(thought=thought, content=content, warnings=warnings)
             case Retry(message=message, action=action):
                 reason = message.msg if isinstance(message, Error) else str(message.result)
-                return ReplyRefused(reason=reason, action=action)
+                return events.ReplyRefused(reason=reason, action=action)
             case FinalAnswer(thought=thought, ok=ok, result=result):
-                status: Status = "answered" if ok else self._forced.status if self._forced else "unsolvable"
+                status: events.Status = "answered" if ok else self._forced.status if self._forced else "unsolvable"
                 return self.ending(status, result, self._forced.reason if self._forced else "", thought)
             case Stop(reason="no_final_answer") if self._forced:
                 return self.ending(self._forced.status, reason=self._forced.reason)
             case Stop(detail=detail):
                 return self.ending("model_error", reason=detail)
 
-    def _after_failure(self, failed: ModelFailed) -> Recorded | None:
+    def _after_failure(self, failed: events.ModelFailed) -> events.Recorded | None:
         if not failed.out_of_time:
             return self.ending("model_error", reason=failed.reason)
         return self.ending(self._forced.status, reason=self._forced.reason) if self._forced else None
@@ -298,7 +276,7 @@ class Course:
         self._remember_interruption()
         pending = self.conversation.pending
         if isinstance(pending, Ask) and self._untold is None:
-            self._untold = UserAsked(thought=pending.thought, content=pending.content)
+            self._untold = events.UserAsked(thought=pending.thought, content=pending.content)
 
     def _remember_interruption(self) -> None:
         if self._call == "begun" and isinstance(action := self.conversation.pending, Action):
@@ -335,21 +313,21 @@ class Course:
     def _next_of_call(self, action: Action) -> Step:
         limited = self._budgets.seconds is not None
         if limited and self._left <= 0:
-            return Tell(CallFinished(success=False, result=self.undone("no_time")))
+            return Tell(events.CallFinished(success=False, result=self.undone("no_time")))
         if self._is_resumed and HIDDEN in json.dumps(action.params):  # what it stands for is not in any transcript
-            return Tell(Refused(reason=self.undone("hidden", tool=action.tool), by_user=False))
+            return Tell(events.Refused(reason=self.undone("hidden", tool=action.tool), by_user=False))
         if self._call == "allowed":
             return Call(action, self._left if limited else None)
         interrupted = self._may_be_done()
         hints, trust = self._annotations.get(action.tool, {}), self._trust.get(action.tool)
         verdict = self._approvals.judge(action.tool, hints, trust)
         if isinstance(verdict, Refuse):
-            return Tell(Refused(reason=self.undone("denied", tool=action.tool), by_user=False))
+            return Tell(events.Refused(reason=self.undone("denied", tool=action.tool), by_user=False))
         if isinstance(verdict, Allow) and not interrupted:
             return Call(action, self._left if limited else None)
         reason = _INTERRUPTED if interrupted else str(verdict)
         return AskApproval(
-            action, ApprovalAsked(tool=action.tool, params=action.params, reason=reason, interrupted=interrupted)
+            action, events.ApprovalAsked(tool=action.tool, params=action.params, reason=reason, interrupted=interrupted)
         )
 
     @property
@@ -358,23 +336,23 @@ class Course:
         assert self._budgets.seconds is not None
         return self._budgets.seconds - (self._now - self._spent.since).total_seconds()
 
-    def _exhausted(self) -> FinalForced | None:
+    def _exhausted(self) -> events.FinalForced | None:
         budgets, spent = self._budgets, self._spent
         if budgets.turns is not None and spent.turns >= budgets.turns:
-            return FinalForced(reason=self.words("turns", limit=budgets.turns), status="turn_limit")
+            return events.FinalForced(reason=self.words("turns", limit=budgets.turns), status="turn_limit")
         if budgets.tokens is not None and spent.tokens >= budgets.tokens:
-            return FinalForced(reason=self.words("tokens", limit=budgets.tokens), status="budget")
+            return events.FinalForced(reason=self.words("tokens", limit=budgets.tokens), status="budget")
         if budgets.seconds is not None and self._left <= 0:
-            return FinalForced(reason=self.words("seconds", limit=f"{budgets.seconds:.3g}"), status="budget")
+            return events.FinalForced(reason=self.words("seconds", limit=f"{budgets.seconds:.3g}"), status="budget")
         return None
 
 
 _INTERRUPTED = "it was started before and interrupted: it may have taken effect, and would do so twice"
 
 
-def _is_told(untold: Recorded | None, event: Recorded) -> bool:
+def _is_told(untold: events.Recorded | None, event: events.Recorded) -> bool:
     """Whether *event* is what was to be told. A run that was cancelled has not told its answer."""
-    if isinstance(untold, Ended) and isinstance(event, Ended):
+    if isinstance(untold, events.Ended) and isinstance(event, events.Ended):
         return untold.status == event.status
     return type(untold) is type(event)
 

@@ -1,4 +1,4 @@
-"""An exchange under way: what its course wants done is done, and every event is recorded and told."""
+"""An exchange under way: what its state wants done is done, and every event is recorded and told."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from .transcript import BrokenTranscript
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
-    from .effects import Performer
-    from .run_state import Course, Step
+    from .effects import Effects
+    from .run_state import RunState, Step
 
 
 class Clock:
@@ -60,8 +60,8 @@ class Session:
 
     def __init__(
         self,
-        course: Course,
-        performer: Performer,
+        state: RunState,
+        effects: Effects,
         *,
         begin: Started,
         events: Sequence[Recorded] = (),
@@ -71,8 +71,8 @@ class Session:
     ) -> None:
         self.events: list[Recorded] = list(events)
         """All that has happened."""
-        self._course = course
-        self._performer = performer
+        self._state = state
+        self._effects = effects
         self._begin = begin
         self._record = record
         self._clock = clock or Clock()
@@ -84,18 +84,18 @@ class Session:
         self._tools: ToolsListed | None = None
         for place, event in enumerate(events):
             try:
-                course.apply(event)
+                state.apply(event)
             except Exception as error:  # a file may say anything
                 where = names[place] if names else f"event {place + 1}"
                 raise BrokenTranscript(f"{where}, does not fit what is before it: {error}") from error
             if isinstance(event, ToolsListed):
                 self._tools = event
-        course.forget_start()
+        state.forget_start()
 
     @property
     def can_go_on(self) -> bool:
         """Whether the last question waits for something: a person, or somebody to go on with it."""
-        return self._course.can_go_on
+        return self._state.can_go_on
 
     # --- running ---
 
@@ -163,13 +163,13 @@ class Session:
         # Anew for each run: seconds may stand still while the system sleeps.
         self._start = self._clock.date() - timedelta(seconds=self._clock.seconds())
         try:
-            if not self._course.has_ended:  # whoever ran it before came to a sudden end
-                self._note(self._course.ending("cancelled", reason="interrupted"), at=self._course.now)
+            if not self._state.has_ended:  # whoever ran it before came to a sudden end
+                self._note(self._state.ending("cancelled", reason="interrupted"), at=self._state.now)
             for event in first:
                 yield self._note(event)
             for event in [*await self._listed(), *then]:
                 yield self._note(event)
-            async with self._performer.kept_open():
+            async with self._effects.kept_open():
                 while (step := self._next()) is not None:
                     if announced := await self._announced(step):
                         yield self._note(announced)
@@ -180,26 +180,26 @@ class Session:
         except Abandoned:
             raise
         except BaseException as error:  # a cancelled task, a closed generator, Ctrl-C, a fault of whoever was asked
-            if not self._course.has_ended:
-                self._note(self._course.ending("cancelled", reason=type(error).__name__))
+            if not self._state.has_ended:
+                self._note(self._state.ending("cancelled", reason=type(error).__name__))
             raise
         finally:
             self._is_running = False
 
     def _next(self) -> Step | None:
-        if self._course.has_ended:
+        if self._state.has_ended:
             return None
         if self._is_abandoned:
             raise Abandoned
         if self._cancelled is not None:
-            return Tell(self._course.ending("cancelled", reason=self._cancelled))
-        return self._course.next()
+            return Tell(self._state.ending("cancelled", reason=self._cancelled))
+        return self._state.next()
 
     async def _announced(self, step: Step) -> Recorded | None:
         match step:
             case AskModel():
-                messages = await self._performer.trimmed(self._course.conversation.messages)
-                kept = _same(self._course.sent, messages)
+                messages = await self._effects.trimmed(self._state.conversation.messages)
+                kept = _same(self._state.sent, messages)
                 return ModelAsked(kept=kept, messages=messages[kept:])
             case AskApproval(asked=asked):
                 return asked
@@ -216,18 +216,18 @@ class Session:
         with anyio.CancelScope() as self._scope:
             if self._cancelled is not None:
                 self._scope.cancel()
-            event = await self._waited(step) or self._course.ending("needs_input", reason=_WAITS[type(step)])
-        return event or self._course.ending("cancelled", reason=self._cancelled or "")
+            event = await self._waited(step) or self._state.ending("needs_input", reason=_WAITS[type(step)])
+        return event or self._state.ending("cancelled", reason=self._cancelled or "")
 
     async def _waited(self, step: Step) -> Recorded | None:
-        course, performer = self._course, self._performer
+        state, effects = self._state, self._effects
         match step:
             case AskModel(seconds=seconds):
-                return await performer.model(course, list(course.sent), seconds)
+                return await effects.model(state, list(state.sent), seconds)
             case AskUser():
-                return await performer.user(step)
+                return await effects.user(step)
             case AskApproval():
-                return await performer.approval(course, step)
+                return await effects.approval(state, step)
             case Call():
                 return await self._called(step)
             case _:
@@ -243,17 +243,17 @@ class Session:
 
         try:
             with anyio.CancelScope() as self._call:
-                event = await self._performer.call(self._course, step, aside)
+                event = await self._effects.call(self._state, step, aside)
         finally:
             self._call = None
             is_waited_for = False
-        return event or CallFinished(success=False, result=self._course.words("cancelled"))
+        return event or CallFinished(success=False, result=self._state.words("cancelled"))
 
     async def _listed(self) -> list[Recorded]:
         """What has changed about the tools; nothing if the run is cancelled before all of them are known."""
         tools = self._tools
         with anyio.CancelScope() as self._scope:
-            tools = await self._performer.tools(self._course.seconds) or tools
+            tools = await self._effects.tools(self._state.seconds) or tools
         if tools is None or (self._tools and tools == msgspec.structs.replace(self._tools, at=tools.at)):
             return []
         self._tools = tools
@@ -266,11 +266,11 @@ class Session:
         """Write the event down, before anybody hears of it, and take it into account."""
         if self._is_abandoned:
             raise Abandoned
-        event = msgspec.structs.replace(event, at=at or max(self._course.now, self._time()))
+        event = msgspec.structs.replace(event, at=at or max(self._state.now, self._time()))
         if self._record is not None:
             self._record(event)
         self.events.append(event)
-        self._course.apply(event)
+        self._state.apply(event)
         return event
 
 

@@ -18,30 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from toolwire_schemas.wire import codec
 
-from .events import (
-    NEVER,
-    ActionChosen,
-    ApprovalAsked,
-    Approved,
-    CallFinished,
-    CallStarted,
-    Ended,
-    FinalForced,
-    FormAnswered,
-    ModelAsked,
-    ModelFailed,
-    ModelReplied,
-    QuestionAsked,
-    Recorded,
-    Refused,
-    ReplyRefused,
-    Resumed,
-    Started,
-    ToolAsked,
-    ToolsListed,
-    UserAnswered,
-    UserAsked,
-)
+from . import events
 from .redaction import Redactor
 
 if TYPE_CHECKING:
@@ -68,7 +45,7 @@ class Transcript:
         self._end = end
         self._redactor = Redactor(environ)
 
-    def add(self, event: Recorded) -> None:
+    def add(self, event: events.Recorded) -> None:
         """Write *event*, and return when it is on disk. The file is locked until that is an `Ended`.
 
         Raises:
@@ -82,7 +59,7 @@ class Transcript:
         if os.write(self._file, line) < len(line):
             raise OSError(f"{self._path} could not be written: the disk is full")
         os.fsync(self._file)
-        if isinstance(event, Ended):
+        if isinstance(event, events.Ended):
             self._end = os.fstat(self._file).st_size
             self.close()
 
@@ -112,12 +89,12 @@ class Transcript:
 class Loaded(msgspec.Struct, frozen=True):
     """The last exchange in a file: its events, the number of each one's line, and where the file ends."""
 
-    events: list[Recorded]
+    events: list[events.Recorded]
     lines: list[int]
     end: int
 
 
-def load(path: str | os.PathLike[str]) -> list[Recorded]:
+def load(path: str | os.PathLike[str]) -> list[events.Recorded]:
     """Return the events of the last exchange in the file *path*. A last line that was cut off does not count.
 
     Raises:
@@ -138,10 +115,10 @@ def loaded(path: str | os.PathLike[str]) -> Loaded:
         if not line.strip():
             continue
         event = _event(line, f"{path}, line {number}")
-        if isinstance(event, Started):
+        if isinstance(event, events.Started):
             exchange = Loaded([], [], exchange.end)
         before = exchange.events[-1] if exchange.events else None
-        if before is None and not isinstance(event, Started):
+        if before is None and not isinstance(event, events.Started):
             raise BrokenTranscript(f"{path}, line {number}: a transcript begins with Started, not {_kind(event)}")
         if before is not None and not _may_follow(before, event):
             raise BrokenTranscript(
@@ -155,53 +132,53 @@ def loaded(path: str | os.PathLike[str]) -> Loaded:
     return exchange
 
 
-def _event(line: bytes, where: str) -> Recorded:
+def _event(line: bytes, where: str) -> events.Recorded:
     try:
-        event: Recorded = msgspec.convert(codec.decode(line), Recorded)
+        event: events.Recorded = msgspec.convert(codec.decode(line), events.Recorded)
     except (codec.DecodingError, msgspec.ValidationError) as error:
         raise BrokenTranscript(f"{where}, is no event of a transcript: {error}") from None
     return event
 
 
-def _kind(event: Recorded) -> str:
+def _kind(event: events.Recorded) -> str:
     return type(event).__name__
 
 
 # --- which events follow one another ---
 
-_TURN = (ModelAsked, FinalForced)
-_CALL = (ApprovalAsked, CallStarted, CallFinished, Refused)
-_DURING_CALL = (ToolAsked, FormAnswered, CallFinished)
-_GOES_ON = (*_TURN, *_CALL, ActionChosen, ReplyRefused, UserAsked)
-_NEXT: dict[type[Recorded], tuple[type[Recorded], ...]] = {
-    Started: (ToolsListed, QuestionAsked),
-    ToolsListed: (ToolsListed, QuestionAsked, Resumed, *_GOES_ON),
-    Resumed: (ToolsListed, *_GOES_ON),
-    QuestionAsked: _TURN,
-    ModelAsked: (ModelReplied, ModelFailed),
-    ModelReplied: (ActionChosen, UserAsked, ReplyRefused),
-    ModelFailed: _TURN,
-    ReplyRefused: _TURN,
-    ActionChosen: _CALL,
-    ApprovalAsked: (Approved, Refused),
-    Approved: (CallStarted, CallFinished, Refused),
-    Refused: _TURN,
-    CallStarted: _DURING_CALL,
-    ToolAsked: _DURING_CALL,
-    FormAnswered: _DURING_CALL,
-    CallFinished: _TURN,
-    UserAsked: (UserAnswered,),
-    UserAnswered: _TURN,
-    FinalForced: (ModelAsked,),
-    Ended: (ToolsListed, QuestionAsked, Resumed),
+_TURN = (events.ModelAsked, events.FinalForced)
+_CALL = (events.ApprovalAsked, events.CallStarted, events.CallFinished, events.Refused)
+_DURING_CALL = (events.ToolAsked, events.FormAnswered, events.CallFinished)
+_GOES_ON = (*_TURN, *_CALL, events.ActionChosen, events.ReplyRefused, events.UserAsked)
+_NEXT: dict[type[events.Recorded], tuple[type[events.Recorded], ...]] = {
+    events.Started: (events.ToolsListed, events.QuestionAsked),
+    events.ToolsListed: (events.ToolsListed, events.QuestionAsked, events.Resumed, *_GOES_ON),
+    events.Resumed: (events.ToolsListed, *_GOES_ON),
+    events.QuestionAsked: _TURN,
+    events.ModelAsked: (events.ModelReplied, events.ModelFailed),
+    events.ModelReplied: (events.ActionChosen, events.UserAsked, events.ReplyRefused),
+    events.ModelFailed: _TURN,
+    events.ReplyRefused: _TURN,
+    events.ActionChosen: _CALL,
+    events.ApprovalAsked: (events.Approved, events.Refused),
+    events.Approved: (events.CallStarted, events.CallFinished, events.Refused),
+    events.Refused: _TURN,
+    events.CallStarted: _DURING_CALL,
+    events.ToolAsked: _DURING_CALL,
+    events.FormAnswered: _DURING_CALL,
+    events.CallFinished: _TURN,
+    events.UserAsked: (events.UserAnswered,),
+    events.UserAnswered: _TURN,
+    events.FinalForced: (events.ModelAsked,),
+    events.Ended: (events.ToolsListed, events.QuestionAsked, events.Resumed),
 }
 
 
-def _may_follow(before: Recorded, event: Recorded) -> bool:
-    if NEVER < event.at < before.at or event == before:
+def _may_follow(before: events.Recorded, event: events.Recorded) -> bool:
+    if events.NEVER < event.at < before.at or event == before:
         return False
-    if isinstance(event, Ended):  # a run may be cancelled at any time
-        return not isinstance(before, Ended | Started)
+    if isinstance(event, events.Ended):  # a run may be cancelled at any time
+        return not isinstance(before, events.Ended | events.Started)
     return isinstance(event, _NEXT[type(before)])
 
 

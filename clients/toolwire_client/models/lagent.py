@@ -70,7 +70,6 @@ class BlockingModel:
         reply_schema: dict[str, Any] | None = None,
         on_text: OnText | None = None,
     ) -> ModelReply:
-        """As `Model.reply`."""
         return await self._reply(messages, {}, tools=tools, reply_schema=reply_schema, on_text=on_text)
 
     def chat(self, inputs: Messages | list[Messages], **gen_params: Any) -> Any:
@@ -167,7 +166,6 @@ class GPTAPI(BlockingModel):
         self._lock = threading.Lock()
 
     def kept_open(self) -> AbstractAsyncContextManager[None]:
-        """As of `Model`."""
         return kept_open(*self._models)
 
     async def _reply(self, messages: Messages, gen_params: Mapping[str, Any], **wishes: Any) -> ModelReply:
@@ -236,7 +234,6 @@ class DoubaoAPI(BlockingModel):
         self._model = OpenAIModel(name, "doubao", base_url=base_url, key=key).with_settings(**_settings(gen_params))
 
     def kept_open(self) -> AbstractAsyncContextManager[object]:
-        """As of `Model`."""
         return self._model.kept_open()
 
     async def _reply(self, messages: Messages, gen_params: Mapping[str, Any], **wishes: Any) -> ModelReply:

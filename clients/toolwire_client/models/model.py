@@ -64,13 +64,13 @@ def as_model(thing: object) -> Model:
         raise NotAModel(f"{thing.__name__} is a class; a model is an object: {thing.__name__}(…)")
     if _is_model(thing):
         return thing
-    for name, kind in (("chat", Chatting), ("generate", Generating)):
+    for name, kind in (("chat", ChatMethodModel), ("generate", GenerateMethodModel)):
         if callable(method := getattr(thing, name, None)):
             return kind(thing, method)
     raise NotAModel(f"{_described(thing)} is no model: it has neither chat(messages) nor generate(prompt)")
 
 
-class Chatting:
+class ChatMethodModel:
     """A model that asks another object's `chat`."""
 
     def __init__(self, thing: object, chat: Callable[..., Any]) -> None:
@@ -100,7 +100,7 @@ class Chatting:
         return f"<model that asks {self._thing!r}.chat>"
 
 
-class Generating:
+class GenerateMethodModel:
     """A model that asks another object's `generate`, which knows a single text and no roles."""
 
     def __init__(self, thing: object, generate: Callable[..., Any]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .conversation import Conversation
-from .feedback import Remark, Unreadable
 from .messages import (
     Action,
     ActionResult,
@@ -21,6 +20,7 @@ from .messages import (
 from .model_reply import ModelReply, ToolCall, Usage
 from .native import NativeProtocol
 from .prompt_protocol import Invalid, Protocol, Reading
+from .prompts import Remark, Unreadable
 from .prompts.template import Template, TemplateError
 from .reply_schema import reply_schema
 from .state import Decision, Limits, OutOfTurn, Retry, Stop, Turn

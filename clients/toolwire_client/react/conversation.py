@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..validation import told
-from .feedback import Remark, remark
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, whole
 from .model_reply import ModelReply
 from .prompt_protocol import Invalid, Message, Protocol, Reading, in_role, in_turn
+from .prompts import Remark, remark
 from .result_text import shown
 from .state import Decision, Limits, OutOfTurn, Retry, State, Stop, StopReason, Turn, restored
 from .structured import StructuredProtocol

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects.name_mapping import Names
 
-from .feedback import Unreadable
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, to_json
 from .prompt_protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
+from .prompts import Unreadable
 from .reply_parser import only_object, sendable
 
 if TYPE_CHECKING:

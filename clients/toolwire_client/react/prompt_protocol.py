@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from . import prompts
-from .feedback import Remark, Unreadable
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, to_json
+from .prompts import Remark, Unreadable
 from .prompts.template import Template
 
 if TYPE_CHECKING:

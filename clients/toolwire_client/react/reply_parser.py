@@ -1,7 +1,7 @@
 """The one JSON object in a model's reply.
 
 Strategy: a ladder, and no rung of it guesses. The whole text is JSON; or one object stands in it, with prose, fences or
-tags around it and thoughts before it; or that object becomes JSON by changes that can mean nothing else (`mending`).
+tags around it and thoughts before it; or that object becomes JSON by changes that can mean nothing else (`repaired`).
 Whatever is left is refused with its place, for the model to write it again: a reply may order or pay for something, and
 general repairers (json_repair 0.64.5, for one) close a reply that was cut off, and take the last of two actions.
 """
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire.codec import EncodingError, encode
 
-from .feedback import Remark, Unreadable, remark
+from .prompts import Remark, Unreadable, remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,14 +43,14 @@ _WIDE = dict(zip("，：｛｝［］", ",:{}[]", strict=True))
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 
 
-class Mended(msgspec.Struct, frozen=True):
-    """An object, mended, and where it ended in the text it was taken from."""
+class Repaired(msgspec.Struct, frozen=True):
+    """An object, repaired, and where it ended in the text it was taken from."""
 
     text: str
     end: int
 
 
-def mended(text: str, start: int) -> Mended | None:
+def repaired(text: str, start: int) -> Repaired | None:
     """Return what stands in *text* from the brace at *start* to the one that closes it; None if nothing closes it."""
     parts: list[str] = []
     depth = 0
@@ -63,7 +63,7 @@ def mended(text: str, start: int) -> Mended | None:
         parts.append(part)
         depth += (part in ("{", "[")) - (part in ("}", "]"))
         if depth == 0:
-            return Mended("".join(parts), token.end())
+            return Repaired("".join(parts), token.end())
     return None
 
 
@@ -134,7 +134,7 @@ def object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
         fault = error
     else:
         return sendable(value), end
-    made = mended(text, start)
+    made = repaired(text, start)
     if made is None:
         raise Unreadable("unfinished", **_place(text, start), fault=_where(fault))
     try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from .feedback import Remark, remark
+from .prompts import Remark, remark
 
 MAX_CHARS = 30_000
 """What Claude Code shows of a command's output (`BASH_MAX_OUTPUT_LENGTH`), its beginning and its end as well."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.dialects import python_stub as python
 from toolwire_schemas.json_schema.error_text import shown
 
-from .feedback import Remark, Unreadable, remark
 from .messages import FROM_MODEL, Action, Ask, FinalAnswer, ResultKey, ToModel, to_json
 from .prompt_protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
+from .prompts import Remark, Unreadable, remark
 from .reply_parser import only_object
 from .reply_schema import reply_schema
 

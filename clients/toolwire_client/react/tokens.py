@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from toolwire_schemas.json_schema.error_text import shown
 
-from .feedback import Unreadable, remark
 from .messages import Action, FinalAnswer
 from .prompt_protocol import Invalid, Protocol, Reading, refuse_incomplete
+from .prompts import Unreadable, remark
 from .reply_parser import after_thoughts, object_at
 
 if TYPE_CHECKING:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from .event_lines import Line, closing, told
+from .event_lines import Line, closing, event_lines
 from .keyboard import Keyboard
 from .main_thread import Interrupted, MainThread
 from .prompts import Person
-from .renderers import Face, JsonFace, PlainFace
+from .renderers import JsonRenderer, PlainRenderer, Renderer
 
 __all__ = [
-    "Face",
     "Interrupted",
-    "JsonFace",
+    "JsonRenderer",
     "Keyboard",
     "Line",
     "MainThread",
     "Person",
-    "PlainFace",
+    "PlainRenderer",
+    "Renderer",
     "closing",
-    "told",
+    "event_lines",
 ]

@@ -1,4 +1,4 @@
-"""What a person is told of a run, event by event, whatever it is shown with. No I/O.
+"""The lines a person sees of a run, event by event, whatever it is shown with. No I/O.
 
 Every text here is safe to print, the answer excepted: a program may want that as it is.
 """
@@ -10,19 +10,7 @@ from typing import Literal
 import msgspec
 from toolwire_schemas.output import printable
 
-from ..agent.events import (
-    ActionChosen,
-    ApprovalAsked,
-    Approved,
-    CallFinished,
-    Ended,
-    FinalForced,
-    Recorded,
-    Refused,
-    ReplyRefused,
-    ToolsListed,
-    UserAsked,
-)
+from ..agent import events
 from ..react import Action
 from .text import arguments, called, excerpt
 
@@ -33,7 +21,7 @@ MARKS: dict[Kind, str] = {"thought": "  ", "action": "> ", "result": "  ", "fail
 
 
 class Line(msgspec.Struct, frozen=True):
-    """Something that is told. The text may go over several lines."""
+    """One line, or several: the text may go over several lines."""
 
     kind: Kind
     text: str
@@ -44,39 +32,39 @@ def line(kind: Kind, text: str) -> Line:
     return Line(kind, printable(text))
 
 
-def told(event: Recorded) -> list[Line]:
-    """Return what is to be told of *event*. The answer is not part of it."""
+def event_lines(event: events.Recorded) -> list[Line]:
+    """Return the lines that show *event*. The answer is not part of it."""
     match event:
-        case ToolsListed(missing=missing):
+        case events.ToolsListed(missing=missing):
             return [line("failure", f"{source} has no tools now: {reason}") for source, reason in missing.items()]
-        case ActionChosen(thought=thought, tool=tool, params=params, warnings=warnings):
+        case events.ActionChosen(thought=thought, tool=tool, params=params, warnings=warnings):
             remarks = [line("note", warning) for warning in warnings]
             return [*_thought(thought), Line("action", called(tool, params)), *remarks]
-        case ReplyRefused(reason=reason, action=None):
+        case events.ReplyRefused(reason=reason, action=None):
             return [line("failure", f"the reply cannot be used. {excerpt(reason)}")]
-        case ReplyRefused(reason=reason, action=Action(thought=thought, tool=tool, params=params)):
+        case events.ReplyRefused(reason=reason, action=Action(thought=thought, tool=tool, params=params)):
             return [*_thought(thought), Line("action", called(tool, params)), Line("failure", excerpt(reason))]
-        case ApprovalAsked(tool=tool, params=params, reason=reason):
+        case events.ApprovalAsked(tool=tool, params=params, reason=reason):
             # A run that was resumed has not shown the action before.
             return [line("asked", f"Allow {called(tool, params)}? {reason}")]
-        case Approved(params=params):
+        case events.Approved(params=params):
             return [Line("note", "allowed" if params is None else f"allowed with {arguments(params)}")]
-        case Refused(reason=reason):
+        case events.Refused(reason=reason):
             return [line("failure", f"not allowed: {reason}" if reason else "not allowed")]
-        case CallFinished(success=success, result=result):
+        case events.CallFinished(success=success, result=result):
             return [Line("result" if success else "failure", excerpt(result))]
-        case UserAsked(thought=thought, content=content):
+        case events.UserAsked(thought=thought, content=content):
             return [*_thought(thought), line("asked", content)]
-        case FinalForced(reason=reason):
+        case events.FinalForced(reason=reason):
             return [line("note", f"{reason}; the next reply is the last")]
-        case Ended(status="answered", thought=thought):
+        case events.Ended(status="answered", thought=thought):
             return _thought(thought)
-        case Ended(thought=thought, result=result):
+        case events.Ended(thought=thought, result=result):
             return [*_thought(thought), *([line("failure", result)] if result else [])]
     return []
 
 
-def closing(ended: Ended, seconds: float | None = None) -> str:
+def closing(ended: events.Ended, seconds: float | None = None) -> str:
     """Return how the run ended and what it cost, as one line; *seconds* are what it took."""
     replies = f"{ended.turns} {'reply' if ended.turns == 1 else 'replies'}"
     tokens = f"{ended.usage.total_tokens:,} tokens" if ended.usage.total_tokens else ""

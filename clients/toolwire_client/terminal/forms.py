@@ -19,7 +19,7 @@ _SWITCHES = {"y": True, "yes": True, "true": True, "n": False, "no": False, "fal
 
 
 class Field(msgspec.Struct, frozen=True):
-    """One field. What may be typed is told by `hint`; `schema` judges it."""
+    """One field. `hint` says what may be typed; `schema` judges it."""
 
     name: str
     label: str

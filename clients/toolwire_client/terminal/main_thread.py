@@ -36,7 +36,7 @@ class Interrupted(Exception):
 class MainThread:
     """Runs work elsewhere, and does here what that wants done.
 
-    *on_interrupt* is called for each Ctrl-C, and *on_end* if the process is told to end; both on the event loop.
+    *on_interrupt* is called for each Ctrl-C, and *on_end* if the process is asked to end; both on the event loop.
     """
 
     def __init__(self, on_interrupt: Callable[[], object], on_end: Callable[[], object]) -> None:

@@ -9,13 +9,13 @@ from toolwire_schemas.output import Output
 from toolwire_schemas.wire import codec
 
 from ..agent.events import NEVER, Ended, QuestionAsked, Resumed
-from .event_lines import MARKS, Line, closing, told
+from .event_lines import MARKS, Line, closing, event_lines
 
 if TYPE_CHECKING:
     from ..agent.events import Live, Recorded
 
 
-class Face(Protocol):
+class Renderer(Protocol):
     """Shows a run to whoever watches it."""
 
     def show(self, event: Recorded) -> None:
@@ -47,7 +47,7 @@ class Timer:
         return (event.at - self._since).total_seconds()
 
 
-class PlainFace:
+class PlainRenderer:
     """The answer goes to *out*, and the story to *err*."""
 
     def __init__(self, out: IO[str], err: IO[str]) -> None:
@@ -56,9 +56,8 @@ class PlainFace:
         self._timer = Timer()
 
     def show(self, event: Recorded) -> None:
-        """As `Face.show`."""
         seconds = self._timer.seconds(event)
-        for line in told(event):
+        for line in event_lines(event):
             self.tell(line)
         if isinstance(event, Ended):
             if event.status == "answered":
@@ -70,17 +69,16 @@ class PlainFace:
         """Show nothing: a line for every report would be too many."""
 
     def wait(self, text: str) -> None:
-        """As `Face.wait`: nothing ever moves."""
+        """As `Renderer.wait`: nothing ever moves."""
 
     def tell(self, line: Line) -> None:
-        """As `Face.tell`."""
         _tell(self._err, line)
 
     def rest(self) -> None:
-        """As `Face.rest`: nothing ever moves."""
+        """As `Renderer.rest`: nothing ever moves."""
 
 
-class JsonFace:
+class JsonRenderer:
     """Every event goes to *out*, as one line of JSON; what is not part of the run goes to *err*."""
 
     def __init__(self, out: IO[str], err: IO[str]) -> None:
@@ -88,7 +86,6 @@ class JsonFace:
         self._err = Output(err)
 
     def show(self, event: Recorded) -> None:
-        """As `Face.show`."""
         self._out.data(codec.encode(msgspec.to_builtins(event)).decode())
         self._out.flush()
 
@@ -96,14 +93,13 @@ class JsonFace:
         """Show nothing: an event will say the same."""
 
     def wait(self, text: str) -> None:
-        """As `Face.wait`: nothing ever moves."""
+        """As `Renderer.wait`: nothing ever moves."""
 
     def tell(self, line: Line) -> None:
-        """As `Face.tell`."""
         _tell(self._err, line)
 
     def rest(self) -> None:
-        """As `Face.rest`: nothing ever moves."""
+        """As `Renderer.rest`: nothing ever moves."""
 
 
 def _tell(output: Output, line: Line) -> None:

@@ -14,7 +14,7 @@ from rich.text import Text
 from toolwire_schemas.output import printable
 
 from ..agent.events import CallStarted, Ended, ModelAsked, TextArrived, ToolProgress
-from .event_lines import MARKS, Kind, Line, closing, told
+from .event_lines import MARKS, Kind, Line, closing, event_lines
 from .renderers import Timer
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _STYLES: dict[Kind, str] = {
 _MAX_TEXT = 40
 
 
-class RichFace:
+class RichRenderer:
     """Shows everything on *console*, the standard output by itself.
 
     Without *moves*, as for a picture, there are no spinners and no times; without *thinks* no spinner while the model
@@ -48,10 +48,9 @@ class RichFace:
         self._written = 0
 
     def show(self, event: Recorded) -> None:
-        """As `Face.show`."""
         self.rest()
         seconds = self._timer.seconds(event)
-        for line in told(event):
+        for line in event_lines(event):
             self.tell(line)
         match event:
             case ModelAsked() if self._thinks:
@@ -65,7 +64,6 @@ class RichFace:
                 self.tell(Line("note", closing(event, seconds if self._moves else None)))
 
     def live(self, live: Live) -> None:
-        """As `Face.live`."""
         match live:
             case TextArrived(text=text):
                 self._written += len(text)
@@ -76,11 +74,9 @@ class RichFace:
                 self._move(f"{tool} {message or ''}", done, total)
 
     def wait(self, text: str) -> None:
-        """As `Face.wait`."""
         self._move(text)
 
     def tell(self, line: Line) -> None:
-        """As `Face.tell`."""
         grid = Table.grid()
         grid.add_column(width=len(MARKS[line.kind]))
         grid.add_column(overflow="fold")
@@ -89,7 +85,6 @@ class RichFace:
         self._console.print(grid)
 
     def rest(self) -> None:
-        """As `Face.rest`."""
         if self._progress is not None:
             self._progress.stop()
             self._progress = None

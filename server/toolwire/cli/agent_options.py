@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from toolwire_client.agent import Budgets
     from toolwire_client.models import Model
     from toolwire_client.session.elicitation import Answer
-    from toolwire_client.terminal import Face
+    from toolwire_client.terminal import Renderer
 
     from .options import Words
 
@@ -74,24 +74,24 @@ def _recorded_model(options: dict[str, Any]) -> str | None:
     return started.model if isinstance(started, Started) and needs_no_code(started.model) else None
 
 
-def face_of(options: dict[str, Any], *, thinks: bool) -> Face:
+def face_of(options: dict[str, Any], *, thinks: bool) -> Renderer:
     """Return what shows a run: with rich on a terminal, as plain text elsewhere, or as JSON.
 
     Without *thinks* nothing moves while the model is waited for.
     """
-    from toolwire_client.terminal import JsonFace, PlainFace
+    from toolwire_client.terminal import JsonRenderer, PlainRenderer
 
     if options.get("json"):
-        return JsonFace(sys.stdout, sys.stderr)
-    plain = PlainFace(sys.stdout, sys.stderr)
+        return JsonRenderer(sys.stdout, sys.stderr)
+    plain = PlainRenderer(sys.stdout, sys.stderr)
     if not (sys.stdout.isatty() and sys.stderr.isatty()) or os.environ.get("TERM") == "dumb":
         return plain
     try:
-        from toolwire_client.terminal.rich_renderer import RichFace
+        from toolwire_client.terminal.rich_renderer import RichRenderer
     except ImportError:
         note(plain, "with rich this looks better: pip install 'toolwire[agent]'")
         return plain
-    return RichFace(thinks=thinks)
+    return RichRenderer(thinks=thinks)
 
 
 def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
@@ -115,7 +115,7 @@ def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
         raise UsageError(f"the limits are too small: {error}") from None
 
 
-def note(face: Face, text: str) -> None:
+def note(face: Renderer, text: str) -> None:
     """Tell what is not part of the run."""
     from toolwire_client.terminal import Line
 
@@ -141,10 +141,10 @@ def person(*, before: Callable[[], object]) -> Callable[[Question], Answer] | No
         return None
 
     def fill_in(question: Question) -> Answer:
-        from toolwire_client.terminal import Keyboard, Person, PlainFace
+        from toolwire_client.terminal import Keyboard, Person, PlainRenderer
 
         before()
-        return Person(Keyboard(nullcontext).read, PlainFace(sys.stdout, sys.stderr).tell).fill_in(question)
+        return Person(Keyboard(nullcontext).read, PlainRenderer(sys.stdout, sys.stderr).tell).fill_in(question)
 
     return fill_in
 

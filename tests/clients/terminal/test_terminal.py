@@ -31,9 +31,9 @@ from toolwire_client.agent.events import (
     ToolsListed,
     UserAsked,
 )
-from toolwire_client.terminal import Interrupted, JsonFace, Line, MainThread, Person, PlainFace, told
+from toolwire_client.terminal import Interrupted, JsonRenderer, Line, MainThread, Person, PlainRenderer, event_lines
 from toolwire_client.terminal.forms import fields
-from toolwire_client.terminal.rich_renderer import RichFace
+from toolwire_client.terminal.rich_renderer import RichRenderer
 
 STEERING = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), 0x202E, 0x2066)} - {"\n", "\t"}
 
@@ -56,13 +56,13 @@ def events_with(text: str) -> list[Recorded]:
 @given(st.text())
 def test_nothing_that_is_told_steers_the_terminal(text: str) -> None:
     for event in events_with(text):
-        assert not any(STEERING & set(line.text) for line in told(event))
+        assert not any(STEERING & set(line.text) for line in event_lines(event))
 
 
 @given(st.text())
 def test_every_face_shows_every_text(text: str) -> None:
     out, err = io.StringIO(), io.StringIO()
-    for face in (PlainFace(out, err), JsonFace(out, err)):
+    for face in (PlainRenderer(out, err), JsonRenderer(out, err)):
         for event in (QuestionAsked(content=text), *events_with(text), ModelFailed(reason=text)):
             face.show(event)
     lines = [line for line in out.getvalue().split("\n") if line.startswith('{"type":')]
@@ -73,15 +73,15 @@ def test_markup_is_text() -> None:
     from rich.console import Console
 
     out = io.StringIO()
-    face = RichFace(Console(file=out, width=60), moves=False)
+    face = RichRenderer(Console(file=out, width=60), moves=False)
     face.show(Ended(status="answered", result="[bold]not bold[/bold] :smile:", turns=1))
     assert out.getvalue().splitlines()[1].rstrip() == "[bold]not bold[/bold] :smile:"
 
 
 def test_long_results_and_arguments_are_shortened() -> None:
-    (result,) = told(CallFinished(success=True, result="x\n" * 10_000))
+    (result,) = event_lines(CallFinished(success=True, result="x\n" * 10_000))
     assert result.text == "\n".join("x" * 8) + " … (20,000 characters)"
-    (action,) = told(ActionChosen(thought="", tool="t", params={"text": "x" * 1000}))
+    (action,) = event_lines(ActionChosen(thought="", tool="t", params={"text": "x" * 1000}))
     assert len(action.text) < 120
 
 

@@ -12,7 +12,7 @@ from toolwire_schemas.dialects import anthropic
 from toolwire_schemas.wire import codec
 
 from ...react.model_reply import ModelReply, ToolCall, Usage
-from .wire_format import Asked, CutOff, Form, Reader, StreamFailed, calls_of, content_of, role_of
+from .wire_format import Capabilities, CutOff, Reader, Request, StreamFailed, calls_of, content_of, role_of
 
 if TYPE_CHECKING:
     from ..model import Message
@@ -42,50 +42,47 @@ class Messages:
     dialect = "anthropic"
 
     def headers(self, key: Key | None) -> dict[str, str]:
-        """As `Wire.headers`."""
         return {"anthropic-version": VERSION, **({} if key is None else {"x-api-key": key.reveal()})}
 
-    def body(self, asked: Asked, form: Form) -> dict[str, Any]:
-        """As `Wire.body`."""
-        system, turns = _turns(asked)
+    def body(self, request: Request, form: Capabilities) -> dict[str, Any]:
+        system, turns = _turns(request)
         body: dict[str, Any] = {
-            "model": asked.model,
-            "max_tokens": _MAX_TOKENS if asked.max_tokens is None else asked.max_tokens,
+            "model": request.model,
+            "max_tokens": _MAX_TOKENS if request.max_tokens is None else request.max_tokens,
             "messages": turns,
         }
         if system:
             # The same system prompt and tools are sent with every turn; nothing is cached here unless it is marked.
             body["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
-        if asked.tools:
-            renamed = [{**entry, "name": asked.names.theirs[entry["name"]]} for entry in asked.tools]
+        if request.tools:
+            renamed = [{**entry, "name": request.names.theirs[entry["name"]]} for entry in request.tools]
             body["tools"] = [anthropic.from_entry(entry) for entry in renamed]
-        if asked.temperature is not None:
-            body["temperature"] = asked.temperature
-        if asked.schema is not None and form.format == "json_schema":
-            body["output_config"] = {"format": {"type": "json_schema", "schema": asked.schema}}
-        if asked.stream:
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.schema is not None and form.format == "json_schema":
+            body["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
+        if request.stream:
             body["stream"] = True
-        return body | asked.body
+        return body | request.body
 
-    def reader(self, asked: Asked, preset: Preset) -> Reader:
-        """As `Wire.reader`."""
-        return _Reader(asked)
+    def reader(self, request: Request, preset: Preset) -> Reader:
+        return _Reader(request)
 
 
 # --- what is sent -----------------------------------------------------------------------------------------------------
 
 
-def _turns(asked: Asked) -> tuple[str, list[dict[str, Any]]]:
+def _turns(request: Request) -> tuple[str, list[dict[str, Any]]]:
     """The system's words, and the rest with one turn after the other."""
     system: list[str] = []
     turns: list[dict[str, Any]] = []
-    for message in asked.messages:
+    for message in request.messages:
         role = role_of(message)
         if role == "system" and not turns:
             system.append(_as_text(message))
             continue
         speaker = "assistant" if role == "assistant" else "user"
-        blocks = _blocks(message, role, asked)
+        blocks = _blocks(message, role, request)
         if turns and turns[-1]["role"] == speaker:
             turns[-1]["content"] += blocks
         elif blocks:
@@ -100,7 +97,7 @@ def _as_text(message: Message) -> str:
     return content if isinstance(content, str) else "\n".join(str(part.get("text", "")) for part in content)
 
 
-def _blocks(message: Message, role: str, asked: Asked) -> list[Block]:
+def _blocks(message: Message, role: str, request: Request) -> list[Block]:
     if role == "assistant" and (blocks := (message.get("echo") or {}).get("content")):
         return list(blocks)
     content = content_of(message)
@@ -111,11 +108,11 @@ def _blocks(message: Message, role: str, asked: Asked) -> list[Block]:
     if not isinstance(content, str):
         made = list(content)
     if role == "assistant":
-        made += [_tool_use(id, name, text, asked) for id, name, text in calls_of(message)]
+        made += [_tool_use(id, name, text, request) for id, name, text in calls_of(message)]
     return made
 
 
-def _tool_use(id: str, name: str, arguments: str, asked: Asked) -> Block:
+def _tool_use(id: str, name: str, arguments: str, request: Request) -> Block:
     try:
         given = codec.decode(arguments)
     except codec.DecodingError:  # what the model wrote was no JSON; the API takes only objects
@@ -123,7 +120,7 @@ def _tool_use(id: str, name: str, arguments: str, asked: Asked) -> Block:
     return {
         "type": "tool_use",
         "id": id,
-        "name": asked.names.theirs.get(name, name),
+        "name": request.names.theirs.get(name, name),
         "input": given if isinstance(given, dict) else {},
     }
 
@@ -132,9 +129,9 @@ def _tool_use(id: str, name: str, arguments: str, asked: Asked) -> Block:
 
 
 class _Reader:
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, request: Request) -> None:
         self.is_complete = False
-        self._asked = asked
+        self._asked = request
         self._blocks: dict[int, Block] = {}
         self._inputs: dict[int, list[str]] = {}
         self._stop_reason: str | None = None

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire import codec
 
-from .wire_format import Form
+from .wire_format import Capabilities
 
 if TYPE_CHECKING:
     from ..errors import Refused
@@ -36,20 +36,20 @@ _ABOUT_THIS_SCHEMA = re.compile(r"invalid[_ ](json[_ ])?schema|schema (is )?(too
 _LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 
-class Concessions:
+class CapabilityFallback:
     """Remembers what one endpoint takes for one model."""
 
     def __init__(self, preset: Preset) -> None:
         self._formats = preset.formats
-        self._form = Form(format=preset.formats[0], limit=preset.limit, tells_usage=preset.tells_usage)
+        self._form = Capabilities(format=preset.formats[0], limit=preset.limit, tells_usage=preset.tells_usage)
         self._formats_of_schemas: dict[bytes, Format] = {}
 
-    def form(self, schema: dict[str, Any] | None) -> Form:
+    def form(self, schema: dict[str, Any] | None) -> Capabilities:
         """How to ask now, for a reply that follows *schema*."""
         known = self._formats_of_schemas.get(_key(schema))
         return msgspec.structs.replace(self._form, format=known) if known else self._form
 
-    def plainer(self, form: Form, schema: dict[str, Any] | None, refused: Refused) -> Form | None:
+    def reduced(self, form: Capabilities, schema: dict[str, Any] | None, refused: Refused) -> Capabilities | None:
         """The *form* that may be taken where this one was *refused*; `None` if it was refused for something else."""
         said = f"{refused.message} {refused.code}"
         if refused.status not in _STATUSES:
@@ -63,7 +63,7 @@ class Concessions:
             return msgspec.structs.replace(form, limit=_LIMITS[form.limit])
         return None
 
-    def remember(self, form: Form, schema: dict[str, Any] | None, refused: Refused) -> None:
+    def remember(self, form: Capabilities, schema: dict[str, Any] | None, refused: Refused) -> None:
         """Begin with *form* from now on, which got through after others were *refused*."""
         if _ABOUT_THIS_SCHEMA.search(refused.message):
             self._formats_of_schemas[_key(schema)] = form.format
@@ -71,12 +71,12 @@ class Concessions:
         self._form = form
 
 
-_KNOWN: dict[tuple[str, str, bytes], Concessions] = {}
+_KNOWN: dict[tuple[str, str, bytes], CapabilityFallback] = {}
 
 
-def concessions(url: str, model: str, preset: Preset) -> Concessions:
+def fallback_for(url: str, model: str, preset: Preset) -> CapabilityFallback:
     """Return what this process knows of *model* behind the endpoint at *url*, whichever object has learnt it."""
-    return _KNOWN.setdefault((url, model, msgspec.json.encode(preset)), Concessions(preset))
+    return _KNOWN.setdefault((url, model, msgspec.json.encode(preset)), CapabilityFallback(preset))
 
 
 def _is_unknown(said: str) -> bool:

@@ -15,8 +15,8 @@ from toolwire_schemas.dialects import openai
 from toolwire_schemas.wire import codec
 
 from ...react.model_reply import ModelReply, ToolCall, Usage
-from .reasoning import Thoughts
-from .wire_format import Asked, CutOff, Entry, Form, Reader, StreamFailed, calls_of, content_of, role_of
+from .reasoning import ReasoningSplitter
+from .wire_format import Capabilities, CutOff, Entry, Reader, Request, StreamFailed, calls_of, content_of, role_of
 
 if TYPE_CHECKING:
     from ..model import Message
@@ -35,53 +35,54 @@ class ChatCompletions:
     dialect = "openai"
 
     def headers(self, key: Key | None) -> dict[str, str]:
-        """As `Wire.headers`."""
         return {} if key is None else {"authorization": f"Bearer {key.reveal()}"}
 
-    def body(self, asked: Asked, form: Form) -> dict[str, Any]:
-        """As `Wire.body`."""
+    def body(self, request: Request, form: Capabilities) -> dict[str, Any]:
         body: dict[str, Any] = {
-            "model": asked.model,
-            "messages": [_message(message, asked) for message in asked.messages],
+            "model": request.model,
+            "messages": [_message(message, request) for message in request.messages],
         }
-        if asked.tools:
-            body["tools"] = [_tool(entry, asked) for entry in asked.tools]
-        if asked.temperature is not None:
-            body["temperature"] = asked.temperature
-        if asked.max_tokens is not None:
-            body[form.limit] = asked.max_tokens
-        if asked.schema is not None:
-            body |= _response_format(asked.schema, form, body["messages"])
-        if asked.stream:
+        if request.tools:
+            body["tools"] = [_tool(entry, request) for entry in request.tools]
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.max_tokens is not None:
+            body[form.limit] = request.max_tokens
+        if request.schema is not None:
+            body |= _response_format(request.schema, form, body["messages"])
+        if request.stream:
             body |= {"stream": True, **({"stream_options": {"include_usage": True}} if form.tells_usage else {})}
-        return body | asked.body
+        return body | request.body
 
-    def reader(self, asked: Asked, preset: Preset) -> Reader:
-        """As `Wire.reader`."""
-        return _Reader(asked, preset.echoes)
+    def reader(self, request: Request, preset: Preset) -> Reader:
+        return _Reader(request, preset.echoes)
 
 
 # --- what is sent -----------------------------------------------------------------------------------------------------
 
 
-def _message(message: Message, asked: Asked) -> dict[str, Any]:
+def _message(message: Message, request: Request) -> dict[str, Any]:
     role = role_of(message)
     made: dict[str, Any] = {"role": role, "content": content_of(message)}
     if role == "tool":
         made["tool_call_id"] = message["tool_call_id"]
     if role == "assistant" and (calls := calls_of(message)):
         made["tool_calls"] = [
-            {"id": id, "type": "function", "function": {"name": asked.names.theirs.get(name, name), "arguments": text}}
+            {
+                "id": id,
+                "type": "function",
+                "function": {"name": request.names.theirs.get(name, name), "arguments": text},
+            }
             for id, name, text in calls
         ]
     return made | (message.get("echo") or {}) if role == "assistant" else made
 
 
-def _tool(entry: Entry, asked: Asked) -> dict[str, Any]:
-    return openai.from_entry({**entry, "name": asked.names.theirs[entry["name"]]})
+def _tool(entry: Entry, request: Request) -> dict[str, Any]:
+    return openai.from_entry({**entry, "name": request.names.theirs[entry["name"]]})
 
 
-def _response_format(schema: dict[str, Any], form: Form, messages: list[dict[str, Any]]) -> dict[str, Any]:
+def _response_format(schema: dict[str, Any], form: Capabilities, messages: list[dict[str, Any]]) -> dict[str, Any]:
     if form.format == "json_schema":
         wanted = {"name": "reply", "schema": schema, "strict": _is_strict(schema)}
         return {"response_format": {"type": "json_schema", "json_schema": wanted}}
@@ -129,11 +130,11 @@ class _Call(msgspec.Struct):
 
 
 class _Reader:
-    def __init__(self, asked: Asked, echoes: tuple[str, ...]) -> None:
+    def __init__(self, request: Request, echoes: tuple[str, ...]) -> None:
         self.is_complete = False
-        self._asked = asked
+        self._asked = request
         self._echoes = echoes
-        self._thoughts = Thoughts()
+        self._thoughts = ReasoningSplitter()
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
         self._calls: list[_Call] = []
@@ -259,7 +260,11 @@ def _detail(usage: dict[str, Any], name: str, member: str) -> Any:
 
 def _as_sent(call: _Call) -> dict[str, Any]:
     written = call.arguments if isinstance(call.arguments, str) else codec.encode(call.arguments).decode()
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": written}, **call.more}
+    return _call_entry(call.id, call.name, written) | call.more
+
+
+def _call_entry(id: str, name: str, arguments: str) -> dict[str, Any]:
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ _TAGS = {
 }
 
 
-class Thoughts:
+class ReasoningSplitter:
     """Takes a reply in pieces and keeps the thoughts in it apart."""
 
     def __init__(self) -> None:

@@ -1,9 +1,9 @@
 """Models behind HTTP: `OpenAIModel` and `AnthropicModel`.
 
-Strategy. A request is made again as it is where the reason may pass (`retries.py`), and plainer where the endpoint says
-what it does not take (`concessions.py`). Replies are always streamed unless that is turned off: some endpoints let a
-model think only then (Qwen: "enable_thinking must be set to false for non-streaming calls"), and a connection on which
-nothing comes for minutes is cut by many a proxy.
+Strategy. `Retries` repeats a request that failed for a passing reason, and `capability_fallback` sends a plainer one
+where the endpoint refused a feature. Replies are streamed by default: some endpoints allow thinking only then (Qwen:
+"enable_thinking must be set to false for non-streaming calls"), and many proxies cut a connection that is silent for
+minutes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from toolwire_schemas.wire import codec
 from ..errors import ModelError, NotReady, Refused, ReplyTimedOut
 from .anthropic_messages import Messages
 from .api_key import key_from
-from .capability_fallback import concessions
+from .capability_fallback import fallback_for
 from .chat_completions import ChatCompletions
 from .endpoint import Endpoint, address
 from .error_responses import Retries
 from .vendors import Preset, preset_called
-from .wire_format import Asked, Form, Wire, entries_of
+from .wire_format import Capabilities, Request, Wire, entries_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +42,7 @@ class TimeLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How long things may take, in seconds.
 
     `silence` is the longest wait for the next piece of a reply; before the first one a model may be thinking. `total`
-    is for a whole reply, with everything that had to be asked again for it.
+    is for a whole reply, with everything that had to be requested again for it.
     """
 
     connect: float = 10.0
@@ -99,7 +99,7 @@ class RemoteModel:
         self._retries = retries or Retries()
         self._limits = time_limits or TimeLimits()
         url = address(own or self._preset.base_url, self._wire.path)
-        self._concessions = concessions(url, model, self._preset)
+        self._fallback = fallback_for(url, model, self._preset)
         self._endpoint = Endpoint(
             url,
             {**self._wire.headers(self._key), **(headers or {})},
@@ -132,13 +132,13 @@ class RemoteModel:
         reply_schema: dict[str, Any] | None = None,
         on_text: OnText | None = None,
     ) -> ModelReply:
-        """As `Model.reply`. A reply of which *on_text* has heard a part is not asked for again.
+        """As `Model.reply`. A reply of which *on_text* has heard a part is not requested again.
 
         Raises:
             ModelError: see `errors.py`.
         """
         entries = entries_of(tools)
-        asked = Asked(
+        request = Request(
             model=self.model,
             messages=messages,
             tools=entries,
@@ -148,36 +148,36 @@ class RemoteModel:
             **self._settings,
         )
         with anyio.move_on_after(self._limits.total):
-            return await self._with_concessions(asked, on_text)
+            return await self._with_fallback(request, on_text)
         raise ReplyTimedOut(f"{self._endpoint.shown} gave no reply within {self._limits.total:g} seconds")
 
-    async def _with_concessions(self, asked: Asked, on_text: OnText | None) -> ModelReply:
-        form, refused = self._concessions.form(asked.schema), None
+    async def _with_fallback(self, request: Request, on_text: OnText | None) -> ModelReply:
+        form, refused = self._fallback.form(request.schema), None
         while True:
             try:
-                reply = await self._with_retries(asked, self._body_of(asked, form), on_text)
+                reply = await self._with_retries(request, self._body_of(request, form), on_text)
             except Refused as error:
-                plainer = self._concessions.plainer(form, asked.schema, error)
-                if plainer is None:
+                reduced = self._fallback.reduced(form, request.schema, error)
+                if reduced is None:
                     raise
-                form, refused = plainer, error
+                form, refused = reduced, error
             else:
                 if refused is not None:
-                    self._concessions.remember(form, asked.schema, refused)
+                    self._fallback.remember(form, request.schema, refused)
                 return reply
 
-    def _body_of(self, asked: Asked, form: Form) -> bytes:
+    def _body_of(self, request: Request, form: Capabilities) -> bytes:
         try:
-            return codec.encode(self._wire.body(asked, form))
+            return codec.encode(self._wire.body(request, form))
         except codec.EncodingError as error:
             raise NotReady(f"the request cannot be written as JSON: {error}") from None
 
-    async def _with_retries(self, asked: Asked, body: bytes, on_text: OnText | None) -> ModelReply:
+    async def _with_retries(self, request: Request, body: bytes, on_text: OnText | None) -> ModelReply:
         begun, attempt = time.monotonic(), 1
-        heard = _Heard(on_text)
+        heard = _TextObserver(on_text)
         while True:
             try:
-                return await self._endpoint.ask(body, self._wire.reader(asked, self._preset), heard)
+                return await self._endpoint.ask(body, self._wire.reader(request, self._preset), heard)
             except ModelError as error:
                 error.attempts = attempt
                 seconds = None if heard.anything else self._retries.seconds_before(attempt + 1, error)
@@ -187,7 +187,6 @@ class RemoteModel:
             await self._retries.sleep(seconds)
 
     def kept_open(self) -> Self:
-        """As of `Model`."""
         return self
 
     async def __aenter__(self) -> Self:
@@ -211,7 +210,7 @@ class AnthropicModel(RemoteModel):
     _usual_preset = "anthropic"
 
 
-class _Heard:
+class _TextObserver:
     """Passes text on and notes whether any came."""
 
     def __init__(self, on_text: OnText | None) -> None:

@@ -2,7 +2,7 @@
 
 Looked up in November 2026: `source` is the page about the endpoint, some of which could only be read as other projects
 quote them. None of it has been tried with an account. Where a preset is wrong or out of date, `base_url=`, `key=` and
-`body=` say better; and what an endpoint does not take is learnt from its refusals (`concessions.py`).
+`body=` say better; and what an endpoint does not take is learnt from its refusals (`capability_fallback.py`).
 """
 
 from __future__ import annotations

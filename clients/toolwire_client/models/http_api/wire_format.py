@@ -1,4 +1,4 @@
-"""What the wire formats have in common: what is asked, what is asked for in which form, and what reads an answer."""
+"""What the wire formats have in common: the request, the endpoint's capabilities, and the reader of a reply."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 Entry = dict[str, Any]
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked. `names` leads between the tools' names and those that the vendor allows."""
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """One request to a model. `names` leads between the tools' names and those that the vendor allows."""
 
     model: str
     messages: list[Message]
@@ -35,7 +35,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     body: dict[str, Any] = {}
 
 
-class Form(msgspec.Struct, frozen=True, kw_only=True):
+class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """How it is put, as far as endpoints differ in what they take."""
 
     format: Format
@@ -69,7 +69,7 @@ class Reader(Protocol):
 
 
 class Wire(Protocol):
-    """One API: how it is asked, and what reads its answers."""
+    """One API: how a request is written, and what reads its answers."""
 
     path: str
     dialect: str
@@ -78,15 +78,15 @@ class Wire(Protocol):
     def headers(self, key: Key | None) -> dict[str, str]:
         """The headers of its own, besides those about the content."""
 
-    def body(self, asked: Asked, form: Form) -> dict[str, Any]:
+    def body(self, request: Request, form: Capabilities) -> dict[str, Any]:
         """What is sent.
 
         Raises:
             NotAModel: if the messages are none.
         """
 
-    def reader(self, asked: Asked, preset: Preset) -> Reader:
-        """Something new that reads the answer to *asked*."""
+    def reader(self, request: Request, preset: Preset) -> Reader:
+        """Something new that reads the answer to *request*."""
 
 
 class CutOff(Exception):

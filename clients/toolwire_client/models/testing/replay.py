@@ -123,7 +123,6 @@ class RecordingModel:
         reply_schema: dict[str, Any] | None = None,
         on_text: OnText | None = None,
     ) -> ModelReply:
-        """As `Model.reply`."""
         said = await self._model.reply(messages, tools=tools, reply_schema=reply_schema, on_text=on_text)
         line = codec.encode({"messages": messages, "reply": msgspec.to_builtins(said)}) + b"\n"
         with self._path.open("ab") as file:  # one write, so that several may record to one file

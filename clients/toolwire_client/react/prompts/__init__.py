@@ -1,22 +1,16 @@
-"""What is said to models, in each language: the prompts, and the sentences of errors and notes."""
+"""Texts for models in each language: the prompts, and the sentences of errors and notes."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_schemas.language import language as spoken
 
-from ..feedback import Remark
 from . import en, zh
-from .template import Template
-
-if TYPE_CHECKING:
-    from ..feedback import Detail
+from .template import Detail, Remark, Template, remark
 
 
 class Language(msgspec.Struct, frozen=True):
-    """One language: its prompts, as templates, its sentences by the kind of `Remark`, and what stands between them."""
+    """One language: its prompts as templates, its sentences by kind, and the `gap` between sentences."""
 
     name: str
     gap: str
@@ -35,7 +29,7 @@ class Language(msgspec.Struct, frozen=True):
         return self.together(*(self.say(remark.kind, **remark.details) for remark in remarks))
 
     def together(self, *sentences: str) -> str:
-        """Return *sentences* in one text; those that are empty do not count."""
+        """Return *sentences* as one text, without empty ones."""
         return self.gap.join(filter(None, sentences))
 
 
@@ -46,13 +40,27 @@ LANGUAGES = {
 
 
 def language(name: str | None = None) -> Language:
-    """Return the language of this name; None: that of the process (`TOOLWIRE_LANG`).
+    """Return the language of this name, by default that of the process (`TOOLWIRE_LANG`).
 
     Raises:
-        ValueError: if nobody has written its prompts.
+        ValueError: if it has no prompts.
     """
     if name is None:
         name = spoken()
     if name not in LANGUAGES:
         raise ValueError(f"there are no prompts in {name!r}; there are some in {', '.join(LANGUAGES)}")
     return LANGUAGES[name]
+
+
+class Unreadable(ValueError):
+    """A reply, or a part of it, that cannot be parsed. `remark` says why, in any language."""
+
+    def __init__(self, kind: str, **details: Detail) -> None:
+        super().__init__(kind, details)
+        self.remark = Remark(kind, details)
+
+    def __str__(self) -> str:
+        return language("en").tell(self.remark)
+
+
+__all__ = ["LANGUAGES", "Detail", "Language", "Remark", "Unreadable", "language", "remark"]

@@ -1,7 +1,7 @@
-"""Texts with named slots: `{{tools}}`.
+"""Texts with named slots, such as `{{tools}}`, and remarks that fill the slots of a sentence.
 
-Strategy. One pass over the template, never over what is filled in: whatever a tool says of itself, braces included, is
-text. Other braces of the template, such as TypeScript's, are text as well.
+Strategy. One pass over the template, never over the values: braces in a tool's description stay text. So do other
+braces of the template, such as TypeScript's.
 """
 
 from __future__ import annotations
@@ -9,14 +9,31 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _SLOT = re.compile(r"\{\{\s*(\w+)\s*\}\}(\n*)")
 
 
+class Remark(msgspec.Struct, frozen=True):
+    """A sentence for the model, independent of its language: `Language.say` fills sentence `kind` with `details`."""
+
+    kind: str
+    details: dict[str, Detail] = {}
+
+
+Detail = str | int | Remark
+
+
+def remark(kind: str, **details: Detail) -> Remark:
+    """Return a remark with these details."""
+    return Remark(kind, details)
+
+
 class TemplateError(ValueError):
-    """A template lacks a slot, or has one that nobody fills. The text says which, and which there are."""
+    """A template lacks a slot or has an unknown one. The text names both."""
 
 
 class Template:
@@ -37,7 +54,7 @@ class Template:
         self.text = text
 
     def filled(self, **values: str | int) -> str:
-        """Return the text with *values* in its slots. An empty value takes the blank lines below its slot along."""
+        """Return the text with *values* in its slots. An empty value also removes the blank lines below its slot."""
         return _SLOT.sub(lambda slot: _filled(str(values[slot[1]]), slot[2]), self.text)
 
 

@@ -124,9 +124,9 @@ class _Demo:
     def _solve(self) -> None:
         from toolwire_client.agent import Agent, Approvals
         from toolwire_client.models import ArithmeticModel
-        from toolwire_client.terminal import PlainFace
+        from toolwire_client.terminal import PlainRenderer
 
-        face = PlainFace(sys.stdout, sys.stdout)
+        face = PlainRenderer(sys.stdout, sys.stdout)
         agent = Agent(ArithmeticModel(), self._client, approval=Approvals(trust_hints=True))
         for event in agent.run_sync(_QUESTION):
             face.show(event)

@@ -7,12 +7,12 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.models.http_api.reasoning import Thoughts
+from toolwire_client.models.http_api.reasoning import ReasoningSplitter
 
 
 def parted(*pieces: str) -> tuple[str, str, str]:
     """The answer, the thoughts, and what was shown of the answer while it came."""
-    thoughts = Thoughts()
+    thoughts = ReasoningSplitter()
     shown = "".join(thoughts.feed(piece) for piece in pieces)
     return (*thoughts.finish(), shown)
 
@@ -66,7 +66,7 @@ def test_a_thought_is_never_shown(answer: str, thought: str) -> None:
 
 
 def test_long_thoughts_take_no_longer_than_their_length() -> None:
-    thoughts = Thoughts()
+    thoughts = ReasoningSplitter()
     thoughts.feed("<think>")
     for _ in range(200_000):
         assert thoughts.feed("word ") == ""

@@ -73,7 +73,7 @@ def test_it_offers_to_write_only_where_that_is_allowed(root: Path) -> None:
 
     assert [api["name"] for api in reading.description["api_list"]] == ["list", "read", "search"]
     assert [api["name"] for api in writing.description["api_list"]] == ["list", "read", "search", "write", "edit"]
-    assert "no API 'write'" in reading({"path": "x", "content": ""}, "write").errmsg
+    assert "writing needs a setting: --set Files.writable=true" in reading({"path": "x", "content": ""}, "write").errmsg
 
 
 def test_without_folders_every_call_says_how_to_open_some() -> None:

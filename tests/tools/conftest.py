@@ -5,13 +5,14 @@ from __future__ import annotations
 from types import ModuleType
 
 import pytest
-from toolwire_tools.actions import registry as action_registry
+from toolwire_tools.actions import metaclass, registry
 
 
 @pytest.fixture(autouse=True)
 def own_actions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A test knows the actions of its module, not those that other modules and tests define."""
     module: ModuleType = request.module
-    known = action_registry._classes.items()
+    known = metaclass.classes.items()
     own = {name: cls for name, cls in known if cls.__module__.startswith(("toolwire_tools.", module.__name__))}
-    monkeypatch.setattr(action_registry, "_classes", own)
+    for user in (metaclass, registry):
+        monkeypatch.setattr(user, "classes", own)

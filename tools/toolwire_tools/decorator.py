@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from functools import partial
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from .did_you_mean import unknown
@@ -111,11 +111,9 @@ def _marked(thing: Any, options: Options) -> Any:
     if inspect.isbuiltin(target):  # which carries nothing
         return _marked(partial(target), options)
     _check_names(target, name, options)
-    from .lagent import description_of  # here, since functions that nobody decorates need none
-
     try:
         setattr(target, ATTRIBUTE, options)
-        thing.api_description = target.api_description = description_of(target, options)
+        thing.api_description = target.api_description = _ApiDescription(target, options)
     except (AttributeError, TypeError):
         raise RegistrationError(
             f"a {type(target).__name__} cannot carry options",
@@ -123,6 +121,45 @@ def _marked(thing: Any, options: Options) -> Any:
             remedy="decorate a function that calls it, or the method in its class",
         ) from None
     return thing
+
+
+class _ApiDescription(dict[str, Any]):
+    """Lagent's description of a function, made when it is first read: servers never read it."""
+
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+        super().__init__(name=options.name)  # not empty, since `json.dumps` does not read an empty dict
+        self._made_from: tuple[Callable[..., Any], Options] | None = function, options
+
+    def _make(self) -> None:
+        if self._made_from is not None:
+            from .api_description import description_of
+
+            made_from, self._made_from = self._made_from, None
+            super().update(description_of(*made_from))
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return dict, ({**self},)
+
+
+def _making(name: str) -> Any:
+    method = getattr(dict, name)
+
+    @wraps(method)
+    def call(self: _ApiDescription, *positional: Any, **keywords: Any) -> Any:
+        for each in (self, *positional):
+            if isinstance(each, _ApiDescription):
+                each._make()
+        return method(self, *positional, **keywords)
+
+    return call
+
+
+for _name in ("__getitem__", "__setitem__", "__delitem__", "__contains__", "__iter__", "__reversed__", "__len__"):
+    setattr(_ApiDescription, _name, _making(_name))
+for _name in ("__eq__", "__ne__", "__or__", "__ror__", "__ior__", "__repr__", "get", "keys", "values", "items"):
+    setattr(_ApiDescription, _name, _making(_name))
+for _name in ("copy", "pop", "popitem", "setdefault", "update", "clear"):
+    setattr(_ApiDescription, _name, _making(_name))
 
 
 def _check_names(function: Any, tool: str, options: Options) -> None:

@@ -203,7 +203,7 @@ class Tool:
         if self._return_data is not None:
             return self._return_data
         if self._options.explode_return or self._options.returns_named_value:
-            from .lagent import return_data
+            from .api_description import return_data
 
             return return_data(self._function, self._options)
         return []

@@ -21,7 +21,7 @@ import msgspec
 import pydantic
 import pytest
 from toolwire_tools import AsyncContext, Context, RegistrationError, Tool, tool_api
-from toolwire_tools.lagent import description_of, type_name
+from toolwire_tools.api_description import description_of, type_name
 
 
 def described(function: Any) -> dict[str, Any]:
@@ -729,3 +729,37 @@ def test_describing_imports_nothing_of_others_that_registering_does_not() -> Non
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=False)
     assert (done.stdout.strip(), done.stderr) == ("", "")
+
+
+# Made when it is read
+
+
+def decorated_in_a_new_process(code: str) -> str:
+    start = "import copy, json, sys; from toolwire_tools.decorator import tool_api; f = tool_api(lambda a: a)\n"
+    return subprocess.run([sys.executable, "-c", start + code], capture_output=True, text=True, check=True).stdout
+
+
+def test_a_decorated_function_is_not_described_before_someone_reads_it() -> None:
+    code = "m = 'toolwire_tools.api_description'; print(m in sys.modules, f.api_description['name'], m in sys.modules)"
+    assert decorated_in_a_new_process(code) == "False <lambda> True\n"
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        "json.loads(json.dumps(d))",
+        "json.loads(json.dumps(d, indent=1))",
+        "copy.deepcopy(d)",
+        "d.copy()",
+        "{**d}",
+        "dict(d)",
+        "d | {}",
+        "{} | d",
+        "eval(repr(d))",
+        "dict(zip(d.keys(), d.values()))",
+        "{name: d[name] for name in d}",
+    ],
+)
+def test_however_a_description_is_read_first_all_of_it_is_there(reading: str) -> None:
+    written = decorated_in_a_new_process(f"d = f.api_description; print(json.dumps({reading}))")
+    assert list(json.loads(written)) == ["name", "description", "parameters", "required"]

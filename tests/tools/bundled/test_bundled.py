@@ -31,7 +31,7 @@ from toolwire_tools import (
     list_tools,
     tools_of,
 )
-from toolwire_tools.actions import registry as action_registry
+from toolwire_tools.actions import metaclass, registry
 from toolwire_tools.actions.serving import tools_of_action
 from toolwire_tools.bundled import BUNDLED, class_of
 from toolwire_tools.bundled import availability as readiness
@@ -201,11 +201,13 @@ def test_an_action_of_the_user_with_the_name_of_a_bundled_one_is_the_one_that_is
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for known in ({}, {"Clock": class_of("Clock")}):
-        monkeypatch.setattr(action_registry, "_classes", {**known})
+        classes = {**known}
+        for user in (metaclass, registry):
+            monkeypatch.setattr(user, "classes", classes)
         own = type(BaseAction)("Clock", (BaseAction,), {"run": lambda self: "mine"})
         assert get_tool_cls("Clock") is own
         assert class_of("Clock") is not own
-    action_registry.register(class_of("Clock"))
+    metaclass.register(class_of("Clock"))
     assert get_tool_cls("Clock") is own
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
 from toolwire_schemas.dialects.lagent import to_entry
@@ -20,44 +20,63 @@ from ..tool import Tool
 from .metaclass import RUN, method_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from .base import BaseAction
+    from .metaclass import ActionMeta
 
-_WHATEVER = {"type": "object"}
-"""Takes the place of a return hint, which may have no form in JSON either. Within the process nobody looks at it."""
+_UNCHECKED = {"type": "object"}
+"""Replaces a return hint that may have no form in JSON. Calls within the process do not check results."""
 
 
-class Api:
+class ActionLike(Protocol):
+    """What APIs and parsers use of a `BaseAction`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> dict[str, Any]: ...
+
+    @property
+    def is_toolkit(self) -> bool: ...
+
+    @property
+    def __toolwire_apis__(self) -> Mapping[str, ActionApi]: ...
+
+    @property
+    def __toolwire_needs__(self) -> Mapping[str, str]: ...
+
+
+class ActionApi:
     """The API called *name* of *action*.
 
-    What a call takes is told by the signature of the method that runs it; if the action's description was written
-    *by_hand*, by that, with the types of the method's hints where it has the same parameters.
+    The signature of its method defines the arguments; if the action's description was written *by_hand*, that does,
+    with the types of the method's hints for parameters of the same name.
     """
 
-    def __init__(self, action: BaseAction, name: str, *, by_hand: bool) -> None:
+    def __init__(self, action: Any, name: str, *, by_hand: bool) -> None:
         self.action = action
         self.name = name
         self.by_hand = by_hand
-        self._method = method_of(type(action), name, by_hand=by_hand)
+        self._method = method_of(cast("ActionMeta", type(action)), name, by_hand=by_hand)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "tool"}  # made anew where it is wanted
+        return {name: value for name, value in vars(self).items() if name != "tool"}  # made again at its next use
 
     @property
     def description(self) -> dict[str, Any]:
-        """What the model is told of it: a part of its action's description, and as free to be changed."""
-        said = self.action.description
-        return {api["name"]: api for api in said["api_list"]}[self.name] if self.action.is_toolkit else said
+        """Its part of the action's description, which may be changed likewise."""
+        whole: dict[str, Any] = self.action.description
+        return {api["name"]: api for api in whole["api_list"]}[self.name] if self.action.is_toolkit else whole
 
     @property
     def is_callable(self) -> bool:
-        """False for what is only described."""
+        """False if it is only described."""
         return self._method is not None
 
     @property
     def method(self) -> Callable[..., Any]:
-        """What runs it."""
+        """The method that runs it."""
         method: Callable[..., Any] = getattr(self.action, self._method or self.name)
         return method
 
@@ -73,34 +92,30 @@ class Api:
 
     @property
     def full_name(self) -> str:
-        """What it is called by among the APIs of other actions: `Toolkit.api`, or the name of a simple action."""
-        return f"{self.action.name}.{self.name}" if self.action.is_toolkit else self.action.name
+        """Its name among the APIs of other actions: `Toolkit.api`, or the name of a simple action."""
+        return f"{self.action.name}.{self.name}" if self.action.is_toolkit else str(self.action.name)
 
     @property
     def options(self) -> Options:
-        """What the decorator said of the method, and the description by hand."""
+        """The options of the method, completed by a description by hand."""
         options = options_of(self.method) or decorated(type(self.action)).get(self._method or "") or Options()
         return msgspec.structs.replace(options, input_schema=self._schema()) if self.by_hand else options
 
     @cached_property
     def tool(self) -> Tool:
-        """What checks the arguments and runs it within the process, where a hint may have no form in JSON."""
+        """Checks arguments and runs the method within the process, where a hint may have no form in JSON."""
         try:
             return Tool(self.method, name=self.full_name, options=self.options)
         except RegistrationError:
-            options = msgspec.structs.replace(self.options, output_schema=_WHATEVER)
+            options = msgspec.structs.replace(self.options, output_schema=_UNCHECKED)
             return Tool(_loosened(self.method), name=self.full_name, options=options)
 
-    def check(self, arguments: dict[str, Any]) -> None:
-        """Do nothing if a call takes *arguments*. Raises `ArgumentsError` if not."""
-        self.tool.check(arguments)
-
     def run(self, arguments: dict[str, Any]) -> Any:
-        """What the method returns. Raises what `Tool.run` does."""
+        """Call the method and return its value. Raises what `Tool.run` does."""
         return self.tool.run(arguments, UNATTENDED)
 
     async def run_async(self, arguments: dict[str, Any]) -> Any:
-        """As `run`, for any method. If calls of the action are awaited, so is whatever the method returns."""
+        """As `run`, for any method. If calls of the action are awaited, so is the value of the method."""
         awaits = self.tool.is_async or self.returns_awaitable
         return await self.tool.run_async(arguments, UNATTENDED) if awaits else self.run(arguments)
 
@@ -122,22 +137,22 @@ def _completed(described: dict[str, Any], hinted: dict[str, Any]) -> dict[str, A
     if not hinted.keys() <= {"default"}:
         return {**hinted, **text}
     if hinted.get("default", 0) is None and "type" in described:
-        said = {word: value for word, value in described.items() if word != "description"}
-        described = {"anyOf": [said, {"type": "null"}], **text}
+        typed = {word: value for word, value in described.items() if word != "description"}
+        described = {"anyOf": [typed, {"type": "null"}], **text}
     return {**described, **hinted}
 
 
-def apis_of(action: BaseAction, *, by_hand: bool) -> dict[str, Api]:
+def apis_of(action: ActionLike, *, by_hand: bool) -> dict[str, ActionApi]:
     """The APIs of *action* by their names; that of a simple one is called `run`."""
     names = [api["name"] for api in action.description["api_list"]] if action.is_toolkit else [RUN]
-    return {name: Api(action, name, by_hand=by_hand) for name in names}
+    return {name: ActionApi(action, name, by_hand=by_hand) for name in names}
 
 
-def api_of(action: BaseAction, name: str) -> Api:
+def api_of(action: ActionLike, name: str) -> ActionApi:
     """The API of *action* called *name*.
 
     Raises:
-        ToolError: if there is none, or nothing that runs it.
+        ToolError: if it does not exist or has no method.
     """
     api = action.__toolwire_apis__.get(name)
     if api is None:
@@ -157,13 +172,13 @@ def _loosened(method: Callable[..., Any]) -> Callable[..., Any]:
     """*method*, called by keywords alone, and with any value where its hint has no form in JSON."""
     every = inspect.signature(method).parameters.values()
     named = [parameter for parameter in every if parameter.kind is not parameter.VAR_POSITIONAL]
-    told = [parameter if _has_form(method, parameter) else parameter.replace(annotation=Any) for parameter in named]
-    return _with(method, told)
+    loose = [parameter if _has_form(method, parameter) else parameter.replace(annotation=Any) for parameter in named]
+    return _with(method, loose)
 
 
 def _has_form(method: Callable[..., Any], parameter: inspect.Parameter) -> bool:
     try:
-        Tool(_with(method, [parameter]), name=parameter.name, options=Options(output_schema=_WHATEVER))
+        Tool(_with(method, [parameter]), name=parameter.name, options=Options(output_schema=_UNCHECKED))
     except RegistrationError:
         return False
     return True

@@ -2,49 +2,53 @@
 
 from __future__ import annotations
 
+import inspect
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from toolwire_schemas.language import checked, language
+from toolwire_schemas.language import checked, language, speaking
 
-from . import action_calls
-from .api import Api, apis_of
+from ..discovery.tools_of import named_by
+from ..errors import ArgumentsError
+from ..results.failures import text_of
+from .action_return import ActionReturn, ActionStatusCode
+from .api import ActionApi, api_of, apis_of
 from .metaclass import RUN, ActionMeta, NotSetUp, complete
-from .parsers import BaseParser, JsonParser
+from .parsers import BaseParser, JsonParser, ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..tool import Tool
-    from .action_return import ActionReturn
+_DESCRIBE_IN_CHINESE = "toolwire_tools.bundled.chinese:describe"
+"""A path, since bundled tools are above actions."""
 
 
 class BaseAction(metaclass=ActionMeta):
     """The base of all actions.
 
     A subclass has a method `run`, or several decorated by `tool_api`, which makes it a toolkit. `Name()` is described
-    by these methods and their docstrings (`Name.__tool_description__` is what the class says of itself), and called as
+    by these methods and their docstrings (`Name.__tool_description__` is the description of the class), and called as
     `Name()('{"text": "hi"}')`, or with the name of an API of the toolkit as the second argument. It is served by any
     server, and known to `get_tool`, by its name.
 
-    *description* takes the place of the one made from the methods; *parser* says how a model passes arguments. *lang*
-    ("en" or "zh", that of the process by default) is the language of the parser's text, of faults of arguments, and
-    of the descriptions of bundled actions. An action that is not enabled is left out by executors and servers.
+    *description* replaces the one made from the methods; *parser* defines how a model passes arguments. *lang*
+    ("en" or "zh", by default that of the process) is the language of the parser's text, of faults of arguments, and
+    of the descriptions of bundled actions. Executors and servers leave out an action that is not enabled.
 
     Raises:
-        ValueError: if *description* is none, or has APIs that the class has not; or for another *lang*.
+        ValueError: if *description* is malformed or has APIs that the class has not; or for another *lang*.
     """
 
     enable = True
     """Whether executors and servers offer it."""
 
-    # What subclasses may know by Lagent's own names.
+    # Lagent's own names, which subclasses may use.
     _name: str = NotSetUp()  # type: ignore[assignment]
     _description: dict[str, Any] = NotSetUp()  # type: ignore[assignment]
     _parser: BaseParser
 
     __toolwire_language__: str = NotSetUp()  # type: ignore[assignment]
-    __toolwire_apis__: dict[str, Api] = NotSetUp()  # type: ignore[assignment]
+    __toolwire_apis__: dict[str, ActionApi] = NotSetUp()  # type: ignore[assignment]
 
     __toolwire_needs__: ClassVar[dict[str, str]] = {}
     """For APIs that only some settings offer: a sentence that names the setting."""
@@ -62,9 +66,7 @@ class BaseAction(metaclass=ActionMeta):
         if description:
             complete(self._description, type(self))
         elif self.__toolwire_language__ == "zh":
-            from ..bundled.chinese import describe
-
-            describe(self._description, type(self))
+            named_by(_DESCRIBE_IN_CHINESE)(self._description, type(self))
         self._name = self._description["name"]
         self.__toolwire_apis__ = apis_of(self, by_hand=bool(description))
         self._parser = parser(self) if lang is None else parser(self, lang=lang)
@@ -72,12 +74,12 @@ class BaseAction(metaclass=ActionMeta):
 
     @property
     def name(self) -> str:
-        """What it is called by."""
+        """The name that callers use."""
         return self._name
 
     @property
     def description(self) -> dict[str, Any]:
-        """What the model is told of it, the way to pass arguments included: this object's own copy."""
+        """The description for the model, including how to pass arguments: this object's own copy."""
         return self._description
 
     @property
@@ -88,20 +90,22 @@ class BaseAction(metaclass=ActionMeta):
     def __call__(self, inputs: Any = None, name: str = RUN) -> Any:
         """Call the API *name* with what a model wrote, and return an `ActionReturn`.
 
-        It is to be awaited if one of the APIs is `async`. Whatever goes wrong is told by its `state` and `errmsg`; only
+        Await the result if one of the APIs is `async`. Every failure is reported by `state` and `errmsg`; only
         orders to stop, such as KeyboardInterrupt, pass.
         """
-        call = action_calls.call_async if action_calls.has_async_apis(self) else action_calls.call
-        return call(self, inputs, name)
+        if has_async_apis(self):
+            return _call_async(self, inputs, name)
+        arguments = {"inputs": inputs, "name": name}
+        with speaking(self.__toolwire_language__):
+            try:
+                api = api_of(self, name)
+                arguments = self._parser.parse_inputs(inputs, name)
+                return _completed(self, arguments, api.run(arguments))
+            except Exception as error:  # a model needs the failure as an answer
+                return _failed(self, arguments, error)
 
     def __repr__(self) -> str:
         return f"{self._description}"
-
-    @staticmethod
-    def __toolwire_tools__(action: BaseAction | type[BaseAction]) -> list[Tool]:
-        from .serving import tools_of_action
-
-        return tools_of_action(action)
 
 
 class AsyncActionMixin:
@@ -109,4 +113,44 @@ class AsyncActionMixin:
 
     async def __call__(self, inputs: Any = None, name: str = RUN) -> ActionReturn:
         """As `BaseAction.__call__`."""
-        return await action_calls.call_async(self, inputs, name)  # type: ignore[arg-type]
+        return await _call_async(self, inputs, name)  # type: ignore[arg-type]
+
+
+def is_async(action: BaseAction) -> bool:
+    """True if a call of *action* is to be awaited."""
+    return inspect.iscoroutinefunction(type(action).__call__) or has_async_apis(action)
+
+
+def has_async_apis(action: BaseAction) -> bool:
+    """True if one of the APIs of *action* is `async`."""
+    return any(api.is_async for api in action.__toolwire_apis__.values())
+
+
+async def _call_async(action: BaseAction, inputs: Any, name: str) -> ActionReturn:
+    arguments = {"inputs": inputs, "name": name}
+    with speaking(action.__toolwire_language__):
+        try:
+            api = api_of(action, name)
+            arguments = action._parser.parse_inputs(inputs, name)
+            return _completed(action, arguments, await api.run_async(arguments))
+        except Exception as error:
+            return _failed(action, arguments, error)
+
+
+def _completed(action: BaseAction, arguments: dict[str, Any], value: Any) -> ActionReturn:
+    if not isinstance(value, ActionReturn):
+        return ActionReturn(arguments, type=action.name, result=action._parser.parse_outputs(value))
+    value.args = value.args or arguments
+    value.type = value.type or action.name
+    return value
+
+
+def _failed(action: BaseAction, arguments: dict[str, Any], error: Exception) -> ActionReturn:
+    text, name = text_of(error), type(error).__name__
+    if isinstance(error, KeyError):  # its text is the key alone
+        text = f"{name}: {text}"
+    state = getattr(error, "state", None)
+    if not isinstance(state, ActionStatusCode):
+        about_arguments = isinstance(error, ParseError | ArgumentsError)
+        state = ActionStatusCode.ARGS_ERROR if about_arguments else ActionStatusCode.API_ERROR
+    return ActionReturn(arguments, type=action.name, errmsg=text or name, state=state)

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.language import say, speaking
 
 from ..did_you_mean import unknown
-from .action_calls import is_async
-from .base import BaseAction
+from .base import BaseAction, is_async
 from .builtin import FinishAction, InvalidAction, NoAction
 from .messages import AgentMessage, RemovableHandle, asked_for, methods_of
 from .metaclass import RUN
@@ -24,9 +23,8 @@ from .registry import action_from
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, KeysView
 
-    from ..tool import Tool
     from .action_return import ActionReturn
-    from .api import Api
+    from .api import ActionApi
 
 
 def no_such_action(name: object, known: Collection[str]) -> str:
@@ -89,7 +87,7 @@ class ActionSet:
         """As `get_actions_info`."""
         return self.get_actions_info()
 
-    def _apis(self) -> Iterator[Api]:
+    def _apis(self) -> Iterator[ActionApi]:
         for action in self.actions.values():
             if action.enable:
                 yield from action.__toolwire_apis__.values()
@@ -161,12 +159,6 @@ class _Executor(ActionSet):
         handle = RemovableHandle(self._hooks)
         self._hooks[handle.id] = made
         return handle
-
-    @staticmethod
-    def __toolwire_tools__(executor: Any) -> list[Tool]:
-        from .serving import tools_of_executor
-
-        return tools_of_executor(executor)
 
     def _target(self, name: Any, parameters: Any) -> tuple[BaseAction, Any, str]:
         """The action to call, what with, and by which API: those for what is no action if *name* is none."""

@@ -6,26 +6,30 @@ description is made when it is first asked for.
 
 from __future__ import annotations
 
+import inspect
+import sys
+import warnings
 from abc import ABCMeta
 from copy import deepcopy
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwire_schemas.dialects.lagent import to_entries
 
+from ..api_description import description_of
 from ..did_you_mean import unknown
 from ..discovery.toolkit import decorated
 from ..errors import RegistrationError
-from ..lagent import description_of
 from ..signature import docstring as docstrings
-from .registry import action_name, register
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .base import BaseAction
-
 RUN = "run"
 """The one API of a simple action."""
+
+classes: dict[str, ActionMeta] = {}
+"""Every action class that is not abstract, by its name."""
 
 
 class ActionMeta(ABCMeta):
@@ -40,13 +44,13 @@ class ActionMeta(ABCMeta):
         # Names of the usual kind, with one underscore or none, belong to those who write actions.
         cls.__toolwire_methods__: dict[str, str] = methods_of(cls)
         cls.__tool_description__: Any = _Described()
-        register(cls)  # type: ignore[arg-type]
+        register(cls)
 
 
 class _Described:
     """In the place of a class's description until it is asked for."""
 
-    def __get__(self, _: object, owner: type[BaseAction]) -> dict[str, Any]:
+    def __get__(self, _: object, owner: ActionMeta) -> dict[str, Any]:
         made = owner.__tool_description__ = described(owner)
         return made
 
@@ -88,14 +92,14 @@ def methods_of(cls: type) -> dict[str, str]:
     return {RUN: RUN}
 
 
-def method_of(cls: type[BaseAction], api: str, *, by_hand: bool) -> str | None:
+def method_of(cls: ActionMeta, api: str, *, by_hand: bool) -> str | None:
     """The method of *api*, if there is one. A description *by_hand* may name methods that are not decorated."""
     known = cls.__toolwire_methods__
     may_be_plain = by_hand and not known and not api.startswith("_") and not hasattr(_root(cls), api)
     return api if may_be_plain and callable(getattr(cls, api, None)) else known.get(api)
 
 
-def complete(description: dict[str, Any], cls: type[BaseAction]) -> None:
+def complete(description: dict[str, Any], cls: ActionMeta) -> None:
     """Add to a *description* by hand what it leaves out.
 
     Raises:
@@ -114,7 +118,7 @@ def complete(description: dict[str, Any], cls: type[BaseAction]) -> None:
             raise ValueError(f"{cls.__name__} has {unknown('API', api['name'], known)}")
 
 
-def described(cls: type[BaseAction]) -> dict[str, Any]:
+def described(cls: ActionMeta) -> dict[str, Any]:
     """Lagent's description of *cls*: that of `run`, or the `api_list` of a toolkit."""
     about = docstrings.read(_first(vars(base).get("__doc__") for base in _actions(cls))).description
     if RUN in cls.__toolwire_methods__:
@@ -163,3 +167,36 @@ def _where(cls: type, method: str) -> str:
 
 def _fail(cls: type, problem: str, remedy: str) -> NoReturn:
     raise RegistrationError(problem, tool=cls.__name__, remedy=remedy)
+
+
+def register(cls: ActionMeta) -> None:
+    """Make *cls* known by its name, unless it is abstract. It takes the place of another class, with a warning.
+
+    A class of Toolwire steps back behind the user's own of that name, whichever comes first.
+    """
+    if inspect.isabstract(cls):
+        return
+    name = action_name(cls)
+    former = classes.get(name)
+    if former is not None and _is_ours(cls):
+        return
+    if former is not None and not _is_ours(former) and not _is_stale(former):
+        text = f"the action {name!r} of {cls.__module__} takes the place of the one of {former.__module__}"
+        warnings.warn(text, stacklevel=3)
+    classes[name] = cls
+
+
+def action_name(cls: type) -> str:
+    """The name that objects of *cls* go by: what its own body says as `__tool_name__`, or that of the class."""
+    name = vars(cls).get("__tool_name__", cls.__name__)
+    return str(name)
+
+
+def _is_ours(cls: type) -> bool:
+    return cls.__module__.startswith("toolwire_tools.")
+
+
+def _is_stale(cls: type) -> bool:
+    """True if the module of *cls* has been loaded anew since: what it defines now is meant to take its place."""
+    functions = [member for member in vars(cls).values() if isinstance(member, FunctionType)]
+    return any(getattr(sys.modules.get(f.__module__), "__dict__", None) is not f.__globals__ for f in functions)

@@ -7,7 +7,7 @@ the same as when it is served. What is wrong is told by `ParseError`, in words f
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolwire_schemas.language import checked, language, say
 
@@ -15,11 +15,8 @@ from ..content.blocks import Content
 from ..errors import ArgumentsError
 from ..signature.return_value import plain_result
 from .action_return import item_of
-from .api import api_of
+from .api import ActionLike, api_of
 from .model_literals import Unreadable, json_value, literal_value, refuse_unsayable
-
-if TYPE_CHECKING:
-    from .base import BaseAction
 
 
 class ParseError(Exception):
@@ -44,7 +41,7 @@ class BaseParser:
     PARAMETER_DESCRIPTION: str = ""
     PARAMETER_DESCRIPTION_ZH: str = ""
 
-    def __init__(self, action: BaseAction, lang: str | None = None) -> None:
+    def __init__(self, action: ActionLike, lang: str | None = None) -> None:
         self.action = action
         text = self._how(language() if lang is None else checked(lang))
         self._api2param: dict[str, list[dict[str, Any]]] = {}
@@ -103,7 +100,7 @@ class BaseParser:
     def _checked(self, arguments: dict[str, Any], name: str) -> dict[str, Any]:
         try:
             refuse_unsayable(arguments)
-            api_of(self.action, name).check(arguments)
+            api_of(self.action, name).tool.check(arguments)
         except (ArgumentsError, Unreadable) as error:
             raise ParseError(str(error)) from None
         except RecursionError:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import inspect
-import sys
-import warnings
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ..bundled import BUNDLED, class_of
 from ..did_you_mean import unknown
+from ..discovery.tools_of import named_by
+from .metaclass import classes
 
 if TYPE_CHECKING:
     from .base import BaseAction
+
+_BUNDLED = "toolwire_tools.bundled"
+"""A path, since bundled tools are above actions."""
 
 _LAGENTS = (
     "BaseAction",
@@ -30,8 +30,6 @@ _LAGENTS = (
 )
 """The names that Lagent 0.2.4 lists before those of its user, in its order."""
 
-_classes: dict[str, type[BaseAction]] = {}
-
 
 class UnknownAction(KeyError):
     """There is no action class of this name; *known* are those there are."""
@@ -43,29 +41,6 @@ class UnknownAction(KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0])  # a KeyError would show its repr
-
-
-def register(cls: type[BaseAction]) -> None:
-    """Make *cls* known by its name, unless it is abstract. It takes the place of another class, with a warning.
-
-    A class of Toolwire steps back behind the user's own of that name, whichever comes first.
-    """
-    if inspect.isabstract(cls):
-        return
-    name = action_name(cls)
-    former = _classes.get(name)
-    if former is not None and _is_ours(cls):
-        return
-    if former is not None and not _is_ours(former) and not _is_stale(former):
-        text = f"the action {name!r} of {cls.__module__} takes the place of the one of {former.__module__}"
-        warnings.warn(text, stacklevel=3)
-    _classes[name] = cls
-
-
-def action_name(cls: type) -> str:
-    """The name that objects of *cls* go by: what its own body says as `__tool_name__`, or that of the class."""
-    name = vars(cls).get("__tool_name__", cls.__name__)
-    return str(name)
 
 
 @overload
@@ -82,7 +57,7 @@ def list_tools(with_class: bool = False) -> Any:
     Only the pairs import the bundled ones.
     """
 
-    there = {**BUNDLED, **_classes}
+    there = {**named_by(f"{_BUNDLED}:BUNDLED"), **classes}
     names = [name for name in dict.fromkeys([*_LAGENTS, *there]) if name in there]
     return [(name, _class(name)) for name in names] if with_class else names
 
@@ -96,7 +71,8 @@ def get_tool_cls(name: str) -> type[BaseAction]:
     known = list_tools()
     if name not in known:
         raise UnknownAction(name, known)
-    return _class(name)
+    found: type[BaseAction] = _class(name)
+    return found
 
 
 def get_tool(name: str, *args: Any, **kwargs: Any) -> BaseAction:
@@ -130,24 +106,13 @@ def _class_at(place: str) -> Any:
     # Settings that were written for Lagent name its own modules.
     if module.startswith("lagent.hooks"):
         module = f"{__package__}.messages"
-    if not module or module.partition(".")[0] == "lagent" or place in _classes:
-        return get_tool_cls(place if place in _classes else name)
+    if not module or module.partition(".")[0] == "lagent" or place in classes:
+        return get_tool_cls(place if place in classes else name)
     found = getattr(importlib.import_module(module), name, None)
     if found is None:
         raise ImportError(f"there is no {name} in {module}")
     return found
 
 
-def _class(name: str) -> type[BaseAction]:
-    found: type[BaseAction] = _classes[name] if name in _classes else class_of(name)
-    return found
-
-
-def _is_ours(cls: type) -> bool:
-    return cls.__module__.startswith("toolwire_tools.")
-
-
-def _is_stale(cls: type) -> bool:
-    """True if the module of *cls* has been loaded anew since: what it defines now is meant to take its place."""
-    functions = [member for member in vars(cls).values() if isinstance(member, FunctionType)]
-    return any(getattr(sys.modules.get(f.__module__), "__dict__", None) is not f.__globals__ for f in functions)
+def _class(name: str) -> Any:
+    return classes[name] if name in classes else named_by(f"{_BUNDLED}:class_of")(name)

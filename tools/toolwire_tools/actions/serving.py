@@ -14,19 +14,22 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..discovery.toolkit import constructed
+from ..discovery.tools_of import named_by
 from ..errors import NotOffered, RegistrationError
 from ..tool import Tool
-from .action_calls import is_async
 from .action_return import ActionReturn
-from .base import AsyncActionMixin, BaseAction
+from .base import AsyncActionMixin, BaseAction, is_async
 from .executor import AsyncActionExecutor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..options import Options
-    from .api import Api
+    from .api import ActionApi
     from .executor import ActionExecutor
+
+_ENTRY_IN_CHINESE = "toolwire_tools.bundled.chinese:entry"
+"""A path, since bundled tools are above actions."""
 
 _ANY_OBJECT = {"type": "object"}
 
@@ -91,16 +94,15 @@ def tools_of_executor(executor: ActionExecutor | AsyncActionExecutor) -> list[To
     return [_by_way_of(partial(executor, tool.name), tool, is_async=waits) for tool in tools]
 
 
-def _tool(api: Api) -> Tool:
+def _tool(api: ActionApi) -> Tool:
     tool = _plain(api)
     if api.action.__toolwire_language__ == "en":
         return tool
-    from ..bundled.chinese import entry
+    entry = named_by(_ENTRY_IN_CHINESE)(tool.describe(), api.description)
+    return tool.in_language(api.action.__toolwire_language__, entry)
 
-    return tool.in_language(api.action.__toolwire_language__, entry(tool.describe(), api.description))
 
-
-def _plain(api: Api) -> Tool:
+def _plain(api: ActionApi) -> Tool:
     options = msgspec.structs.replace(api.options, description=api.description.get("description") or None)
     members = api.description.get("return_data", [])
     hinted = Tool(api.method, name=api.full_name, options=options, return_data=members)
@@ -122,7 +124,7 @@ class _Answering:
     If any object will do (*is_open*), what is no object becomes one.
     """
 
-    def __init__(self, api: Api, *, is_open: bool) -> None:
+    def __init__(self, api: ActionApi, *, is_open: bool) -> None:
         update_wrapper(self, api.method)
         self.__self__ = api.action
         self._method = api.method
@@ -148,7 +150,7 @@ class _Answering:
 class _AnsweringLater(_Answering):
     """As `_Answering`, for an action that is awaited. A method that is not async may block, and runs in a thread."""
 
-    def __init__(self, api: Api, *, is_open: bool) -> None:
+    def __init__(self, api: ActionApi, *, is_open: bool) -> None:
         super().__init__(api, is_open=is_open)
         self._in_thread = api.returns_awaitable
 

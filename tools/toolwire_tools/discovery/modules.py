@@ -16,7 +16,7 @@ from ..errors import MadeForFastMCP, NotOffered, RegistrationError
 from ..options import held, marked
 from ..tool import Tool
 from .toolkit import is_toolkit
-from .tools_of import distinct, is_of_fastmcp, teller, tools_of
+from .tools_of import distinct, finder, is_of_fastmcp, tools_of
 
 
 class Skipped(msgspec.Struct, frozen=True):
@@ -135,7 +135,7 @@ def _is_marked(module: ModuleType, name: str, value: Any) -> bool:
     if marked(value) is not None:
         return True
     kind = value if _is_class(value) else type(value)
-    if name.startswith("_") or not (type(value) is Tool or is_toolkit(kind) or teller(kind) is not None):
+    if name.startswith("_") or not (type(value) is Tool or is_toolkit(kind) or finder(kind) is not None):
         return False
     return not (_is_class(value) and value.__module__.startswith(_OURS)) or name in _exported(module)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MadeForFastMCP, RegistrationError
@@ -34,7 +35,7 @@ def tools_of(thing: Any) -> list[Tool]:
         once = {id(item): item for item in thing}
         return distinct(tool for item in once.values() for tool in tools_of(item))
     kind = thing if isinstance(thing, type) else type(thing)
-    if known := teller(kind):
+    if known := finder(kind):
         return distinct(known(thing))
     if is_toolkit(kind):
         return distinct(tools_of_toolkit(thing))
@@ -66,14 +67,37 @@ _FASTMCP = ("fastmcp.server.", "fastmcp.tools.", "mcp.server.")
 """The packages are not imported to find out: who has such an object has imported them."""
 
 
-def teller(kind: type) -> Callable[[Any], list[Tool]] | None:
-    """What tells the tools of the class *kind* and its objects: a static method `__toolwire_tools__` of it."""
-    found: Callable[[Any], list[Tool]] | None
-    found = next((vars(base)[_TELLER] for base in kind.__mro__ if _TELLER in vars(base)), None)
+def finder(kind: type) -> Callable[[Any], list[Tool]] | None:
+    """Return the function that lists the tools of *kind* and its objects, if *kind* has one.
+
+    For other people's classes it is their static method `__toolwire_tools__`.
+    """
+    found: Callable[[Any], list[Tool]] | None = None
+    for base in kind.__mro__:
+        if found := vars(base).get(_HOOK):
+            break
+        if path := _FINDERS.get((base.__module__, base.__name__)):
+            found = named_by(path)
+            break
     return found
 
 
-_TELLER = "__toolwire_tools__"
+def named_by(path: str) -> Any:
+    """Return the object at *path*, which reads `module:name`: for what is in a room above that of the user."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+_HOOK = "__toolwire_tools__"
+
+# Paths, since these classes are in rooms above, and their tools are made in rooms above theirs.
+_FINDERS = {
+    ("toolwire_tools.actions.base", "BaseAction"): "toolwire_tools.actions.serving:tools_of_action",
+    ("toolwire_tools.actions.executor", "_Executor"): "toolwire_tools.actions.serving:tools_of_executor",
+    ("toolwire_tools.env.env", "Env"): "toolwire_tools.env.env:tools_of_env",
+    ("toolwire_tools.steps.executor", "Executor"): "toolwire_tools.steps.step_tool:tools_of_executor",
+    ("toolwire_tools.toolconfig.model", "ToolConfig"): "toolwire_tools.steps.configured_tool:tools_of_config",
+}
 
 
 def distinct(tools: Iterable[Tool]) -> list[Tool]:

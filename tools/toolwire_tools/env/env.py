@@ -14,17 +14,17 @@ from ..actions.base import BaseAction
 from ..actions.executor import no_such_action
 from ..actions.model_literals import Unreadable, json_value
 from ..actions.registry import action_from
+from ..api_description import description_of
 from ..context.context import UNATTENDED
 from ..discovery.toolkit import constructed
 from ..discovery.tools_of import tools_of
 from ..errors import ArgumentsError, NotOffered, RegistrationError
-from ..lagent import description_of
 from .remote_server import entries_of, is_server, tool_of, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..actions.api import Api
+    from ..actions.api import ActionApi
     from ..tool import Tool
 
 
@@ -127,11 +127,11 @@ class _Tools:
         return self._tools
 
 
-def _told(api: Api) -> dict[str, Any]:
+def _told(api: ActionApi) -> dict[str, Any]:
     return {**api.tool.describe(), "description": api.description["description"]}
 
 
-def _act(api: Api, parameters: Any) -> Any:
+def _act(api: ActionApi, parameters: Any) -> Any:
     arguments = api.action._parser.parse_inputs(parameters, api.name)
     return _shown(_waited_for(lambda: api.run_async(arguments)) if api.is_async else api.run(arguments))
 
@@ -227,6 +227,7 @@ class Env:
         """All actions, as a server offers them."""
         return [tool for source in self._sources for tool in source.tools()]
 
-    @staticmethod
-    def __toolwire_tools__(env: Env) -> list[Tool]:
-        return env.tools()
+
+def tools_of_env(env: Env) -> list[Tool]:
+    """Return the tools of all actions of *env*."""
+    return env.tools()

@@ -64,6 +64,11 @@ def tool_of(config: ToolConfig, import_module: Importer = import_beside) -> Tool
         raise config.error(f"{where}{error.problem}; {error.remedy}".removesuffix("; ")) from None
 
 
+def tools_of_config(config: ToolConfig) -> list[Tool]:
+    """Return the tool that *config* describes, as a list. Raises as `tool_of` does."""
+    return [tool_of(config)]
+
+
 def _tool(config: ToolConfig, call: Callable[..., Any], said: Options | None = None) -> Tool:
     options = _said(msgspec.structs.replace(config.options, input_schema=config.input_schema))
     options |= {"name": config.name, "description": config.description}

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import TracebackType
 
-    from ..tool import Tool
-
 
 Output = dict[str, Any]
 
@@ -219,12 +217,6 @@ class Executor:
 
     __executor__: ClassVar[tuple[str, str] | None] = None
     """The type and the name under which the class has been registered last."""
-
-    @staticmethod
-    def __toolwire_tools__(executor: Executor | type[Executor]) -> list[Tool]:
-        from .step_tool import tools_of_executor
-
-        return tools_of_executor(executor)
 
     def execute(self, step_id: str, agent_state: dict[str, Any]) -> Any:
         """Do the step and return the `execute_output`: a dict that says what is to become of shared state, or None.

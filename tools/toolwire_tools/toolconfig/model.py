@@ -17,7 +17,6 @@ from ..options import Options
 from .yaml_document import ConfigError, Fault
 
 if TYPE_CHECKING:
-    from ..tool import Tool
     from .command import Command
 
 CONFIG = "_config"
@@ -60,12 +59,6 @@ class ToolConfig(msgspec.Struct, frozen=True, kw_only=True):
     def implementation(self) -> str:
         """The Python file that belongs to it by its name, as `rag.py` does to `rag_config.yaml`; there need be none."""
         return implementation(self.file)
-
-    @staticmethod
-    def __toolwire_tools__(config: ToolConfig) -> list[Tool]:
-        from ..steps.configured_tool import tool_of
-
-        return [tool_of(config)]
 
     def error(self, problem: str, key: str = "") -> ConfigError:
         """What to raise if the tool cannot be had as it is described."""

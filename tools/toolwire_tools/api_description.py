@@ -1,0 +1,194 @@
+"""A function described as Lagent describes it: the dict that its agents show to the model.
+
+Strategy. Few programs read the description of a decorated function, so it is made when one does. A hint is only
+examined far enough to name its type; no JSON Schema is made.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import enum
+import inspect
+import typing
+from typing import Any, Literal
+
+from .context.context import Context
+from .options import Options, name_of, options_for
+from .schema.annotations import Names, Unresolved, bare, members
+from .schema.enums import in_json
+from .schema.record_fields import has_members
+from .signature import docstring as docstrings
+from .signature import parameters
+from .signature.docstring_returns import bulleted
+from .signature.docstring_types import hint_of
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from .signature.docstring import Docstring
+    from .signature.docstring_returns import Entry
+
+_STRING = "STRING"
+_NAMES: dict[Any, str] = {
+    bool: "BOOLEAN",
+    int: "NUMBER",
+    float: "FLOAT",
+    **dict.fromkeys((list, tuple, set, frozenset, collections.deque), "Array"),
+    **dict.fromkeys((collections.abc.Set, collections.abc.MutableSet), "Array"),
+    **dict.fromkeys((collections.abc.Sequence, collections.abc.MutableSequence), "Array"),
+    **dict.fromkeys((collections.abc.Collection, collections.abc.Iterable, collections.abc.Reversible), "Array"),
+    **dict.fromkeys((str, Any, object), _STRING),
+    **dict.fromkeys((dict, collections.abc.Mapping, collections.abc.MutableMapping, type(None), None), ""),
+}
+
+
+def description_of(
+    function: Callable[..., Any], options: Options | None = None, *, name: str | None = None
+) -> dict[str, Any]:
+    """The `api_description` of *function*: `name`, `description`, `parameters`, `required`, perhaps `return_data`.
+
+    *options* and *name* win over what the decorator said. A first parameter called `self`, or `cls` in a class, the
+    context, `*args` and `**kwargs` are left out. Nothing is raised: a hint that cannot be read yet is a STRING.
+    """
+    options = options or options_for(function)
+    doc = docstrings.of(function)
+    described = {
+        "name": name or options.name or name_of(function),
+        "description": doc.description if options.explode_param else docstrings.text_of(function),
+        **(_parameters(function, options) if options.input_schema is None else _of_schema(options.input_schema)),
+    }
+    if options.description is not None:
+        described["description"] = options.description
+    if not options.explode_param:
+        described["parameters"] = [{"name": parameter["name"]} for parameter in described["parameters"]]
+    if returned := _return_data(doc, options):
+        described["return_data"] = returned
+    return described
+
+
+def type_name(hint: Any, names: Names) -> str:
+    """Lagent's name for a type: STRING, NUMBER (a whole one), FLOAT, BOOLEAN or Array.
+
+    Objects have none, and are called STRING as they always were: agents and prompts know these five. A union is
+    called by one of its members, so that a value of the type that the name suggests is accepted.
+    """
+    return _look(hint, names)[0] or _STRING
+
+
+def _parameters(function: Any, options: Options) -> dict[str, Any]:
+    try:
+        found = parameters.read(
+            function,
+            context_type=Context,
+            include=options.include_arguments,
+            exclude=options.exclude_arguments,
+        )
+    except (ValueError, TypeError):  # written in C
+        return {"parameters": [], "required": []}
+    shown = [parameter for parameter in found.shown if parameter.kind not in parameters.OPEN]
+    if shown and shown[0] is found.every[0] and _is_receiver(shown[0].name, function):
+        del shown[0]
+    return {
+        "parameters": [_parameter(parameter, found) for parameter in shown],
+        "required": [parameter.name for parameter in shown if parameters.is_required(parameter)],
+    }
+
+
+def _is_receiver(first: str, function: Any) -> bool:
+    """True if the first parameter, called *first*, is not for callers."""
+    scope = getattr(function, "__qualname__", "").rpartition(".")[0]
+    in_class = not scope.endswith("<locals>") and scope != ""
+    return not inspect.ismethod(function) and (first == "self" or (first == "cls" and in_class))
+
+
+def _parameter(parameter: inspect.Parameter, found: parameters.Parameters) -> dict[str, str]:
+    hint = Any if parameter.annotation is parameter.empty else parameter.annotation
+    name, text = _look(hint, found.names)
+    return {"name": parameter.name, "type": name or _STRING, "description": text or found.text(parameter.name) or ""}
+
+
+def _of_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """What a schema says of the arguments, in the same few words."""
+    from toolwire_schemas.dialects.lagent import from_entry
+
+    described = from_entry({"inputSchema": schema})
+    named = [
+        {
+            "name": parameter["name"],
+            "type": parameter["type"] if parameter["type"] in _NAMES.values() else _STRING,
+            "description": parameter["description"],
+        }
+        for parameter in described["parameters"]
+    ]
+    return {"parameters": named, "required": described["required"]}
+
+
+def return_data(function: Callable[..., Any], options: Options) -> list[dict[str, str]]:
+    """What the docstring of *function* says of its result's members, as far as *options* ask for it."""
+    return _return_data(docstrings.of(function), options)
+
+
+def _return_data(doc: Docstring, options: Options) -> list[dict[str, str]]:
+    if options.explode_return:
+        return [_returned(entry) for entry in bulleted(doc.returns[0].text)] if doc.returns else []
+    return [_returned(entry) for entry in doc.returns] if options.returns_named_value else []
+
+
+def _returned(entry: Entry) -> dict[str, str]:
+    return {
+        **({"name": entry.name} if entry.name else {}),
+        "description": entry.text.strip(),
+        **({"type": type_name(hint_of(entry.type), {})} if entry.type else {}),
+    }
+
+
+def _look(hint: Any, names: Names) -> tuple[str, str]:
+    """The name of a type, empty for objects and null, and what `Annotated` says of it."""
+    if type(hint) is type and hint in _NAMES:  # the most frequent case, and the cheapest
+        return _NAMES[hint], ""
+    try:
+        peeled = bare(hint, names)
+        union = members(peeled.hint, names)
+        found = [(_named(peeled.hint, names), "")] if union is None else [_look(member, names) for member in union]
+    except (Unresolved, TypeError, RecursionError):
+        return _STRING, ""
+    texts = (peeled.notes.texts.get("description"), *(text for _, text in found))
+    return _joined(name for name, _ in found), next(filter(None, texts), "")
+
+
+def _named(hint: Any, names: Names) -> str:
+    """The name of a type that is no union."""
+    kind = getattr(hint, "__origin__", hint)
+    if kind in _NAMES:
+        return _NAMES[kind]
+    if kind is Literal:
+        return _joined(_of_value(value) for value in hint.__args__)
+    if type(kind).__name__ == "TypeAliasType":
+        return _look(kind.__value__, names)[0]
+    if isinstance(kind, typing.TypeVar):
+        return _joined(_look(bound, names)[0] for bound in kind.__constraints__ or (kind.__bound__ or Any,))
+    return _of_class(kind, names) if isinstance(kind, type) else _STRING
+
+
+def _of_class(cls: type, names: Names) -> str:
+    if issubclass(cls, enum.Enum):
+        return _joined(_of_value(value) for value in in_json(cls).values())
+    if getattr(cls, "__pydantic_root_model__", False):
+        return _look(cls.model_fields["root"].annotation, names)[0]  # type: ignore[attr-defined]
+    if has_members(cls) or hasattr(cls, "__pydantic_core_schema__"):
+        return ""
+    return next((_NAMES[base] for base in (int, float, list, dict) if issubclass(cls, base)), _STRING)
+
+
+def _of_value(value: Any) -> str:
+    """The name for a member of a Literal or an Enum."""
+    plain = in_json(type(value))[value] if isinstance(value, enum.Enum) else value
+    return _NAMES.get(type(plain), _STRING)
+
+
+def _joined(found: Iterable[str]) -> str:
+    """The name of a union."""
+    several = [name for name in found if name]
+    if _STRING in several or {"FLOAT", "NUMBER"} <= {*several}:
+        return _STRING if _STRING in several else "FLOAT"
+    return several[0] if several else ""

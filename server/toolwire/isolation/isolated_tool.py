@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_tools import RegistrationError, Tool, tools_of
-from toolwire_tools.discovery.tools_of import teller
+from toolwire_tools.discovery.tools_of import finder
 
 from .. import log
 from ..protocol.call import Call
@@ -113,7 +113,7 @@ def _is_made_of(tool: Tool, thing: Any) -> bool:
     if isinstance(thing, type):
         return tool.name.startswith(f"{thing.__name__}.")
     # What holds other things, such as an executor of actions.
-    return teller(type(thing)) is not None and any(tool.name == other.name for other in tools_of(thing))
+    return finder(type(thing)) is not None and any(tool.name == other.name for other in tools_of(thing))
 
 
 def _target(tool: Tool, things: Any) -> str:

@@ -32,7 +32,10 @@ PAGES = (ROOT / "README.md", ROOT / "MIGRATING.md", *sorted((ROOT / "docs").glob
 _BLOCK = re.compile(
     r"(?:^<!-- (?P<note>[^\n]*?) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
-_LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+_LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)|(?:src|srcset)=\"(?P<picture>[^\"]+)\"")
+# Links to files of this repository are absolute in README.md, so that they work on the package index, and in docs/
+# where they leave the folder, so that they work on the site.
+OURS = ("https://github.com/OWNER/toolwire/blob/main/", "https://raw.githubusercontent.com/OWNER/toolwire/main/")
 _REFERENCE = re.compile(r"(?<=<!-- reference -->\n).*?(?=<!-- /reference -->)", re.DOTALL)
 
 
@@ -153,16 +156,29 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_links_lead_somewhere() -> None:
+def links(page: Path) -> list[str]:
+    return [
+        found["target"] or found["picture"] for found in _LINK.finditer(without_code(page))
+    ]  # code may have x[y](z)
+
+
+def test_links_lead_to_files_and_headings_of_the_tree() -> None:
     shelves = [ROOT / shelf / "README.md" for shelf in ("schemas", "tools", "server", "clients")]
     for page in (*PAGES, ROOT / "CHANGELOG.md", *shelves):
-        for found in _LINK.finditer(without_code(page)):  # code may have x[y](z)
-            target, _, anchor = found["target"].partition("#")
-            if "://" in target:
+        for link in links(page):
+            target, _, anchor = link.partition("#")
+            base = next((base for base in OURS if target.startswith(base)), None)
+            if base is None and "://" in target:
                 continue
-            where = page.parent / target if target else page
-            assert where.exists(), f"{page.name}: {found['target']}"
-            assert not anchor or anchor in anchors(where), f"{page.name}: {found['target']}"
+            where = ROOT / target.removeprefix(base) if base else page.parent / target if target else page
+            assert where.exists(), f"{page.name}: {link}"
+            assert not anchor or anchor in anchors(where), f"{page.name}: {link}"
+
+
+def test_links_work_where_the_page_is_shown_without_the_tree() -> None:
+    assert [link for link in links(ROOT / "README.md") if "://" not in link and not link.startswith("#")] == []
+    for page in (ROOT / "docs").glob("*.md"):
+        assert [link for link in links(page) if link.startswith("..")] == [], page.name
 
 
 def test_the_reference_is_what_help_prints() -> None:

@@ -1,4 +1,4 @@
-"""Draws the numbers that `compare.py --keep` wrote: `python tests/benchmarks/chart.py` writes the pictures.
+"""Shows the numbers that `compare.py --keep` wrote: `python tests/benchmarks/chart.py` writes pictures and page.
 
 One picture for light pages and one for dark ones; a bar for each server, its length in proportion to its number.
 """
@@ -6,6 +6,7 @@ One picture for light pages and one for dark ones; a bar for each server, its le
 from __future__ import annotations
 
 import json
+import re
 import sys
 from html import escape
 from pathlib import Path
@@ -13,12 +14,16 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from tables import in_unit
+import targets
+from contenders import BARE, MCP2
+from tables import as_markdown, in_unit, main_table, ratio_table
 
 DOCS = Path(__file__).parents[2] / "docs"
 NUMBERS = DOCS / "benchmarks.json"
+PAGE = DOCS / "benchmarks.md"
 PICTURES = {"light": DOCS / "benchmarks-light.svg", "dark": DOCS / "benchmarks-dark.svg"}
 
+_BETWEEN_MARKS = re.compile(r"(?<=<!-- numbers -->)\n.*?(?=<!-- /numbers -->)", re.DOTALL)
 _PANELS = {
     "start_seconds": "start to first tools/list (less is better)",
     "p50_seconds": "one call, median (less is better)",
@@ -30,7 +35,7 @@ _COLORS = {
     "dark": {"text": "#f0f6fc", "muted": "#9198a1", "bar": "#484f58", "own": "#4493f8"},
 }
 _OWN = "Toolwire"
-_ROW, _TOP, _LABELS, _BARS, _GAP = 22, 34, 150, 190, 30
+_ROW, _TOP, _LABELS, _BARS, _GAP = 22, 34, 160, 190, 30
 _PANEL_WIDTH = _LABELS + _BARS + 90
 
 
@@ -71,6 +76,28 @@ def read_numbers() -> dict[str, Any]:
     return kept
 
 
+def tables(kept: dict[str, Any]) -> str:
+    """Return the tables of *kept* as Markdown, for the page."""
+    numbers = kept["servers"]
+    names = list(numbers)
+    return "\n\n".join(
+        (
+            f"{kept['when']}, {kept['where']}.",
+            as_markdown(main_table(numbers, names)),
+            f"Relative to the {BARE.name} / relative to {MCP2.name}:",
+            as_markdown(ratio_table(numbers, names, BARE.name, MCP2.name)),
+            "The targets of the design:",
+            as_markdown(targets.table(targets.judge(numbers))),
+        )
+    )
+
+
+def with_tables(page: str, kept: dict[str, Any]) -> str:
+    """Return *page* with the tables of *kept* between its marks."""
+    return _BETWEEN_MARKS.sub(lambda _: f"\n{tables(kept)}\n", page)
+
+
 if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8"), read_numbers()), "utf-8")
     for scheme, path in PICTURES.items():
         path.write_text(draw(read_numbers()["servers"], scheme), "utf-8")

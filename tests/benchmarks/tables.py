@@ -31,9 +31,9 @@ EXTRAS = {
     "p50_10_seconds": "call with 10 tools, p50",
     "p50_1000_seconds": "call with 1,000 tools, p50",
     "sleep_1000_seconds": "1,000 async one-second sleeps",
-    "sleep_ping_seconds": "a ping behind them",
+    "sleep_ping_seconds": "a ping after them",
     "block_64_seconds": "64 blocking one-second sleeps",
-    "block_ping_seconds": "a ping behind those",
+    "block_ping_seconds": "a ping after those",
 }
 
 
@@ -83,7 +83,7 @@ def extras_table(numbers: ByContender, names: list[str]) -> Table:
 
 
 def in_unit(name: str, value: float | None) -> str:
-    """A number as people say it."""
+    """Return *value* with a unit that suits its size."""
     if value is None:
         return ""
     if name.endswith("_bytes"):

@@ -40,21 +40,28 @@ def _growth(name: str) -> Callable[[ByContender], float]:
 
 
 TARGETS = (
-    Target("start, of the bare loop's, at most 2.0", _ratio("start_seconds", BARE.name), 2.0),
-    Target("start, of mcp 2.3.0's, at most 1/8", _ratio("start_seconds", MCP2.name), 1 / 8),
-    Target("p50, of the bare loop's, at most 2.5", _ratio("p50_seconds", BARE.name), 2.5),
-    Target("p50, of mcp 2.3.0's, at most 1/20", _ratio("p50_seconds", MCP2.name), 1 / 20),
-    Target("pipelined, of the bare loop's, at least 0.7", _ratio("calls_per_second", BARE.name), 0.7, at_least=True),
-    Target("pipelined, of mcp 2.3.0's, at least 60", _ratio("calls_per_second", MCP2.name), 60, at_least=True),
-    Target("peak memory, of the bare loop's, at most 2.2", _ratio("memory_bytes", BARE.name), 2.2),
-    Target("1,000 async one-second sleeps, seconds, at most 1.3", _own("sleep_1000_seconds"), 1.3),
-    Target("64 blocking one-second sleeps, seconds, at most 1.5", _own("block_64_seconds"), 1.5),
+    Target("start relative to the bare loop: at most 2.0", _ratio("start_seconds", BARE.name), 2.0),
+    Target("start relative to mcp 2.3.0: at most 1/8", _ratio("start_seconds", MCP2.name), 1 / 8),
+    Target("p50 relative to the bare loop: at most 2.5", _ratio("p50_seconds", BARE.name), 2.5),
+    Target("p50 relative to mcp 2.3.0: at most 1/20", _ratio("p50_seconds", MCP2.name), 1 / 20),
+    Target(
+        "pipelined calls/s relative to the bare loop: at least 0.7",
+        _ratio("calls_per_second", BARE.name),
+        0.7,
+        at_least=True,
+    ),
+    Target(
+        "pipelined calls/s relative to mcp 2.3.0: at least 60", _ratio("calls_per_second", MCP2.name), 60, at_least=True
+    ),
+    Target("peak memory relative to the bare loop: at most 2.2", _ratio("memory_bytes", BARE.name), 2.2),
+    Target("1,000 async one-second sleeps: at most 1.3 s", _own("sleep_1000_seconds"), 1.3),
+    Target("64 blocking one-second sleeps: at most 1.5 s", _own("block_64_seconds"), 1.5),
     # "At once": long before the first of the sleeps ends, with all 1,000 calls written ahead of it.
-    Target("ping behind 1,000 sleeping calls, seconds, at most 0.2", _own("sleep_ping_seconds"), 0.2),
-    Target("ping behind 64 blocking calls, seconds, at most 0.2", _own("block_ping_seconds"), 0.2),
+    Target("ping after 1,000 sleeping calls: at most 0.2 s", _own("sleep_ping_seconds"), 0.2),
+    Target("ping after 64 blocking calls: at most 0.2 s", _own("block_ping_seconds"), 0.2),
     # A tenth is allowed for noise; "no more" means that nothing grows with the number of tools.
-    Target("tools/list per tool, 1,000 to 10 tools, at most 1.1", _growth("list_per_tool_{}_seconds"), 1.1),
-    Target("p50 of a call, 1,000 to 10 tools, at most 1.1", _growth("p50_{}_seconds"), 1.1),
+    Target("tools/list per tool, 1,000 tools relative to 10: at most 1.1", _growth("list_per_tool_{}_seconds"), 1.1),
+    Target("p50 of a call, 1,000 tools relative to 10: at most 1.1", _growth("p50_{}_seconds"), 1.1),
 )
 
 

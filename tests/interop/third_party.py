@@ -1,9 +1,9 @@
-"""Servers that nobody here wrote, checked: the table of the README, and what is known of each.
+"""Checks servers of other authors: the table of docs/other-servers.md, and the known gaps of each.
 
     tests/peers/install                          once: the servers
     python tests/interop/third_party.py          check them all, some minutes
     python tests/interop/third_party.py time     only some
-    python tests/interop/third_party.py --markdown                the table as README.md shows it
+    python tests/interop/third_party.py --markdown                the table as docs/other-servers.md shows it
     python tests/interop/third_party.py --record                  write down what is new, for reasons to be filled in
 
 What a server is known to lack is in `baselines/NAME.json`, with reasons.

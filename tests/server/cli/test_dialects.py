@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toolwire.cli.commands.dialects import written
+from toolwire.cli.commands.list import in_dialect
 
 TOOLS = '''
 from typing import Any, Literal
@@ -133,6 +133,6 @@ def test_what_does_not_go_together_is_refused(folder: Path, words: list[str], co
 
 def test_parameters_that_an_api_refuses_are_renamed_and_the_reader_hears_of_it() -> None:
     entry = {"name": "find", "inputSchema": {"type": "object", "properties": {"filter[id]": {"type": "integer"}}}}
-    (tool,), notes = written([entry], "anthropic")
+    (tool,), notes = in_dialect([entry], "anthropic")
     assert list(tool["input_schema"]["properties"]) == ["filter_id_"]
     assert notes == ["find: 'filter[id]' is called 'filter_id_' there"]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from support import SUPPORT
 from support.expensive_schemas import SCHEMAS, tool
-from toolwire.cli.commands.dialects import written
+from toolwire.cli.commands.list import in_dialect
 
 SECONDS = 100
 """For what takes a few where it ends at all: a hundred of these schemas' siblings took hours."""
@@ -78,7 +78,7 @@ def test_a_command_ends_however_large_a_schema_is(command: str, kind: str, folde
 @pytest.mark.parametrize("kind", SCHEMAS)
 @pytest.mark.parametrize("dialect", ["openai", "anthropic", "lagent", "python", "typescript", "markdown"])
 def test_every_dialect_is_written_whatever_schemas_there_are(dialect: str, kind: str, times: int) -> None:
-    tools, _ = written([tool(kind, times)], dialect, strict=dialect == "openai")
+    tools, _ = in_dialect([tool(kind, times)], dialect, strict=dialect == "openai")
     assert tools
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
@@ -12,7 +13,11 @@ from ..output import Style, as_json, findings_table, readiness_table, remark, sa
 from . import Command
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from ..options import Words
+
+    Entry = dict[str, Any]
 
 COMMAND = Command(
     usage=(
@@ -73,7 +78,10 @@ def _list(words: Words) -> int:
     if words.options.get("json"):
         say(as_json(entries))
     elif words.options.get("as"):
-        _say_in_dialect(entries, words.options)
+        tools, notes = in_dialect(entries, words.options["as"], strict="strict" in words.options)
+        say(tools if isinstance(tools, str) else as_json(tools))
+        for note in notes:
+            remark(note)
     elif entries:
         say(tools_table(entries, width(), Style(sys.stdout)))
     else:
@@ -81,13 +89,53 @@ def _list(words: Words) -> int:
     return 0
 
 
-def _say_in_dialect(entries: list[dict[str, Any]], options: dict[str, Any]) -> None:
-    from .dialects import written
+_TEXTS = {"python": "python_stub", "typescript": "typescript", "markdown": "markdown"}
+"""The dialects that are texts, and their modules."""
 
-    tools, notes = written(entries, options["as"], strict="strict" in options)
-    say(tools if isinstance(tools, str) else as_json(tools))
-    for note in notes:
-        remark(note)
+
+def in_dialect(entries: Sequence[Entry], dialect: str, *, strict: bool = False) -> tuple[Any, list[str]]:
+    """Return *entries* in a dialect, as a text or a list of JSON values, and notes for its reader.
+
+    With *strict*, OpenAI functions are strict where they can be.
+    """
+    from toolwire_schemas.dialects.name_mapping import RULES, Names
+
+    if dialect in _TEXTS:
+        # These texts show a tool's own name next to a changed one.
+        return import_module(f"toolwire_schemas.dialects.{_TEXTS[dialect]}").from_entries(list(entries)), []
+    names = [entry["name"] for entry in entries]
+    theirs = Names(names, dialect).theirs if dialect in RULES else {name: name for name in names}
+    notes = _differences(theirs.items())
+    tools = []
+    for entry in entries:
+        tool, told = _tool({**entry, "name": theirs[entry["name"]]}, dialect, strict)
+        tools.append(tool)
+        notes += [f"{entry['name']}: {note}" for note in told]
+    return tools, notes
+
+
+def _tool(entry: Entry, dialect: str, strict: bool) -> tuple[Entry, list[str]]:
+    from toolwire_schemas.dialects import anthropic, lagent, openai
+
+    match dialect:
+        case "lagent":
+            return lagent.from_entry(entry), []
+        case "anthropic":
+            tool = anthropic.from_entry(entry)
+            called = (schema.get("properties", ()) for schema in (entry["inputSchema"], tool["input_schema"]))
+            return tool, _differences(zip(*called, strict=True))
+    if strict:
+        from toolwire_schemas.dialects.openai_strict import NotStrict
+
+        try:
+            return openai.from_entry(entry, strict=True), []
+        except NotStrict as error:
+            return openai.from_entry(entry), [f"it cannot be strict: {error}"]
+    return openai.from_entry(entry), []
+
+
+def _differences(called: Iterable[tuple[str, str]]) -> list[str]:
+    return [f"{ours!r} is called {theirs!r} there" for ours, theirs in called if ours != theirs]
 
 
 def _lint(words: Words) -> int:

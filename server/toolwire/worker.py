@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 from toolwire_tools import RegistrationError, Tool
-from toolwire_tools.processes import cgroups
-from toolwire_tools.processes import subreaper as guardian
+from toolwire_tools.processes import cgroups, subreaper
 from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 from . import log
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 def main(words: dict[str, Any], cgroup: str) -> NoReturn:
     """Serve what *words*, an `Order`, says, until the server hangs up; *cgroup* is the path of our own, if any."""
     order = msgspec.convert(words, Order)
-    if not guardian.EXISTS:
+    if not subreaper.EXISTS:
         _die_with_the_server()
     streams = stdio.claim(watched=True)
     threading.excepthook = _give_up

@@ -4,10 +4,10 @@ Strategy. Whoever runs a call writes it to a process and reads until the answer 
 thread waits for the process to end, whatever else its descendants keep open, and then ends what is left of its group.
 So a crash, a kill and a time limit are all the same to the reader: the pipe ends, and there is a status to be told.
 
-On Linux, a guardian stands between the server and the process: it ends whatever the process leaves behind, in its group
+On Linux, a subreaper is between the server and the process: it ends whatever the process leaves behind, in its group
 or not, and passes the status on. Three pipes lead there: the worker's standard input and output, and one on which
 nothing is ever written. The server alone holds the end of that. When it is closed, by whatever ended the server, the
-guardian kills the worker, whatever that is doing.
+subreaper kills the worker, whatever that is doing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.codec import EncodingError
 from toolwire_tools import Cancelled, NotAnswered, ToolError
-from toolwire_tools.processes import subreaper as guardian
+from toolwire_tools.processes import subreaper
+from toolwire_tools.processes.process_group import new_group, signal_group
 
 from .. import log
 from ..protocol.elicitation import can_ask
@@ -299,7 +300,7 @@ class Process:
         except (AttributeError, ChildProcessError):  # some systems cannot look without taking it away
             popen.wait()
         with self._lock:
-            if not guardian.EXISTS:
+            if not subreaper.EXISTS:
                 _kill(popen)  # what is left of the group, while its number can belong to nobody else
             popen.wait()
             self._ended.set()
@@ -320,11 +321,8 @@ class Process:
             theirs.append(stdout)
             life, self._life = os.pipe()
             theirs.append(life)
-            options: dict[str, Any] = {"start_new_session": True, "pass_fds": (life,)}
-            if sys.platform == "win32":
-                options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
             return subprocess.Popen(
-                command(order, life, cgroup), stdin=stdin, stdout=stdout, bufsize=0, cwd=order.folder, **options
+                command(order, life, cgroup), stdin=stdin, stdout=stdout, bufsize=0, cwd=order.folder, **new_group(life)
             )
         finally:
             for descriptor in theirs:
@@ -332,14 +330,12 @@ class Process:
 
 
 def _kill(popen: Popen[bytes]) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            popen.kill()
-        elif guardian.EXISTS:  # it kills the others
-            os.kill(popen.pid, signal.SIGTERM)
-            os.kill(popen.pid, signal.SIGCONT)  # a tool may have stopped it
-        else:
-            os.killpg(popen.pid, signal.SIGKILL)
+    if not subreaper.EXISTS:
+        signal_group(popen)
+        return
+    with suppress(ProcessLookupError, PermissionError):  # the subreaper kills the others
+        os.kill(popen.pid, signal.SIGTERM)
+        os.kill(popen.pid, signal.SIGCONT)  # a tool may have stopped it
 
 
 _running: set[Process] = set()

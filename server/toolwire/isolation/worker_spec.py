@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 from toolwire_tools.byte_sizes import shown
-from toolwire_tools.processes import subreaper as guardian
+from toolwire_tools.processes import subreaper
 from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 
@@ -61,15 +61,15 @@ def command(order: Order, life: int, cgroup: str) -> list[str]:
         f"import sys; sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "
         f"from toolwire.worker import main; main({msgspec.to_builtins(order)!a}, {cgroup!a})"
     )
-    return [sys.executable, *flags, "-c", _GUARDED.format(guardian.__file__, life, cgroup) + code]
+    return [sys.executable, *flags, "-c", _GUARDED.format(subreaper.__file__, life, cgroup) + code]
 
 
 _GUARDED = (
     "from importlib.util import module_from_spec, spec_from_file_location; "
-    "spec = spec_from_file_location('guardian', {!a}); guardian = module_from_spec(spec); "
-    "spec.loader.exec_module(guardian); guardian.EXISTS and guardian.guard({}, {!a}); "
+    "spec = spec_from_file_location('subreaper', {!a}); subreaper = module_from_spec(spec); "
+    "spec.loader.exec_module(subreaper); subreaper.EXISTS and subreaper.fork_below_subreaper({}, {!a}); "
 )
-"""So little is imported before the guardian and the worker become two processes."""
+"""So little is imported before the subreaper and the worker become two processes."""
 
 
 def ending(status: int, memory_limit: int | None, *, by_us: bool) -> str:

@@ -401,7 +401,9 @@ def test_files_take_no_more_than_they_may(sandboxed: None, monkeypatch: pytest.M
 
 
 def test_endless_output_ends_at_the_time_limit(sandbox: str) -> None:
-    message = failure("import os\nblock = b'x' * 65536\nwhile True:\n    os.write(1, block)", timeout=1, sandbox=sandbox)
+    message = failure(
+        "import os\nblock = b'x' * 65536\nwhile True:\n    os.write(1, block)", timeout=1, sandbox=sandbox
+    )
 
     assert "time limit" in message
     assert len(message) < 10_000

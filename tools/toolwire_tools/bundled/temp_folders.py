@@ -17,7 +17,7 @@ import tempfile
 from contextlib import suppress
 from functools import cache
 
-from toolwire_tools.processes.process_group import end_marked
+from toolwire_tools.processes.process_group import kill_marked
 
 _PREFIX, _SUFFIX = "toolwire-", ".scratch"
 """What no folder of somebody else's is called."""
@@ -115,7 +115,7 @@ def _is_ours(entry: os.DirEntry[str]) -> bool:
 
 
 def _remove(path: str) -> None:
-    end_marked(os.fsencode(path))
+    kill_marked(os.fsencode(path))
     shutil.rmtree(path, ignore_errors=True)
     if os.path.isdir(path):  # there are folders that not even their owner may enter
         for above, names, _ in os.walk(path):

@@ -1,53 +1,90 @@
-"""How a group of processes is made to end with this one, even if that is killed, and what has left it is found (Linux).
+"""Process groups: start one, signal it, and make it end with this process, even if that is killed.
 
-For Python processes of ours there is more: see guardian.py.
+Python processes of ours can have a subreaper in addition; see subreaper.py.
 """
 
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import time
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _END_SECONDS = 1.0
-"""How long to go on ending processes that start others faster than they are found."""
+"""Limit for killing processes that start others faster than they are found."""
+
+SIGKILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
-def end_when_closed(reader: int, group: int) -> None:
-    """Have the system kill the processes of *group* when nobody holds the other end of the pipe *reader* any more.
+class Leader(Protocol):
+    """What `signal_group` uses of a `Popen` or of anyio's `Process`."""
 
-    It does so as long as one of them holds *reader*: what is set here is the pipe's, and not this process's (fcntl(2)).
-    Where the system cannot, nothing happens.
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def terminate(self) -> Callable[[], None]: ...
+
+
+def new_group(*descriptors: int) -> dict[str, Any]:
+    """Return the arguments that make `Popen` start a process in a group of its own, with *descriptors*."""
+    if sys.platform == "win32":
+        import subprocess
+
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True, "pass_fds": descriptors}
+
+
+def signal_group(leader: Leader, number: int = SIGKILL) -> None:
+    """Send a signal to the group of *leader*; on Windows, which has no groups, end *leader*."""
+    # The group's number stays taken as long as there is a process in it, and is not given out again at once.
+    with suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            leader.terminate()
+        else:
+            os.killpg(leader.pid, number)
+
+
+def kill_group_when_pipe_closes(reader: int, group: int) -> None:
+    """Have the system kill *group* when the other end of the pipe *reader* has been closed everywhere.
+
+    It does so as long as one of the group holds *reader*: the setting belongs to the pipe, not to this process
+    (fcntl(2)). Does nothing where the system has no such setting.
     """
     with suppress(ImportError, AttributeError, OSError):
         import fcntl
 
-        fcntl.fcntl(reader, fcntl.F_SETSIG, 9)  # SIGKILL
+        fcntl.fcntl(reader, fcntl.F_SETSIG, SIGKILL)
         fcntl.fcntl(reader, fcntl.F_SETOWN, -group)
         fcntl.fcntl(reader, fcntl.F_SETFL, fcntl.fcntl(reader, fcntl.F_GETFL) | os.O_ASYNC)
 
 
-def end_marked(mark: bytes, *, since: int = 0) -> None:
-    """Kill every process of ours with *mark* in its environment, until there are none, nor any new ones.
+def kill_marked(mark: bytes, *, since: int = 0) -> None:
+    """Kill every process of this user with *mark* in its environment, until no new ones appear (Linux).
 
-    What a process starts has its environment, in whatever group or session, unless it is given another one. Processes
-    from before the number *since* are left alone, which saves reading their environments.
+    A process inherits its parent's environment, in any group or session, unless it is given another one. Processes
+    with a number below *since* are skipped, which saves reading their environments.
     """
     latest = time.monotonic() + _END_SECONDS
     known, before = set[int](), set[int]()
-    if _last_started() < since:  # numbers have begun again
+    if _last_started() < since:  # the numbers have started again from the beginning
         since = 0
     while time.monotonic() < latest:
         present = {process for process in _processes() if process >= since}
         has_killed = False
         for process in present - known:
             environment = _environment(process)
-            if environment:  # else it is about to have one, or about to go, or belongs to the kernel or somebody else
+            if environment:  # else it is starting or ending, or belongs to the kernel or another user
                 known.add(process)
             if mark in environment:
                 has_killed = True
                 with suppress(OSError):
-                    os.kill(process, 9)  # SIGKILL
+                    os.kill(process, SIGKILL)
         if not has_killed and present <= before:
             return
         before = present

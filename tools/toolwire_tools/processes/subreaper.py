@@ -1,14 +1,14 @@
-"""Keeps a process between the server and a worker, which ends all that the worker leaves behind.
+"""A process between the server and a worker, which ends everything that the worker leaves behind.
 
 Strategy. A process can leave its group (setsid) and outlive its parent (a double fork), and then neither leads to it. A
-*subreaper* (prctl(2), Linux) is made the parent of every descendant whose own parent has ended. A guardian is one, has
+*subreaper* (prctl(2), Linux) is made the parent of every descendant whose own parent has ended. This one has
 one thread, and waits: for the end of the worker, for the end of the server, for SIGTERM. Then it kills its descendants
 until it has none, and ends as the worker has ended.
 
 The first process of a container is parent to all orphans in it, and has to reap them. It cannot tell an orphan from a
-child that some tool will wait for. So there, too, a process stays behind, and the server is its child.
+child that some tool will wait for. So the first process stays, and the server is its child.
 
-This file is loaded by its path, before anything else is imported: what it needs stays in memory as long as the worker.
+This file is loaded by its path, before anything else is imported: its imports stay in memory as long as the worker.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 OUT_OF_MEMORY = 109
-"""The exit status that says so. (Any would do that no program is known to use.)"""
+"""The exit status of a worker that was killed for lack of memory. No known program uses it."""
 
 EXISTS = sys.platform == "linux"
-"""Whether there can be guardians. Without them, the process group is what is killed."""
+"""Whether this system has subreapers. Without them, the process group is killed."""
 
 _END_SECONDS = 5.0
-"""How long to go on killing what starts others, or cannot be killed at once."""
+"""Limit for killing processes that start others or do not end at once."""
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
-def guard(life: int, cgroup: str = "") -> None:
+def fork_below_subreaper(life: int, cgroup: str = "") -> None:
     """Return in a new process. All of its descendants end with it, or when the other end of the pipe *life* closes.
 
     The new process leads a session, in *cgroup*, if one is named. The present process never returns.
@@ -47,11 +47,11 @@ def guard(life: int, cgroup: str = "") -> None:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
-    guardian, worker = os.getpid(), os.fork()
+    subreaper, worker = os.getpid(), os.fork()
     if worker == 0:
         os.setsid()
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != guardian:
+        if os.getppid() != subreaper:
             os._exit(1)
         os.close(life)
         if cgroup:

@@ -15,11 +15,10 @@ from __future__ import annotations
 import atexit
 import os
 import signal
-import sys
 from contextlib import suppress
 from itertools import count
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from anyio import (
     BrokenResourceError,
@@ -34,7 +33,7 @@ from anyio import (
 from anyio.lowlevel import RunVar
 
 from ..errors import ToolError
-from ..processes.process_group import end_marked, end_when_closed
+from ..processes.process_group import kill_group_when_pipe_closes, kill_marked, new_group, signal_group
 from .command import MAX_TOLD_BYTES, Finished, Invocation
 
 if TYPE_CHECKING:
@@ -130,17 +129,12 @@ class _Tail:
 
 async def _start(invocation: Invocation) -> _Group:
     theirs, ours = os.pipe()
-    options: dict[str, Any] = {"start_new_session": True, "pass_fds": (theirs,)}
-    if sys.platform == "win32":
-        import subprocess
-
-        options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     try:
         number = f"{os.getpid()}.{next(_numbers)}."
         env = {**os.environ, **invocation.env, _MARK: number}
-        with CancelScope(shield=True):  # else there may be a process, and nobody who could end its group
-            process = await open_process(invocation.argv, cwd=invocation.cwd, env=env, **options)
-        end_when_closed(theirs, group=process.pid)
+        with CancelScope(shield=True):  # else a process may have started whose group nothing ends
+            process = await open_process(invocation.argv, cwd=invocation.cwd, env=env, **new_group(theirs))
+        kill_group_when_pipe_closes(theirs, group=process.pid)
     except BaseException as error:
         os.close(ours)
         if isinstance(error, OSError):
@@ -176,7 +170,7 @@ class _Group:
     async def end(self) -> None:
         """End what is left of it: politely first, if the command itself still runs."""
         if self.process.returncode is None:
-            self._signal(signal.SIGTERM)
+            signal_group(self.process, signal.SIGTERM)
             with move_on_after(_TERMINATE_SECONDS):
                 await self.process.wait()
         self.kill()
@@ -188,26 +182,17 @@ class _Group:
             return
         _running.discard(self)
         if os.getpid() == self._server:  # and no copy of the server that a tool has forked
-            self._signal(_KILL)
+            signal_group(self.process)
             is_recent = monotonic() - self._started < _RECENT_SECONDS
-            end_marked(self._mark, since=self.process.pid if is_recent else 0)
+            kill_marked(self._mark, since=self.process.pid if is_recent else 0)
         os.close(self._lifeline)
-
-    def _signal(self, number: int) -> None:
-        # The group's number stays taken as long as there is a process in it, and is not given out again at once.
-        with suppress(ProcessLookupError, PermissionError):
-            if sys.platform == "win32":
-                self.process.terminate()
-            else:
-                os.killpg(self.process.pid, number)
 
 
 _RECENT_SECONDS = 10.0
-"""For so long, processes have not used up all numbers: those that came later have higher ones, or have begun again."""
+"""Within this time, processes do not use up all numbers: later ones have higher numbers, or have started again."""
 
 _MARK = "TOOLWIRE_COMMAND"
 _numbers = count(1)
-_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 _running: set[_Group] = set()
 
 

@@ -1,7 +1,7 @@
 """One Jupyter kernel: a Python process that keeps what it was told. Imported with jupyter_client, at the first call.
 
 Strategy. The process is ours, so that it gets no more of our environment than it needs, and ends with everything it
-started: a guardian stands between us and it (guardian.py), or else it is ended with its process group. Where bubblewrap
+started: a subreaper is its parent (subreaper.py), or else it is ended with its process group. Where bubblewrap
 works, it also has a PID namespace and a /proc of its own, and sees no environment of any other process.
 (`--die-with-parent` would end it with the thread that started it.) What goes over its channels is
 jupyter_client's; they are Unix sockets in a private folder where that is possible, and ports of this machine
@@ -13,7 +13,6 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -27,8 +26,8 @@ from jupyter_client.connect import write_connection_file
 
 from toolwire_tools.bundled.temp_folders import Scratch
 from toolwire_tools.errors import ToolError
-from toolwire_tools.processes import subreaper as guardian
-from toolwire_tools.processes.process_group import end_when_closed
+from toolwire_tools.processes import subreaper
+from toolwire_tools.processes.process_group import kill_group_when_pipe_closes, new_group, signal_group
 
 from .cell import Cell
 
@@ -43,7 +42,7 @@ _INTERRUPT_SECONDS = 2.0
 """How long interrupted code may take to clean up."""
 
 _END_SECONDS = 10.0
-"""How long a guardian may take to end what the code has started."""
+"""How long a subreaper may take to end what the code has started."""
 
 _LATE_SECONDS = 1.0
 """How long output may take that was sent before the reply. Behind that, some of it is lost."""
@@ -53,10 +52,10 @@ _PR_SET_DUMPABLE = 4  # linux/prctl.h
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 _GUARDED = (
-    "import os, sys; guardian = {'__name__': 'guardian'}; exec(open(sys.argv[1]).read(), guardian); "
-    "guardian['guard'](int(sys.argv[2])); os.execv(sys.argv[3], sys.argv[3:])"
+    "import os, sys; subreaper = {'__name__': 'subreaper'}; exec(open(sys.argv[1]).read(), subreaper); "
+    "subreaper['fork_below_subreaper'](int(sys.argv[2])); os.execv(sys.argv[3], sys.argv[3:])"
 )
-"""Becomes a guardian, and runs the rest of the command in its child."""
+"""Becomes a subreaper, and runs the rest of the command in its child."""
 
 _BEGINNING = """
 def _refused(*_):
@@ -144,15 +143,11 @@ class Kernel:
         """End the process with all that it has started, and forget its files."""
         _kernels.discard(self)
         if self._process is not None:
-            if guardian.EXISTS:
-                self._process.terminate()  # the guardian, which ends the others first
+            if subreaper.EXISTS:
+                self._process.terminate()  # the subreaper, which ends the others first
                 with suppress(subprocess.TimeoutExpired):
                     self._process.wait(_END_SECONDS)
-            with suppress(ProcessLookupError, PermissionError):
-                if sys.platform == "win32":
-                    self._process.kill()
-                else:
-                    os.killpg(self._process.pid, signal.SIGKILL)
+            signal_group(self._process)
             self._process.wait()
         if self._lifeline >= 0:
             os.close(self._lifeline)
@@ -179,7 +174,7 @@ class Kernel:
         self._namespace = _namespace()
         if not self._namespace:
             _hide_environment()
-        if not guardian.EXISTS:
+        if not subreaper.EXISTS:
             environment["JPY_PARENT_PID"] = str(os.getpid())  # without its parent it ends by itself
         program = [*self._namespace, sys.executable, "-m", "ipykernel_launcher", "-f", self._connection_file]
         options: dict[str, Any] = {
@@ -192,7 +187,7 @@ class Kernel:
         }
         try:
             if sys.platform == "win32":
-                return subprocess.Popen(creationflags=subprocess.CREATE_NEW_PROCESS_GROUP, **options)
+                return subprocess.Popen(**new_group(), **options)
             return self._with_lifeline(options)
         except OSError as error:
             raise ToolError(f"The kernel could not be started: {error}.") from None
@@ -200,13 +195,13 @@ class Kernel:
     def _with_lifeline(self, options: dict[str, Any]) -> subprocess.Popen[bytes]:
         """A process that ends, with all it has started, when the server has gone."""
         theirs, self._lifeline = os.pipe()
-        if guardian.EXISTS:
-            guarded = [sys.executable, "-I", "-S", "-c", _GUARDED, guardian.__file__, str(theirs)]
+        if subreaper.EXISTS:
+            guarded = [sys.executable, "-I", "-S", "-c", _GUARDED, subreaper.__file__, str(theirs)]
             options["args"] = [*guarded, *options["args"]]
         try:
-            process = subprocess.Popen(start_new_session=True, pass_fds=(theirs,), **options)
-            if not guardian.EXISTS:
-                end_when_closed(theirs, group=process.pid)
+            process = subprocess.Popen(**new_group(theirs), **options)
+            if not subreaper.EXISTS:
+                kill_group_when_pipe_closes(theirs, group=process.pid)
         finally:
             os.close(theirs)
         return process

@@ -14,7 +14,6 @@ from __future__ import annotations
 import atexit
 import marshal
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -26,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_tools.bundled.temp_folders import Scratch
 from toolwire_tools.errors import ToolError
-from toolwire_tools.processes.process_group import end_when_closed
+from toolwire_tools.processes.process_group import kill_group_when_pipe_closes, new_group, signal_group
 
 from . import syscalls
 from .job import Ended, Job
@@ -99,31 +98,28 @@ def _started(job: Job, stack: ExitStack, *, sandboxed: bool) -> Popen[bytes]:
     # environment.
     folder, name = os.path.split(sys.executable)
     program = [os.path.join(os.path.realpath(folder), name), "-I", "-X", "utf8", "-c", _BOOT]
-    options: dict[str, Any] = {"start_new_session": True}
-    if sys.platform == "win32":
-        options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    lifeline = 0
+    lifeline, passed = 0, tuple[int, ...]()
     if sandboxed:
         allowed = _readable(syscalls.program(), stack)
         program, home = wrapped(program, job.readable, filter_from=allowed), FOLDER
         folder = "/"
-        options["pass_fds"] = () if allowed is None else (allowed,)
+        passed = () if allowed is None else (allowed,)
     else:
         scratch = Scratch("python")
         stack.callback(scratch.remove)
         home = folder = scratch.path
         if sys.platform != "win32":
             lifeline = _lifeline(stack)
-            options["pass_fds"] = (lifeline,)
+            passed = (lifeline,)
     try:
         process: Popen[bytes] = subprocess.Popen(
-            program, 0, None, PIPE, PIPE, PIPE, cwd=folder, env=_environment(home), **options
+            program, 0, None, PIPE, PIPE, PIPE, cwd=folder, env=_environment(home), **new_group(*passed)
         )
     except OSError as error:
         raise ToolError(f"The process for the code could not be started: {error}.") from None
     _running.add(process)
     if lifeline:
-        end_when_closed(lifeline, group=process.pid)  # before it is sent any code
+        kill_group_when_pipe_closes(lifeline, group=process.pid)  # before it is sent any code
     return process
 
 
@@ -156,12 +152,7 @@ def _lifeline(stack: ExitStack) -> int:
 def _end(process: Popen[bytes]) -> None:
     """Kill *process* and its group."""
     _running.discard(process)
-    # The group's number stays taken as long as there is a process in it, and is not given out again at once.
-    with suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
+    signal_group(process)
     process.wait()
 
 

@@ -8,7 +8,7 @@ import toolwire_schemas  # noqa: F401  # first, since it sees to it that msgspec
 
 from .async_client import AsyncClient
 from .client import Client, PendingCall
-from .connect import Opening, connect
+from .connect import PendingConnection, connect
 from .errors import (
     BadConfiguration,
     BrokenRules,
@@ -27,7 +27,7 @@ from .transport.environment import server_environment
 
 if TYPE_CHECKING:
     from .agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Outcome, Pause, Refuse, Session
-    from .servers import Servers, ServersOpening, connect_config
+    from .servers import PendingServers, Servers, connect_config
     from .session.logs import LogEntry
     from .toolbox import AsyncToolbox, Origin, Toolbox
 
@@ -50,17 +50,17 @@ __all__ = [
     "LogEntry",
     "NoAnswer",
     "NotStarted",
-    "Opening",
     "Origin",
     "Outcome",
     "Pause",
     "PendingCall",
+    "PendingConnection",
+    "PendingServers",
     "Question",
     "Refuse",
     "RequestFailed",
     "ServerGone",
     "Servers",
-    "ServersOpening",
     "Session",
     "TimedOut",
     "ToolDescription",
@@ -83,7 +83,7 @@ _LATER = {
     "Pause": "agent",
     "Refuse": "agent",
     "Servers": "servers",
-    "ServersOpening": "servers",
+    "PendingServers": "servers",
     "Session": "agent",
     "Toolbox": "toolbox",
     "connect_config": "servers",

@@ -1,4 +1,4 @@
-"""The client: ask a server, wait, hear of progress, cancel. Written once, for event loops and for blocking threads."""
+"""The client, written once for both ways of waiting: list and call tools, report progress, cancel, restart."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from .errors import Closed, TimedOut
-from .protocol.client_protocol import LOG_LEVEL, Session
-from .protocol.events import Event, Listening, ToolsChanged
+from .protocol.client_protocol import LOG_LEVEL, ClientProtocol
+from .protocol.events import Event, SubscriptionConfirmed, ToolsChanged
 from .protocol.results import CallResult, ToolDescription, describe
-from .session.connection import Connection, Nowhere
-from .session.elicitation import Asker
-from .session.handshake import Welcome, shake_hands
-from .session.request import Exchange, OnProgress
-from .session.restart_policy import Restarts
+from .session.connection import Connection
+from .session.elicitation import ElicitationHandler
+from .session.handshake import HandshakeResult, shake_hands
+from .session.request import OnProgress, RequestHandle
+from .session.restart_policy import RestartPolicy
 from .session.tool_call import AsyncPendingCall
-from .session.tool_list import Listing
-from .waiting.deadline import Limit
+from .session.tool_list import CachedToolList
+from .waiting.deadline import Deadline
+from .waiting.inbox import DiscardingInbox
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
 
     from .settings import Settings
     from .waiting.base import Waiting
@@ -35,22 +35,64 @@ class Running(msgspec.Struct, frozen=True, eq=False):
     """A server that was started and got ready; it may have ended since."""
 
     connection: Connection
-    welcome: Welcome
-    listing: Listing
+    handshake: HandshakeResult
+    tool_list: CachedToolList
 
 
-class AsyncClient:
-    """A tool server's other end. Open inside `async with connect(...)`, where the server's process lives.
+class ServerDetails:
+    """What a client knows about its server; the same for both kinds of client."""
 
-    Any number of tasks of one event loop may use it at once; cancelling one that waits cancels its request.
+    def _details(self) -> Running | None:
+        raise NotImplementedError
+
+    @property
+    def version(self) -> str | None:
+        """The MCP revision spoken."""
+        return running.handshake.version if (running := self._details()) else None
+
+    @property
+    def server_info(self) -> dict[str, Any]:
+        """The server's name and version, as it declares them."""
+        return running.handshake.server_info if (running := self._details()) else {}
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """The capabilities that the server declares."""
+        return running.handshake.capabilities if (running := self._details()) else {}
+
+    @property
+    def instructions(self) -> str | None:
+        """The server's instructions for its use."""
+        return running.handshake.instructions if (running := self._details()) else None
+
+    @property
+    def stderr(self) -> str:
+        """The last lines the server wrote to its stderr."""
+        return running.connection.transport.stderr_tail() if (running := self._details()) else ""
+
+    @property
+    def noise(self) -> int:
+        """The number of lines on the server's output that were not messages."""
+        return running.connection.noise if (running := self._details()) else 0
+
+    @property
+    def noise_tail(self) -> list[str]:
+        """The last of these lines."""
+        return list(running.connection.noise_tail) if (running := self._details()) else []
+
+
+class AsyncClient(ServerDetails):
+    """A client of one tool server, open inside `async with connect(...)`, where the server's process lives.
+
+    Any number of tasks of one event loop may use it at once; cancelling a waiting task cancels its request.
     """
 
     def __init__(self, settings: Settings, waiting: Waiting) -> None:
         self._settings = settings
         self._waiting = waiting
-        self._asker = Asker(settings.on_ask, waiting)
-        self._restarts = Restarts(settings.restart)
-        self._starting = waiting.turn()
+        self._elicitation = ElicitationHandler(settings.on_ask, waiting)
+        self._restarts = RestartPolicy(settings.restart)
+        self._starting = waiting.lock()
         self._running: Running | None = None
         self._connection: Connection | None = None  # also while its server is not ready yet
         self._closed: Closed | None = Closed(_NOT_OPEN)
@@ -58,76 +100,40 @@ class AsyncClient:
     async def __aenter__(self) -> Self:
         self._closed = None
         try:
-            self._running = await self._start(Limit(self._settings.start_timeout_seconds))
+            self._running = await self._start(Deadline(self._settings.start_timeout_seconds))
         except BaseException:
             await self.close()
             raise
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
-    # The server
-
-    @property
-    def version(self) -> str | None:
-        """The MCP revision spoken."""
-        return self._running.welcome.version if self._running else None
-
-    @property
-    def server_info(self) -> dict[str, Any]:
-        """The server's name and version, as it tells them."""
-        return self._running.welcome.server_info if self._running else {}
-
-    @property
-    def capabilities(self) -> dict[str, Any]:
-        """What the server says that it can do."""
-        return self._running.welcome.capabilities if self._running else {}
-
-    @property
-    def instructions(self) -> str | None:
-        """What the server says about its use."""
-        return self._running.welcome.instructions if self._running else None
+    def _details(self) -> Running | None:
+        return self._running
 
     @property
     def pid(self) -> int | None:
         """The server's process id; `None` if it has no process of its own, or the client is closed."""
-        return self._running.connection.wire.pid if self._running and not self._closed else None
+        return self._running.connection.transport.pid if self._running and not self._closed else None
 
-    @property
-    def stderr(self) -> str:
-        """The last lines the server wrote to its stderr."""
-        return self._running.connection.wire.stderr_tail() if self._running else ""
-
-    @property
-    def noise(self) -> int:
-        """How many lines on the server's output were no messages."""
-        return self._running.connection.noise if self._running else 0
-
-    @property
-    def noise_tail(self) -> list[str]:
-        """The last of them."""
-        return list(self._running.connection.noise_tail) if self._running else []
-
-    # Asking
+    # Requests
 
     async def list_tools(self, *, timeout_seconds: float | None = None) -> list[ToolDescription]:
-        """Return every tool the server has, from all its pages.
+        """Return all tools of the server, from all pages.
 
-        The server is asked again only if its tools may have changed. Raises what `request` raises.
+        The list is cached until the tools may have changed. Raises what `request` raises.
         """
         return list(map(describe, await self.list_entries(timeout_seconds=timeout_seconds)))
 
     async def list_entries(self, *, timeout_seconds: float | None = None) -> list[Any]:
-        """Return the same as the server sent it; an entry may be anything that JSON can say."""
-        limit = Limit(timeout_seconds)
-        running = await self._ready(limit)
-        if running.welcome.tells_of_changes and running.connection.session.is_modern:
-            running.listing.subscribe(running.connection)
-        with self._exchange(running) as exchange:
-            return await running.listing.read(exchange, limit)
+        """Return the entries of `tools/list` as the server sent them, which may be any JSON."""
+        deadline = Deadline(timeout_seconds)
+        running = await self._ready(deadline)
+        if running.handshake.notifies_of_changes and running.connection.protocol.is_modern:
+            running.tool_list.subscribe(running.connection)
+        with self._open_request(running) as handle:
+            return await running.tool_list.read(handle, deadline)
 
     async def call_tool(
         self,
@@ -137,13 +143,13 @@ class AsyncClient:
         on_progress: OnProgress | None = None,
         timeout_seconds: float | None = None,
     ) -> CallResult:
-        """Call a tool and wait for what it comes to. A tool that fails is a result too: see `is_error`.
+        """Call a tool and wait for its result. The failure of a tool is a result too: see `is_error`.
 
         Raises what `AsyncPendingCall.result` raises.
         """
-        limit = Limit(timeout_seconds)
-        with self._exchange(await self._ready(limit), on_progress) as exchange:
-            return await self._call(exchange, name, arguments).finish(limit)
+        deadline = Deadline(timeout_seconds)
+        with self._open_request(await self._ready(deadline), on_progress) as handle:
+            return await self._call(handle, name, arguments).finish(deadline)
 
     async def start(
         self,
@@ -152,21 +158,21 @@ class AsyncClient:
         *,
         on_progress: OnProgress | None = None,
     ) -> AsyncPendingCall:
-        """Call a tool and return as soon as the request is on its way."""
-        with self._exchange(await self._ready(Limit(None)), on_progress) as exchange:
-            return self._call(exchange, name, arguments)
+        """Call a tool and return as soon as the request is sent."""
+        with self._open_request(await self._ready(Deadline(None)), on_progress) as handle:
+            return self._call(handle, name, arguments)
 
     async def ping(self, *, timeout_seconds: float | None = None) -> float:
-        """Return how many seconds the server takes to answer anything at all.
+        """Return the seconds that the server takes to answer a `ping`.
 
-        The modern revision has no `ping`: there it is asked to describe itself.
+        The modern revision has no `ping`, so `server/discover` is sent there.
         """
-        limit = Limit(timeout_seconds)
-        running = await self._ready(limit)
+        deadline = Deadline(timeout_seconds)
+        running = await self._ready(deadline)
         start = time.perf_counter()
-        with self._exchange(running) as exchange:
-            exchange.begin("server/discover" if running.connection.session.is_modern else "ping")
-            await exchange.result(limit)
+        with self._open_request(running) as handle:
+            handle.begin("server/discover" if running.connection.protocol.is_modern else "ping")
+            await handle.result(deadline)
         return time.perf_counter() - start
 
     async def request(
@@ -180,96 +186,100 @@ class AsyncClient:
         """Send any request and return its result.
 
         Raises:
-            RequestFailed: if the answer is an error.
-            TimedOut: if it takes too long; the request is cancelled then, as by any exception while waiting.
+            RequestFailed: if the response is an error.
+            TimedOut: if it does not arrive in time. This and any other exception while waiting cancels the request.
             ServerGone: if the server ended.
-            BrokenRules: if the answer cannot be read.
+            BrokenRules: if the response cannot be read.
         """
-        limit = Limit(timeout_seconds)
-        with self._exchange(await self._ready(limit), on_progress) as exchange:
-            exchange.begin(method, params)
-            return await exchange.result(limit)
+        deadline = Deadline(timeout_seconds)
+        with self._open_request(await self._ready(deadline), on_progress) as handle:
+            handle.begin(method, params)
+            return await handle.result(deadline)
 
     async def close(self) -> None:
-        """End the server. Whoever still waits is told; a second time does nothing."""
+        """End the server and fail all open requests. A second call does nothing."""
         self._closed = self._closed or Closed("the client was closed")
         if self._connection is not None:
-            await self._waiting.apart(self._connection.close)
+            await self._waiting.run_blocking_shielded(self._connection.close)
 
-    def _call(self, exchange: Exchange, name: str, arguments: Mapping[str, Any] | None) -> AsyncPendingCall:
-        return AsyncPendingCall(exchange, self._asker, self._waiting, name, dict(arguments or {}))
+    def _call(self, handle: RequestHandle, name: str, arguments: Mapping[str, Any] | None) -> AsyncPendingCall:
+        return AsyncPendingCall(handle, self._elicitation, self._waiting, name, dict(arguments or {}))
 
-    def _exchange(self, running: Running, on_progress: OnProgress | None = None) -> Exchange:
-        return Exchange(running.connection, self._waiting, self._asker, on_progress)
+    def _open_request(self, running: Running, on_progress: OnProgress | None = None) -> RequestHandle:
+        return RequestHandle(running.connection, self._waiting, self._elicitation, on_progress)
 
     # Starting
 
-    async def _ready(self, limit: Limit) -> Running:
-        """The server, started again if it has ended and may be."""
+    async def _ready(self, deadline: Deadline) -> Running:
+        """The server, restarted if it has ended and the policy allows it."""
         if self._closed is not None:
             raise self._closed.again()
         running = self._running
         if running is not None and running.connection.end is None:
             return running
-        if not await self._starting.take(limit.left()):
-            raise TimedOut(f"the server was not started again {limit}")
+        if not await self._starting.acquire(deadline.left()):
+            raise TimedOut(f"the server was not restarted {deadline}")
         try:
-            return await self._restart(limit)
+            return await self._restart(deadline)
         finally:
-            self._starting.give_back()
+            self._starting.release()
 
-    async def _restart(self, limit: Limit) -> Running:
+    async def _restart(self, deadline: Deadline) -> Running:
         running = self._running
         if running is None:
             raise Closed(_NOT_OPEN)
         ended = running.connection.end
-        if ended is None:  # somebody else has started it meanwhile
+        if ended is None:  # another task has restarted it
             return running
-        pause, left = self._restarts.wait_seconds(), limit.left()
+        pause, left = self._restarts.wait_seconds(), deadline.left()
         if pause is None or (left is not None and pause > left):
             raise ended.again()
-        await self._waiting.apart(running.connection.close)
+        await self._waiting.run_blocking_shielded(running.connection.close)
         await self._waiting.sleep(pause)
         self._restarts.begin()
-        self._running = running = await self._start(limit.at_most(self._settings.start_timeout_seconds))
+        self._running = running = await self._start(deadline.at_most(self._settings.start_timeout_seconds))
         return running
 
-    async def _start(self, limit: Limit) -> Running:
-        settings, listing = self._settings, Listing()
-        launch = partial(self._launch, listing)
-        connection, welcome = await shake_hands(
-            launch, self._waiting, limit, era=settings.era, command=settings.command
+    async def _start(self, deadline: Deadline) -> Running:
+        settings, tools = self._settings, CachedToolList()
+        launch = partial(self._launch, tools)
+        connection, handshake = await shake_hands(
+            launch, self._waiting, deadline, era=settings.era, command=settings.command
         )
-        if not connection.session.is_modern:
-            listing.promise(to_tell=welcome.tells_of_changes)
-            if settings.on_log is not None and "logging" in welcome.capabilities:
-                connection.begin(connection.session.request("logging/setLevel", {"level": LOG_LEVEL}), Nowhere())
-        return Running(connection, welcome, listing)
+        if not connection.protocol.is_modern:
+            tools.promise(will_notify=handshake.notifies_of_changes)
+            if settings.on_log is not None and "logging" in handshake.capabilities:
+                connection.begin(
+                    connection.protocol.request("logging/setLevel", {"level": LOG_LEVEL}), DiscardingInbox()
+                )
+        return Running(connection, handshake, tools)
 
-    def _launch(self, listing: Listing) -> Connection:
+    def _launch(self, tools: CachedToolList) -> Connection:
         settings = self._settings
-        session = Session(
+        protocol = ClientProtocol(
             settings.name,
             settings.version,
             can_ask=settings.on_ask is not None,
             wants_log=settings.on_log is not None,
         )
-        wire, hear = settings.launch(), partial(self._hear, listing)
+        transport, on_event = settings.launch(), partial(self._on_event, tools)
         try:
-            self._connection = Connection(wire, session, max_message_bytes=settings.max_message_bytes, hear=hear)
+            self._connection = Connection(
+                transport, protocol, max_message_bytes=settings.max_message_bytes, on_event=on_event
+            )
         except BaseException:
-            wire.close()
+            transport.close()
             raise
-        if self._closed is not None:  # by another thread, which may not have seen this one
+        if self._closed is not None:  # by another thread, before it could see this connection
             self._connection.close()
         return self._connection
 
-    def _hear(self, listing: Listing, event: Event) -> None:
-        """Take note of what belongs to no request; on the thread that reads."""
+    def _on_event(self, tools: CachedToolList, event: Event) -> None:
+        """Handle an event of no request, on the reading thread."""
         if isinstance(event, ToolsChanged):
-            listing.changed()
-        elif isinstance(event, Listening):
-            listing.promise(to_tell=event.to_tools)
+            tools.changed()
+        elif isinstance(event, SubscriptionConfirmed):
+            tools.promise(will_notify=event.to_tools)
         elif self._settings.on_log is not None:
             from .session.logs import log
 

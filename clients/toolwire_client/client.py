@@ -1,23 +1,23 @@
-"""The same client for code without an event loop: every wait blocks the thread it is used in."""
+"""The client for code without an event loop: every wait blocks the calling thread."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from .waiting.blocking import run
+from .async_client import AsyncClient, Running, ServerDetails
+from .waiting.blocking import blocking, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
+    from typing import Any
 
-    from .async_client import AsyncClient
-    from .protocol.results import CallResult, ToolDescription
+    from .protocol.results import CallResult
     from .session.request import OnProgress
     from .session.tool_call import AsyncPendingCall
 
 
 class PendingCall:
-    """A tool call under way. One thread waits for it; any other may cancel it."""
+    """An open tool call. One thread waits for it; any other may cancel it."""
 
     def __init__(self, call: AsyncPendingCall) -> None:
         self._call = call
@@ -29,114 +29,44 @@ class PendingCall:
         return self._call.id
 
     def result(self, timeout_seconds: float | None = None) -> CallResult:
-        """As `AsyncPendingCall.result`; functions for progress and questions run in this thread."""
+        """As `AsyncPendingCall.result`; callbacks for progress and questions run in this thread."""
         return run(self._call.result(timeout_seconds))
 
 
-class Client:
-    """A tool server's other end. Open inside `with connect(...)`, where the server's process lives.
+class Client(ServerDetails):
+    """A client of one tool server, open inside `with connect(...)`, where the server's process lives.
 
-    Any number of threads may use it at once. It does everything that `AsyncClient` does; Ctrl-C, and any exception of
-    a function that was given to it, cancels the request that is waited for.
+    It has all methods of `AsyncClient`, and any number of threads may use it at once. Ctrl-C, and any exception of a
+    callback, cancels the request that the thread waits for.
     """
 
     def __init__(self, client: AsyncClient) -> None:
-        self._client = client  # one that waits by blocking
+        self._async = client  # with a `Waiting` that blocks
 
     def __enter__(self) -> Self:
-        run(self._client.__aenter__())
+        run(self._async.__aenter__())
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
-    @property
-    def version(self) -> str | None:
-        """The MCP revision spoken."""
-        return self._client.version
-
-    @property
-    def server_info(self) -> dict[str, Any]:
-        """The server's name and version, as it tells them."""
-        return self._client.server_info
-
-    @property
-    def capabilities(self) -> dict[str, Any]:
-        """What the server says that it can do."""
-        return self._client.capabilities
-
-    @property
-    def instructions(self) -> str | None:
-        """What the server says about its use."""
-        return self._client.instructions
+    def _details(self) -> Running | None:
+        return self._async._details()
 
     @property
     def pid(self) -> int | None:
-        """The server's process id; `None` if it has no process of its own, or the client is closed."""
-        return self._client.pid
+        """As `AsyncClient.pid`."""
+        return self._async.pid
 
-    @property
-    def stderr(self) -> str:
-        """The last lines the server wrote to its stderr."""
-        return self._client.stderr
-
-    @property
-    def noise(self) -> int:
-        """How many lines on the server's output were no messages."""
-        return self._client.noise
-
-    @property
-    def noise_tail(self) -> list[str]:
-        """The last of them."""
-        return self._client.noise_tail
-
-    def list_tools(self, *, timeout_seconds: float | None = None) -> list[ToolDescription]:
-        """As `AsyncClient.list_tools`."""
-        return run(self._client.list_tools(timeout_seconds=timeout_seconds))
-
-    def list_entries(self, *, timeout_seconds: float | None = None) -> list[Any]:
-        """As `AsyncClient.list_entries`."""
-        return run(self._client.list_entries(timeout_seconds=timeout_seconds))
-
-    def call_tool(
-        self,
-        name: str,
-        arguments: Mapping[str, Any] | None = None,
-        *,
-        on_progress: OnProgress | None = None,
-        timeout_seconds: float | None = None,
-    ) -> CallResult:
-        """As `AsyncClient.call_tool`."""
-        call = self._client.call_tool(name, arguments, on_progress=on_progress, timeout_seconds=timeout_seconds)
-        return run(call)
+    list_tools = blocking(AsyncClient.list_tools)
+    list_entries = blocking(AsyncClient.list_entries)
+    call_tool = blocking(AsyncClient.call_tool)
+    ping = blocking(AsyncClient.ping)
+    request = blocking(AsyncClient.request)
+    close = blocking(AsyncClient.close)
 
     def start(
-        self,
-        name: str,
-        arguments: Mapping[str, Any] | None = None,
-        *,
-        on_progress: OnProgress | None = None,
+        self, name: str, arguments: Mapping[str, Any] | None = None, *, on_progress: OnProgress | None = None
     ) -> PendingCall:
         """As `AsyncClient.start`."""
-        return PendingCall(run(self._client.start(name, arguments, on_progress=on_progress)))
-
-    def ping(self, *, timeout_seconds: float | None = None) -> float:
-        """As `AsyncClient.ping`."""
-        return run(self._client.ping(timeout_seconds=timeout_seconds))
-
-    def request(
-        self,
-        method: str,
-        params: dict[str, Any] | None = None,
-        *,
-        on_progress: OnProgress | None = None,
-        timeout_seconds: float | None = None,
-    ) -> Any:
-        """As `AsyncClient.request`."""
-        return run(self._client.request(method, params, on_progress=on_progress, timeout_seconds=timeout_seconds))
-
-    def close(self) -> None:
-        """As `AsyncClient.close`. From any thread."""
-        run(self._client.close())
+        return PendingCall(run(self._async.start(name, arguments, on_progress=on_progress)))

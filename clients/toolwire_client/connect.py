@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from .session.elicitation import OnAsk
     from .session.handshake import Era
     from .session.logs import OnLog
-    from .transport.base import InProcess, Wire
+    from .transport.base import InProcess, Transport
     from .waiting.base import Waiting
 
 
-class Opening:
+class PendingConnection:
     """A server to be started: `with` makes a `Client` of it, `async with` an `AsyncClient`."""
 
     def __init__(self, settings: Settings) -> None:
@@ -58,9 +58,9 @@ class Opening:
             self._client.close()
 
     async def __aenter__(self) -> AsyncClient:
-        from .waiting.event_loop import OnLoop  # with anyio, which the synchronous client can do without
+        from .waiting.event_loop import OnEventLoop  # with anyio, which the synchronous client can do without
 
-        self._async_client = self.client(OnLoop())
+        self._async_client = self.client(OnEventLoop())
         return await self._async_client.__aenter__()
 
     async def __aexit__(
@@ -85,7 +85,7 @@ def connect(
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
     name: str = OWN_NAME,
     version: str = OWN_VERSION,
-) -> Opening:
+) -> PendingConnection:
     """Return what `with` turns into a `Client` of *server*, and `async with` into an `AsyncClient`.
 
     *server* is the command that starts it, which runs inside the block, or a server in this process, for which the
@@ -122,16 +122,16 @@ def connect(
         raise TypeError(f"the command must be a list of words: connect({shlex.split(os.fsdecode(server))})")
     if not isinstance(server, Sequence) and not hasattr(server, "converse"):
         raise TypeError(f"connect takes a command, or a server in this process, and not {server!r}")
-    launch: Callable[[], Wire]
+    launch: Callable[[], Transport]
     if isinstance(server, Sequence):
         environment = {**os.environ, **(env or {})} if inherit_env else server_environment(env)
         launch = partial(ServerProcess, [*server], env=environment, cwd=cwd, show_stderr=show_stderr)
         command = (*server, str(cwd))
     else:
-        from .transport.base import Memory
+        from .transport.base import InMemoryTransport
 
-        launch, command = partial(Memory, server.converse), None
-    return Opening(
+        launch, command = partial(InMemoryTransport, server.converse), None
+    return PendingConnection(
         Settings(
             launch=launch,
             command=command,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from .async_client import AsyncClient
-    from .connect import Opening
+    from .connect import PendingConnection
     from .session.elicitation import OnAsk
     from .session.handshake import Era
     from .session.logs import OnLog
@@ -53,10 +53,10 @@ class Servers(Mapping[str, C], Generic[C]):
         return len(self._clients)
 
 
-class ServersOpening:
+class PendingServers:
     """Servers to be started, all together: `with` makes a `Client` of each, `async with` an `AsyncClient`."""
 
-    def __init__(self, openings: Mapping[str, Opening], errors: Mapping[str, ClientError]) -> None:
+    def __init__(self, openings: Mapping[str, PendingConnection], errors: Mapping[str, ClientError]) -> None:
         self._openings = openings
         self._errors = errors
         self._fleet: _Fleet | None = None
@@ -73,9 +73,9 @@ class ServersOpening:
             run(self._fleet.close())
 
     async def __aenter__(self) -> Servers[AsyncClient]:
-        from .waiting.event_loop import OnLoop
+        from .waiting.event_loop import OnEventLoop
 
-        fleet = self._begin(OnLoop())
+        fleet = self._begin(OnEventLoop())
         await fleet.start()
         return Servers(fleet.clients, fleet.errors)
 
@@ -101,7 +101,7 @@ class _Fleet:
 
     async def start(self) -> None:
         try:
-            await self._waiting.together([partial(self._start, name) for name in self.clients])
+            await self._waiting.gather([partial(self._start, name) for name in self.clients])
         except BaseException:
             await self.close()
             raise
@@ -109,7 +109,7 @@ class _Fleet:
             del self.clients[name]
 
     async def close(self) -> None:
-        await self._waiting.together([client.close for client in self.clients.values()])
+        await self._waiting.gather([client.close for client in self.clients.values()])
 
     async def _start(self, name: str) -> None:
         try:
@@ -128,7 +128,7 @@ def connect_config(
     on_ask: OnAsk | None = None,
     on_log: OnLog | None = None,
     start_timeout_seconds: float | None = START_TIMEOUT_SECONDS,
-) -> ServersOpening:
+) -> PendingServers:
     """Return what `with` turns into a `Client`, and `async with` into an `AsyncClient`, for each of several servers.
 
     *source* is the file of a host, with `{"mcpServers": {"name": {"command": ..., "args": ..., "env": ...}}}` or VS
@@ -142,7 +142,7 @@ def connect_config(
         BadConfiguration: if it is none.
     """
     read = read_config(source, inputs or {})
-    return ServersOpening(
+    return PendingServers(
         {
             name: connect(
                 server.command,

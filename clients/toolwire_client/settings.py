@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .session.elicitation import OnAsk
     from .session.handshake import Era
     from .session.logs import OnLog
-    from .transport.base import Wire
+    from .transport.base import Transport
 
 START_TIMEOUT_SECONDS = 120.0
 """Long enough for a package runner to fetch a server first."""
@@ -26,7 +26,7 @@ OWN_VERSION = "0.1.0"
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """*launch* starts a server; *command* is what it is known by. The others are as in `connect`."""
 
-    launch: Callable[[], Wire]
+    launch: Callable[[], Transport]
     command: object = None
     era: Era = "auto"
     restart: bool | int = False

@@ -15,7 +15,7 @@ from toolwire_client import (
     CallCancelled,
     Closed,
     NotStarted,
-    Opening,
+    PendingConnection,
     RequestFailed,
     ServerGone,
     TimedOut,
@@ -25,7 +25,7 @@ from toolwire_client import (
 FAKE = SUPPORT / "fake_server.py"
 
 
-def fake(behaviour: str, **options: Any) -> Opening:
+def fake(behaviour: str, **options: Any) -> PendingConnection:
     return connect([sys.executable, str(FAKE), behaviour], **options)
 
 

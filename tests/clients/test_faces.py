@@ -20,7 +20,7 @@ from toolwire_client import (
     CallCancelled,
     Closed,
     LogEntry,
-    Opening,
+    PendingConnection,
     RequestFailed,
     ServerGone,
     TimedOut,
@@ -31,7 +31,7 @@ LOOPS = FACES[1:]
 FAKE = SUPPORT / "fake_server.py"
 
 
-def fake(behaviour: str, **options: Any) -> Opening:
+def fake(behaviour: str, **options: Any) -> PendingConnection:
     return connect([sys.executable, "-IS", str(FAKE), behaviour], **options)
 
 
@@ -147,7 +147,7 @@ def test_a_call_that_times_out_is_cancelled_and_its_late_answer_dropped(face: st
         assert (await client.call_tool("echo", {"a": 1})).text == '{"a": 1}'
 
     ask(face, fake("AnswersLate", on_log=entries.append), scenario)
-    assert "ignored: an answer that nobody waits for" in [entry.text for entry in entries]
+    assert "ignored: response to no open request" in [entry.text for entry in entries]
 
 
 def test_a_call_can_be_cancelled_by_hand(face: str) -> None:
@@ -297,7 +297,7 @@ def test_what_a_server_logs_and_what_it_should_not_write_is_told(face: str) -> N
         LogEntry("error", "server", '{"a":1}', {"a": 1}),
         LogEntry("info", "server", "hello", "hello"),
         LogEntry("debug", "client", "ignored: notifications/unknown", [1]),
-        LogEntry("debug", "client", "ignored: an answer that nobody waits for", 10**9),
+        LogEntry("debug", "client", "ignored: response to no open request", 10**9),
         LogEntry("warning", "output", "no message"),
     ]
 

@@ -14,7 +14,7 @@ from support.server_process import wait_until
 from toolwire_client import (
     AsyncClient,
     NoAnswer,
-    Opening,
+    PendingConnection,
     Question,
     ServerGone,
     TimedOut,
@@ -34,17 +34,17 @@ def face(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def official(environment: str, era: Any, **options: Any) -> Opening:
+def official(environment: str, era: Any, **options: Any) -> PendingConnection:
     [python, _] = python_driver(environment, "")
     return connect([python, str(SERVERS / f"{environment}_server.py")], era=era, **options)
 
 
-def npm(package: str, *arguments: str, **options: Any) -> Opening:
+def npm(package: str, *arguments: str, **options: Any) -> PendingConnection:
     folder = installed_package(f"@modelcontextprotocol/{package}")
     return connect([node(), str(folder / "dist" / "index.js"), *arguments], **options)
 
 
-def play(face: str, opening: Opening, scenario: Any) -> None:
+def play(face: str, opening: PendingConnection, scenario: Any) -> None:
     """As `ask`, and make sure that no process is left."""
     pids: list[int] = []
 

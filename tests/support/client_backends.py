@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from toolwire_client import AsyncClient, Opening
+from toolwire_client import AsyncClient, PendingConnection
 from toolwire_client.waiting.blocking import Blocking, run
-from toolwire_client.waiting.event_loop import OnLoop
+from toolwire_client.waiting.event_loop import OnEventLoop
 
 from support.server_process import wait_until
 
@@ -23,11 +23,11 @@ WAIT = 20.0
 """A bound on what should take no time at all."""
 
 
-def ask(face: str, opening: Opening, scenario: Callable[[AsyncClient], Awaitable[Any]]) -> Any:
+def ask(face: str, opening: PendingConnection, scenario: Callable[[AsyncClient], Awaitable[Any]]) -> Any:
     """Open a client that waits in the way of *face*, play *scenario* with it, and close it."""
 
     async def main() -> Any:
-        async with opening.client(Blocking() if face == "threads" else OnLoop()) as client:
+        async with opening.client(Blocking() if face == "threads" else OnEventLoop()) as client:
             return await scenario(client)
 
     return run(main()) if face == "threads" else anyio.run(main, backend=face)

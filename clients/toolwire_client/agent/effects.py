@@ -15,7 +15,7 @@ from ..errors import ClientError, ServerGone, TimedOut
 from ..models.errors import ModelError
 from ..models.model import kept_open, reply_from
 from ..react.result_text import shown
-from ..session.elicitation import Witness, witness
+from ..session.elicitation import ElicitationObserver, elicitation_observer
 from ..validation import told
 from ..waiting.threads import here
 from . import events
@@ -151,11 +151,11 @@ class Effects:
 
     async def call(self, state: RunState, step: Call, aside: Callable[[Recorded], object]) -> Recorded:
         """Call a tool; *aside* receives the events during the call."""
-        token = witness.set(_Witness(here(aside)))
+        token = elicitation_observer.set(_Witness(here(aside)))
         try:
             return await self._called(state, step)
         finally:
-            witness.reset(token)
+            elicitation_observer.reset(token)
 
     async def _called(self, state: RunState, step: Call) -> Recorded:
         tool = step.action.tool
@@ -194,7 +194,7 @@ class Effects:
         return lambda *parts: report(live(*parts))
 
 
-class _Witness(Witness):
+class _Witness(ElicitationObserver):
     """Turns tools' elicitations into events."""
 
     def __init__(self, tell: Callable[[Recorded], None]) -> None:

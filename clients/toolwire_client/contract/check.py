@@ -13,17 +13,16 @@ from toolwire_schemas.cases import cases as all_cases
 
 from ..errors import NotStarted
 from . import baseline
-from .cases import exchange
 from .cases.expectations import Unmet
 from .cases.handshake import meta, open_session, probe
 from .cases.plan import plan
 from .cases.player import Player
 from .cases.run_wide import Part, breach
+from .cases.sdks import folded
 from .cases.server_facts import Settings, find_out
-from .cases.server_process import Talk
-from .cases.verdicts import is_as_bad, judged, not_opened, only_after, untalkable, verdict_of
+from .cases.server_process import ServerUnderTest
+from .cases.verdicts import exchange_lines, is_as_bad, judged, not_opened, only_after, untalkable, verdict_of
 from .report import Report, is_bad
-from .sdks import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,10 +32,10 @@ if TYPE_CHECKING:
 
     from .cases.conversation import Conversation
     from .cases.plan import Play
+    from .cases.sdks import Sdk
     from .cases.server_facts import Facts
     from .fuzz.fuzz import Fuzzing
     from .report import Verdict
-    from .sdks import Sdk
 
     OnVerdict = Callable[[Verdict, int], None]
 
@@ -75,7 +74,10 @@ def check(
     """
     began = time.monotonic()
     run = _Run(
-        lambda framing: Talk(command, framing, env=env, cwd=cwd), settings or Settings(), timeout_seconds, on_verdict
+        lambda framing: ServerUnderTest(command, framing, env=env, cwd=cwd),
+        settings or Settings(),
+        timeout_seconds,
+        on_verdict,
     )
     facts = run.facts
     run.sdk = facts.sdk if fold_sdk else None
@@ -102,7 +104,12 @@ def replay(
     judged. All else is as in `check`.
     """
     began = time.monotonic()
-    run = _Run(lambda framing: Talk(command, framing, env=env, cwd=cwd), settings or Settings(), timeout_seconds, None)
+    run = _Run(
+        lambda framing: ServerUnderTest(command, framing, env=env, cwd=cwd),
+        settings or Settings(),
+        timeout_seconds,
+        None,
+    )
     verdicts = run.replayed(cases)
     return _report(command, run.facts, verdicts, time.monotonic() - began)
 
@@ -125,7 +132,7 @@ class _Run:
 
     def __init__(
         self,
-        start: Callable[[Framing], Talk],
+        start: Callable[[Framing], ServerUnderTest],
         settings: Settings,
         timeout_seconds: float,
         on_verdict: OnVerdict | None,
@@ -231,16 +238,16 @@ class _Process:
         self._revision = play.revision
         self._parts: list[Part] = []
         self.played: list[Play] = []
-        self.talk = run.start(play.framing)
+        self.server = run.start(play.framing)
         begins_itself = play.process == "fresh" or not play.revision
-        self.obstacle = None if begins_itself else open_session(self.talk, play.revision, run.settings.start_seconds)
+        self.obstacle = None if begins_itself else open_session(self.server, play.revision, run.settings.start_seconds)
 
     def play(self, play: Play) -> Verdict:
         """Play the case and return the verdict."""
         if self.obstacle:
-            return not_opened(play, self.obstacle, self.talk.conversation.events)
+            return not_opened(play, self.obstacle, self.server.conversation.events)
         began = time.monotonic()
-        events = self.talk.conversation.events
+        events = self.server.conversation.events
         start = len(events) if self.played else 0  # what began the conversation is shown with the first case
         facts = self._run.facts
         values = {
@@ -249,7 +256,7 @@ class _Process:
             "meta": meta(play.revision),
             "probe": probe("", play.revision)["method"],
         }
-        unmet = Player(self.talk, play.revision, values, self._run.timeout, facts.start_seconds).play(play.case.steps)
+        unmet = Player(self.server, play.revision, values, self._run.timeout, facts.start_seconds).play(play.case.steps)
         verdict = judged(play, unmet, events[start:], time.monotonic() - began)
         self._parts.append(Part(start, len(events), verdict))
         self.played.append(play)
@@ -258,15 +265,15 @@ class _Process:
     def answers(self, play: Play) -> bool:
         """Whether the process is still good for the next case."""
         request = probe(f"alive-{play.case.id}", play.revision)
-        return self.talk.request(request, _ALIVE_SECONDS) is not None
+        return self.server.request(request, _ALIVE_SECONDS) is not None
 
     def close(self) -> None:
         """End it, and judge what was said by what is expected of all conversations."""
-        self.talk.close()
-        events = self.talk.conversation.events
+        self.server.close()
+        events = self.server.conversation.events
         if len(self.played) == 1:  # what came at the very end was provoked by the one case too
             self._parts = [msgspec.structs.replace(part, end=len(events)) for part in self._parts]
-        self._run.hold_against(self.talk.conversation, self._revision, self._parts)
+        self._run.hold_against(self.server.conversation, self._revision, self._parts)
 
 
 class _Shared:
@@ -291,10 +298,10 @@ class _Shared:
 
     def _played(self, play: Play) -> Verdict:
         process = self._opened(play)
-        before, start = list(process.played), len(process.talk.conversation.events) if process.played else 0
+        before, start = list(process.played), len(process.server.conversation.events) if process.played else 0
         verdict = process.play(play)
         if self._replays:
-            said = exchange.lines(process.talk.conversation.events[start:], is_whole=True)
+            said = exchange_lines(process.server.conversation.events[start:], is_whole=True)
             verdict = msgspec.structs.replace(verdict, exchange=said)
         elif is_bad(verdict) and before and not (self._run.sdk and self._run.sdk.has(verdict)):
             self.close()
@@ -317,10 +324,10 @@ class _Shared:
                     process.play(other)
                 fails_again = is_as_bad(process.play(play), verdict)
                 if fails_again:
-                    said[:] = exchange.lines(process.talk.conversation.events)
+                    said[:] = exchange_lines(process.server.conversation.events)
                 return fails_again
             finally:
-                process.talk.close()
+                process.server.close()
 
         start = len(before) - 1
         if not fails(before[start:]):

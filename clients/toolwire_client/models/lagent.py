@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 from anyio.lowlevel import current_token
 
-from ..waiting.event_loop import together
+from ..waiting.event_loop import gather
 from .errors import NotReady, Refused
 from .http_api.error_responses import Retries
 from .http_api.remote_model import OpenAIModel, RemoteModel
@@ -275,7 +275,7 @@ async def _all(works: list[Callable[[], Awaitable[T]]]) -> list[T]:
         async with limiter:
             results[place] = await works[place]()
 
-    await together([partial(one, place) for place in range(len(works))])
+    await gather([partial(one, place) for place in range(len(works))])
     return [results[place] for place in range(len(works))]
 
 

@@ -1,6 +1,6 @@
 """What is said to a server and what its messages mean. No I/O, no threads, no waiting.
 
-A `Session` numbers requests, adds what the negotiated revision of MCP wants in them, and turns each frame
+A `ClientProtocol` numbers requests, adds what the negotiated revision of MCP wants in them, and turns each frame
 that arrives into events.
 """
 
@@ -15,19 +15,19 @@ from toolwire_schemas.wire.codec import DecodingError, decode
 from toolwire_schemas.wire.frames import Fault, Frame
 
 from .events import (
-    Answer,
-    Asked,
+    AutomaticReply,
+    ElicitationRequest,
+    ElicitationWithdrawn,
+    ErrorResponse,
     Event,
-    Failure,
-    Listening,
+    LogMessage,
     Noise,
-    Notice,
     Progress,
-    Reply,
-    Said,
+    Result,
+    SubscriptionConfirmed,
     ToolsChanged,
-    Unreadable,
-    Withdrawn,
+    UnknownMessage,
+    UnreadableResponse,
 )
 
 _META_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
@@ -43,7 +43,7 @@ _ID_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"
 _ID_LAST = re.compile(rb',\s*"id"\s*:\s*"?(\d{1,18})"?\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
-class Session:
+class ClientProtocol:
     """One conversation with one server, from this side.
 
     `version` is the MCP revision spoken, `None` until it is settled; `probe` is the id of `discover`. With *can_ask*
@@ -134,11 +134,11 @@ class Session:
         if number is not None and error is not None:
             return _failure(number, error)
         if number is not None and "result" in message:
-            return Answer(number, message["result"])
+            return Result(number, message["result"])
         if "jsonrpc" not in message:  # a line of somebody's log may be JSON too
             return None
         if number is not None:
-            return Unreadable(number, "the server sent an answer with neither a result nor an error")
+            return UnreadableResponse(number, "the server sent an answer with neither a result nor an error")
         return _failure(None, error) if error is not None and message.get("id") is None else None
 
     def _asked(self, message: dict[str, Any]) -> Event | None:
@@ -146,11 +146,11 @@ class Session:
         if not isinstance(identity, str | int) or isinstance(identity, bool):
             return None
         if method == "ping":
-            return Reply(messages.response(identity, {}))
+            return AutomaticReply(messages.response(identity, {}))
         if method == "elicitation/create" and self._can_ask:
-            return Asked(identity, message.get("params"))
+            return ElicitationRequest(identity, message.get("params"))
         problem = f"this client has no method {method!r}"
-        return Reply(messages.error(identity, codes.METHOD_NOT_FOUND, problem))
+        return AutomaticReply(messages.error(identity, codes.METHOD_NOT_FOUND, problem))
 
 
 def _number(identity: Any) -> int | None:
@@ -162,10 +162,10 @@ def _number(identity: Any) -> int | None:
     return identity if type(identity) is int else None
 
 
-def _failure(number: int | None, error: Any) -> Failure:
+def _failure(number: int | None, error: Any) -> ErrorResponse:
     body = error if isinstance(error, dict) else {}
     code, message = body.get("code"), body.get("message")
-    return Failure(
+    return ErrorResponse(
         number,
         code if type(code) is int else 0,
         message if isinstance(message, str) else "the server answered with an error that says nothing",
@@ -177,18 +177,18 @@ def _noticed(method: str, params: Any) -> Event:
     members = params if isinstance(params, dict) else {}
     match method:
         case "notifications/progress":
-            return _progress(members) or Notice(method, params)
+            return _progress(members) or UnknownMessage(method, params)
         case "notifications/cancelled":
-            return Withdrawn(members.get("requestId"))
+            return ElicitationWithdrawn(members.get("requestId"))
         case "notifications/tools/list_changed":
             return ToolsChanged()
         case "notifications/subscriptions/acknowledged":
             granted = members.get("notifications")
-            return Listening(isinstance(granted, dict) and granted.get("toolsListChanged") is True)
+            return SubscriptionConfirmed(isinstance(granted, dict) and granted.get("toolsListChanged") is True)
         case "notifications/message":
             level = members.get("level")
-            return Said(level if isinstance(level, str) else "info", members.get("data"))
-    return Notice(method, params)
+            return LogMessage(level if isinstance(level, str) else "info", members.get("data"))
+    return UnknownMessage(method, params)
 
 
 def _progress(params: dict[str, Any]) -> Progress | None:
@@ -209,11 +209,11 @@ def _undecodable(frame: bytes, error: DecodingError) -> Event:
     found = _ID_FIRST.match(frame) or _ID_LAST.search(frame[-_NOISE_BYTES:])
     if found is None or b'"jsonrpc"' not in frame:
         return _noise(frame)
-    return Unreadable(int(found[1]), f"the server sent an answer that cannot be read: {error}")
+    return UnreadableResponse(int(found[1]), f"the server sent an answer that cannot be read: {error}")
 
 
 def _too_long(fault: Fault) -> Event:
     found = _ID_FIRST.match(fault.head) or _ID_LAST.search(fault.tail)
     if found is None and not fault.head.lstrip().startswith(b"{"):
         return _noise(fault.head)
-    return Unreadable(int(found[1]) if found else None, f"the server sent {fault.message}")
+    return UnreadableResponse(int(found[1]) if found else None, f"the server sent {fault.message}")

@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Result(msgspec.Struct, frozen=True):
     """A request was answered."""
 
     id: int
     result: Any
 
 
-class Failure(msgspec.Struct, frozen=True):
+class ErrorResponse(msgspec.Struct, frozen=True):
     """A request was answered with an error; `id` is `None` if the server could not tell which."""
 
     id: int | None
@@ -23,7 +23,7 @@ class Failure(msgspec.Struct, frozen=True):
     data: Any = None
 
 
-class Unreadable(msgspec.Struct, frozen=True):
+class UnreadableResponse(msgspec.Struct, frozen=True):
     """An answer arrived that cannot be read; `id` is `None` if nobody knows whose it was."""
 
     id: int | None
@@ -39,20 +39,20 @@ class Progress(msgspec.Struct, frozen=True):
     message: str | None = None
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ElicitationRequest(msgspec.Struct, frozen=True):
     """The server asks the user something, under an id of its own."""
 
     id: str | int
     params: Any = None
 
 
-class Withdrawn(msgspec.Struct, frozen=True):
+class ElicitationWithdrawn(msgspec.Struct, frozen=True):
     """The server no longer wants the answer to a question."""
 
     id: Any
 
 
-class Reply(msgspec.Struct, frozen=True):
+class AutomaticReply(msgspec.Struct, frozen=True):
     """The server asked something that has to be answered with these bytes."""
 
     message: bytes
@@ -62,20 +62,20 @@ class ToolsChanged(msgspec.Struct, frozen=True):
     """The server's list of tools is another one now."""
 
 
-class Listening(msgspec.Struct, frozen=True):
+class SubscriptionConfirmed(msgspec.Struct, frozen=True):
     """The server says whether it will tell when its tools change."""
 
     to_tools: bool
 
 
-class Said(msgspec.Struct, frozen=True):
+class LogMessage(msgspec.Struct, frozen=True):
     """The server writes to its client's log."""
 
     level: str
     data: Any
 
 
-class Notice(msgspec.Struct, frozen=True):
+class UnknownMessage(msgspec.Struct, frozen=True):
     """The server mentions something nobody waits for."""
 
     method: str
@@ -89,16 +89,16 @@ class Noise(msgspec.Struct, frozen=True):
 
 
 Event = (
-    Answer
-    | Failure
-    | Unreadable
+    Result
+    | ErrorResponse
+    | UnreadableResponse
     | Progress
-    | Asked
-    | Withdrawn
-    | Reply
+    | ElicitationRequest
+    | ElicitationWithdrawn
+    | AutomaticReply
     | ToolsChanged
-    | Listening
-    | Said
-    | Notice
+    | SubscriptionConfirmed
+    | LogMessage
+    | UnknownMessage
     | Noise
 )

@@ -1,8 +1,7 @@
-"""Questions from tools to the user, in both of MCP's eras: how they are put to us, and what answers them.
+"""Elicitation in both eras of MCP: how a tool's question reaches the user, and the answer the tool.
 
-A legacy server sends a request, `elicitation/create`, which says nothing about the call that it belongs to; so it is
-answered by whoever waits for that server, whichever call that is. A modern one answers the call itself with what it
-wants to know, and is called again with the answers.
+A legacy server sends a request, `elicitation/create`, that does not name the call it belongs to, so any call that waits
+for that server answers it. A modern server puts the question into its result and is called again with the answers.
 """
 
 from __future__ import annotations
@@ -19,14 +18,15 @@ from ..errors import BrokenRules
 
 if TYPE_CHECKING:
     from ..waiting.base import Waiting
+    from ..waiting.inbox import OpenElicitation
     from .connection import Connection
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What a tool asks the user.
+    """A tool's question to the user.
 
-    `schema` describes the form to be filled in: the JSON Schema of a flat object. `tool` is the tool that asks, `None`
-    where the server does not say (before MCP 2026-07-28).
+    `schema` describes the form to fill in: the JSON Schema of a flat object. `tool` is the tool that asks, `None` where
+    the server does not say (before MCP 2026-07-28).
     """
 
     message: str
@@ -49,55 +49,88 @@ Answer = dict[str, Any] | NoAnswer
 OnAsk = Callable[[Question], Answer | Awaitable[Answer]]
 
 
-class Witness:
-    """Hears of the questions that tools ask while they are called, and of the answers. This one does not care."""
+class ElicitationObserver:
+    """Receives the questions that tools ask during a call, and the answers. This one ignores them."""
 
     def asked(self, question: Question) -> None:
-        """A question is put to the user."""
+        """Called before the user is asked."""
 
     def answered(self, reply: dict[str, Any]) -> None:
-        """The user has answered it: MCP's `ElicitResult`."""
+        """Called with the user's answer, MCP's `ElicitResult`."""
 
 
-witness: ContextVar[Witness] = ContextVar("witness", default=Witness())  # noqa: B039 - it has no state
-"""Who hears of them where a tool is called, and in what is called from there."""
+elicitation_observer: ContextVar[ElicitationObserver] = ContextVar(
+    "elicitation_observer",
+    default=ElicitationObserver(),  # noqa: B039 - it has no state
+)
+"""The observer of the current call, and of all calls made from inside it."""
 
 
-class Asker:
-    """Puts questions to *on_ask*; without one, there is nobody to ask."""
+class ElicitationHandler:
+    """Passes questions to *on_ask*; `None` refuses them."""
 
     def __init__(self, on_ask: OnAsk | None, waiting: Waiting) -> None:
         self._on_ask = on_ask
         self._waiting = waiting
 
-    async def serve(self, connection: Connection) -> None:
-        """Answer a question of a legacy server's, if there is one that nobody else has taken.
+    @property
+    def can_ask(self) -> bool:
+        """Whether there is an `on_ask`."""
+        return self._on_ask is not None
+
+    async def ask(
+        self,
+        question: Question,
+        *,
+        elicitation: OpenElicitation | None = None,
+        observer: ElicitationObserver | None = None,
+    ) -> dict[str, Any] | None:
+        """Return the user's answer, MCP's `ElicitResult`; `None` if the server withdrew its *elicitation* first.
 
         Raises:
-            BaseException: what `on_ask` raised. The server has been told that there is no answer, unless `on_ask` was
-                only interrupted: then somebody else asks.
+            BaseException: what `on_ask` raised.
+            TypeError: if its answer is neither fields nor a `NoAnswer`.
+            ValueError: if its answer does not fit the form.
         """
-        asked = connection.take_question()
+        assert self._on_ask is not None
+        observer = observer or elicitation_observer.get()
+        observer.asked(question)
+        given = self._on_ask(question)
+        if elicitation is None:
+            answer: Answer | None = await self._waiting.maybe_await(given)
+        else:
+            answer = await self._waiting.await_while_open(elicitation, given)
+            if not elicitation.is_open:
+                return None
+        replied = _elicit_result(answer, question)
+        observer.answered(replied)
+        return replied
+
+    async def serve(self, connection: Connection) -> None:
+        """Answer one open elicitation of a legacy server, if there is one.
+
+        If `on_ask` fails, the server receives an error. If it is interrupted, another waiting call asks again.
+
+        Raises:
+            BaseException: as `ask`.
+        """
+        asked = connection.take_elicitation()
         if asked is None or self._on_ask is None:
             return
         try:
-            question = _read(asked.params, None)
+            question = _question(asked.params, None)
         except BrokenRules as error:
             connection.answer(asked, messages.error(asked.id, codes.INVALID_PARAMS, str(error)))
             return
         try:
-            witness.get().asked(question)
-            answer: Answer | None = await self._waiting.unless_closed(asked, self._on_ask(question))
-            if asked.is_open:
-                replied = reply(answer, question)
+            replied = await self.ask(question, elicitation=asked)
+            if replied is not None:
                 connection.answer(asked, messages.response(asked.id, replied))
-                witness.get().answered(replied)
         except Exception:
-            connection.answer(
-                asked, messages.error(asked.id, codes.INTERNAL_ERROR, "the client failed to ask the user")
-            )
+            failed = messages.error(asked.id, codes.INTERNAL_ERROR, "the client failed to ask the user")
+            connection.answer(asked, failed)
             raise
-        except BaseException:  # whoever was asked is interrupted; the question is not
+        except BaseException:  # cancelled or interrupted: the question is still open
             connection.put_back(asked)
             raise
 
@@ -105,43 +138,33 @@ class Asker:
         """Return the user's answers to the `inputRequests` of a modern server.
 
         Raises:
-            BrokenRules: if they are none, or of a kind that was not offered.
+            BrokenRules: if these are malformed, or of a kind that this client did not offer.
+            BaseException: as `ask`.
         """
         if not isinstance(requests, dict):
-            raise BrokenRules("the tool asks a question that is none")
+            raise BrokenRules("the tool's inputRequests are not an object")
         return {name: await self._respond(request, tool) for name, request in requests.items()}
 
-    async def _respond(self, request: Any, tool: str) -> dict[str, Any]:
+    async def _respond(self, request: Any, tool: str) -> dict[str, Any] | None:
         method = request.get("method") if isinstance(request, dict) else None
         if method != "elicitation/create":
             raise BrokenRules(f"the tool {tool!r} asks for {method!r}, which this client did not offer")
         if self._on_ask is None:
             raise BrokenRules(f"the tool {tool!r} asks the user a question, and there is no on_ask to put it to")
-        question = _read(request.get("params"), tool)
-        witness.get().asked(question)
-        answer: Answer = await self._waiting.settled(self._on_ask(question))
-        replied = reply(answer, question)
-        witness.get().answered(replied)
-        return replied
+        return await self.ask(_question(request.get("params"), tool))
 
 
-def _read(params: Any, tool: str | None) -> Question:
+def _question(params: Any, tool: str | None) -> Question:
     members = params if isinstance(params, dict) else {}
     message, schema = members.get("message"), members.get("requestedSchema")
     if members.get("mode", "form") != "form":
-        raise BrokenRules(f"this client has no way to ask by {members['mode']!r}, only by form")
+        raise BrokenRules(f"this client cannot elicit by {members['mode']!r}, only by form")
     if not isinstance(message, str) or not isinstance(schema, dict):
         raise BrokenRules("a question needs a message and a requestedSchema")
     return Question(message, schema, tool)
 
 
-def reply(answer: Answer | None, question: Question) -> dict[str, Any]:
-    """Return MCP's `ElicitResult` for what `on_ask` returned.
-
-    Raises:
-        TypeError: if that is no answer.
-        ValueError: if it does not fit the question's form.
-    """
+def _elicit_result(answer: Answer | None, question: Question) -> dict[str, Any]:
     if isinstance(answer, NoAnswer):
         return {"action": answer.value}
     if not isinstance(answer, dict):
@@ -155,7 +178,7 @@ def reply(answer: Answer | None, question: Question) -> dict[str, Any]:
 
 
 def misfit(answer: dict[str, Any], question: Question) -> str:
-    """Return what the form of *question* has against *answer*, as a sentence; empty if it fits."""
+    """Return why *answer* does not fit the form of *question*; empty if it fits."""
     from ..validation import Fitting, told  # only an answer needs them
 
     return told(Fitting(question.schema).faults(answer, "answer"))

@@ -1,9 +1,8 @@
-"""How client and server find out which revision of MCP they both speak.
+"""Negotiates the revision of MCP.
 
-Strategy. The modern revision begins with any request, so `server/discover` is asked first; whatever goes wrong with
-that leads to the `initialize` of the legacy ones. Servers from before may end, hang or lose their way at a first
-request that they do not know: then a new process is asked, and the modern way is not tried on it. A command that was
-found to speak a legacy revision is not probed again for as long as this process lives.
+Strategy. The modern revision needs no handshake, so `server/discover` goes first; any failure of it leads to the
+`initialize` of the legacy revisions. Legacy servers may end, hang or misbehave after an unknown first request: then a
+new process gets `initialize` only. A command that spoke a legacy revision is not probed again within this process.
 """
 
 from __future__ import annotations
@@ -14,28 +13,28 @@ import msgspec
 from toolwire_schemas.wire import codes
 
 from ..errors import BrokenRules, ClientError, RequestFailed, ServerGone, TimedOut
-from .request import Exchange
+from .request import RequestHandle
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from ..waiting.base import Waiting
-    from ..waiting.deadline import Limit
+    from ..waiting.deadline import Deadline
     from .connection import Connection
 
 Era = Literal["auto", "modern", "legacy"]
 
 PROBE_SECONDS = 10.0
-"""How long a server may take to say that it knows the modern revision. The official client waits as long."""
+"""The time limit of `server/discover`, as in the official client."""
 
 RECOVERY_SECONDS = 30.0
-"""How long one that has not answered that may take for the handshake: it may be starting up, or stuck for good."""
+"""The time limit of `initialize` after an unanswered probe: the server may be starting, or hang."""
 
 _LEGACY_COMMANDS: set[object] = set()
 
 
-class Welcome(msgspec.Struct, frozen=True):
-    """What a server tells about itself. `version` is the revision spoken."""
+class HandshakeResult(msgspec.Struct, frozen=True):
+    """What a server declares about itself. `version` is the negotiated revision."""
 
     version: str
     server_info: dict[str, Any] = {}
@@ -43,8 +42,8 @@ class Welcome(msgspec.Struct, frozen=True):
     instructions: str | None = None
 
     @property
-    def tells_of_changes(self) -> bool:
-        """Whether the server says that it tells its clients when its tools change."""
+    def notifies_of_changes(self) -> bool:
+        """Whether the server declares notifications of tool changes."""
         tools = self.capabilities.get("tools")
         return isinstance(tools, dict) and tools.get("listChanged") is True
 
@@ -52,28 +51,30 @@ class Welcome(msgspec.Struct, frozen=True):
 async def shake_hands(
     launch: Callable[[], Connection],
     waiting: Waiting,
-    limit: Limit,
+    deadline: Deadline,
     *,
     era: Era = "auto",
     command: object = None,
-) -> tuple[Connection, Welcome]:
-    """Return a connection that is ready, and what its server says.
+) -> tuple[Connection, HandshakeResult]:
+    """Return a connection that is ready, and what its server declares.
 
-    *launch* starts a server. *command* is what the outcome is remembered by, `None` if by nothing.
+    *launch* starts a server. The outcome is remembered by *command* unless that is `None`.
 
     Raises:
-        NotStarted: if there is no server.
-        ServerGone, RequestFailed, BrokenRules, TimedOut: if it did not get ready.
+        NotStarted: if the server cannot be started.
+        ServerGone, RequestFailed, BrokenRules, TimedOut: if the handshake fails.
     """
 
-    async def ready(steps: Callable[[Connection, Waiting, Limit], Awaitable[Welcome]]) -> tuple[Connection, Welcome]:
+    async def ready(
+        steps: Callable[[Connection, Waiting, Deadline], Awaitable[HandshakeResult]],
+    ) -> tuple[Connection, HandshakeResult]:
         connection = launch()
         try:
-            return connection, await steps(connection, waiting, limit)
+            return connection, await steps(connection, waiting, deadline)
         except BaseException as error:
-            await waiting.apart(connection.close)
+            await waiting.run_blocking_shielded(connection.close)
             if isinstance(error, TimedOut):
-                raise TimedOut(_not_ready(connection, limit)) from None
+                raise TimedOut(_not_ready(connection, deadline)) from None
             raise
 
     if era == "modern":
@@ -90,7 +91,7 @@ async def shake_hands(
     try:
         found = await ready(_discover_or_initialize)
     except (RequestFailed, ServerGone, TimedOut):
-        if limit.left() == 0:
+        if deadline.left() == 0:
             raise
     found = found or await ready(_initialize)
     if command is not None and found[1].version in codes.LEGACY_VERSIONS:
@@ -98,19 +99,19 @@ async def shake_hands(
     return found
 
 
-async def _discover_or_initialize(connection: Connection, waiting: Waiting, limit: Limit) -> Welcome:
+async def _discover_or_initialize(connection: Connection, waiting: Waiting, deadline: Deadline) -> HandshakeResult:
     try:
-        return await _discover(connection, waiting, limit.at_most(PROBE_SECONDS))
+        return await _discover(connection, waiting, deadline.at_most(PROBE_SECONDS))
     except TimedOut:
-        return await _initialize(connection, waiting, limit.at_most(RECOVERY_SECONDS))
+        return await _initialize(connection, waiting, deadline.at_most(RECOVERY_SECONDS))
     except (RequestFailed, BrokenRules):
-        return await _initialize(connection, waiting, limit)
+        return await _initialize(connection, waiting, deadline)
 
 
-async def _discover(connection: Connection, waiting: Waiting, limit: Limit) -> Welcome:
-    with Exchange(connection, waiting) as exchange:
-        exchange.send(connection.session.discover())
-        answer = await exchange.result(limit)
+async def _discover(connection: Connection, waiting: Waiting, deadline: Deadline) -> HandshakeResult:
+    with RequestHandle(connection, waiting) as handle:
+        handle.send(connection.protocol.discover())
+        answer = await handle.result(deadline)
     offered = answer.get("supportedVersions") if isinstance(answer, dict) else None
     version = codes.MODERN_VERSIONS[-1]
     if not isinstance(offered, list) or version not in offered:
@@ -119,22 +120,22 @@ async def _discover(connection: Connection, waiting: Waiting, limit: Limit) -> W
     return _welcome(connection, version, answer, meta.get(codes.META_SERVER_INFO) if isinstance(meta, dict) else None)
 
 
-async def _initialize(connection: Connection, waiting: Waiting, limit: Limit) -> Welcome:
-    with Exchange(connection, waiting) as exchange:
-        exchange.send(connection.session.initialize())
-        answer = await exchange.result(limit)
+async def _initialize(connection: Connection, waiting: Waiting, deadline: Deadline) -> HandshakeResult:
+    with RequestHandle(connection, waiting) as handle:
+        handle.send(connection.protocol.initialize())
+        answer = await handle.result(deadline)
     version = answer.get("protocolVersion") if isinstance(answer, dict) else None
     if version not in codes.LEGACY_VERSIONS:
-        raise BrokenRules(f"the server speaks MCP {version!r}, which is not known here")
+        raise BrokenRules(f"the server speaks MCP {version!r}, which this client does not know")
     welcome = _welcome(connection, version, answer, answer.get("serverInfo"))
-    connection.send(connection.session.initialized())
+    connection.send(connection.protocol.initialized())
     return welcome
 
 
-def _welcome(connection: Connection, version: str, answer: dict[str, Any], info: Any) -> Welcome:
-    connection.session.version = version
+def _welcome(connection: Connection, version: str, answer: dict[str, Any], info: Any) -> HandshakeResult:
+    connection.protocol.version = version
     capabilities, instructions = answer.get("capabilities"), answer.get("instructions")
-    return Welcome(
+    return HandshakeResult(
         version=version,
         server_info=info if isinstance(info, dict) else {},
         capabilities=capabilities if isinstance(capabilities, dict) else {},
@@ -142,8 +143,8 @@ def _welcome(connection: Connection, version: str, answer: dict[str, Any], info:
     )
 
 
-def _not_ready(connection: Connection, limit: Limit) -> str:
-    told = f"the server was not ready {limit}"
-    stderr, noise = connection.wire.stderr_tail(), "\n".join(connection.noise_tail)
-    told += f"; the end of its stderr:\n{stderr}" if stderr else ", and wrote nothing to its stderr"
-    return told + (f"; its output so far is no message:\n{noise}" if noise else "")
+def _not_ready(connection: Connection, deadline: Deadline) -> str:
+    text = f"the server was not ready {deadline}"
+    stderr, noise = connection.transport.stderr_tail(), "\n".join(connection.noise_tail)
+    text += f"; the end of its stderr:\n{stderr}" if stderr else ", and wrote nothing to its stderr"
+    return text + (f"; its output so far is not a message:\n{noise}" if noise else "")

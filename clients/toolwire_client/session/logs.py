@@ -1,4 +1,4 @@
-"""What there is to log about a server."""
+"""Log entries about a server."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import msgspec
 from toolwire_schemas.output import Output
 from toolwire_schemas.wire.codec import EncodingError, encode
 
-from ..protocol.events import Event, Noise, Notice, Said
+from ..protocol.events import Event, LogMessage, Noise, UnknownMessage
 
 
 class LogEntry(msgspec.Struct, frozen=True):
-    """One thing that is worth noting.
+    """One log entry.
 
     `level` is one of MCP's: debug, info, notice, warning, error, critical, alert, emergency. `source` is `server` for
-    what the server logs through the protocol, `output` for lines on its output that are no messages, `client` for what
-    is noticed here. `data` is what the server sent, which is text or any other JSON.
+    the protocol's log messages, `output` for output lines that are not messages, `client` for remarks of this client.
+    `data` is the JSON value that the server sent.
     """
 
     level: str
@@ -32,23 +32,23 @@ OnLog = Callable[[LogEntry], object]
 
 
 def log(event: Event, on_log: OnLog) -> None:
-    """Hand *event* to *on_log*, if it is one to be logged; what that raises goes to our stderr."""
+    """Call *on_log* if *event* is a log entry; an exception of *on_log* is printed to stderr."""
     entry = _entry(event)
     if entry is None:
         return
     try:
         on_log(entry)
-    except Exception:  # the outer edge of a thread that has to go on reading
+    except Exception:  # the reading thread must continue
         Output(sys.stderr).line(traceback.format_exc())
 
 
 def _entry(event: Event) -> LogEntry | None:
     match event:
-        case Said(level=level, data=data):
+        case LogMessage(level=level, data=data):
             return LogEntry(level, "server", data if isinstance(data, str) else _json(data), data)
         case Noise(text=text):
             return LogEntry("warning", "output", text)
-        case Notice(method=method, params=params):
+        case UnknownMessage(method=method, params=params):
             return LogEntry("debug", "client", f"ignored: {method}", params)
     return None
 
@@ -56,5 +56,5 @@ def _entry(event: Event) -> LogEntry | None:
 def _json(data: Any) -> str:
     try:
         return encode(data).decode()
-    except EncodingError:  # nested deeper than is written here
+    except EncodingError:  # nested too deeply
         return repr(data)

@@ -1,4 +1,4 @@
-"""One request after the other for one purpose, and what comes back for them."""
+"""Send a request and wait for its result."""
 
 from __future__ import annotations
 
@@ -6,37 +6,37 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Self
 
 from ..errors import BrokenRules, CallCancelled, ClientError, RequestFailed, TimedOut
-from ..protocol.events import Answer, Failure, Progress, Unreadable
+from ..protocol.events import ErrorResponse, Progress, Result, UnreadableResponse
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from ..waiting.base import Waiting
-    from ..waiting.deadline import Limit
+    from ..waiting.deadline import Deadline
     from .connection import Connection
-    from .elicitation import Asker
+    from .elicitation import ElicitationHandler
 
 OnProgress = Callable[[float, float | None, str | None], object]
-"""Called with how much is done, of how much (`None` if nobody knows), and what is being done. A plain function."""
+"""Called with the progress, the total (`None` if unknown) and a message. Must not be async."""
 
 
-class Exchange:
-    """Requests on *connection*, one at a time. `id` is that of the last, 0 before the first.
+class RequestHandle:
+    """Requests on *connection*, one at a time. `id` is the id of the last, 0 before the first.
 
-    An exception that leaves its `with` block cancels the request that is under way.
+    An exception that leaves the `with` block cancels the open request.
     """
 
     def __init__(
         self,
         connection: Connection,
         waiting: Waiting,
-        asker: Asker | None = None,
+        elicitation: ElicitationHandler | None = None,
         on_progress: OnProgress | None = None,
     ) -> None:
         self.id = 0
         self.connection = connection
         self._waiting = waiting
-        self._asker = asker
+        self._elicitation = elicitation
         self._on_progress = on_progress
         self._inbox = waiting.inbox()
 
@@ -46,45 +46,47 @@ class Exchange:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if error is not None:  # without effect if the server has answered, or is gone
-            self.connection.cancel(self.id, "timed out" if isinstance(error, TimedOut) else "no longer waited for")
+        if error is not None:  # no effect if the server has answered or ended
+            self.connection.cancel(
+                self.id, "timed out" if isinstance(error, TimedOut) else "the client stopped waiting"
+            )
 
     def begin(self, method: str, params: dict[str, Any] | None = None) -> None:
         """Send a request.
 
         Raises:
-            EncodingError: if *params* cannot be written as JSON.
-            ClientError: why there can be no answer.
+            EncodingError: if *params* cannot be encoded as JSON.
+            ClientError: if the conversation has ended.
         """
-        self.send(self.connection.session.request(method, params, progress=self._on_progress is not None))
+        self.send(self.connection.protocol.request(method, params, progress=self._on_progress is not None))
 
     def send(self, request: tuple[int, bytes]) -> None:
-        """As `begin`, with a request that has its id and is written already."""
+        """As `begin`, with a request that is encoded already."""
         self.id = request[0]
         self.connection.begin(request, self._inbox)
 
     def cancel(self, reason: str) -> None:
-        """Tell the server that the answer is no longer wanted, and wake whoever waits for it. From any thread."""
+        """Cancel the request and end the wait for it. From any thread."""
         self.connection.cancel(self.id, reason)
         self._inbox.put(CallCancelled(reason))
 
-    async def result(self, limit: Limit) -> Any:
-        """Wait for the answer and return its result; report progress and answer questions meanwhile.
+    async def result(self, deadline: Deadline) -> Any:
+        """Return the request's result; until it arrives, report progress and answer elicitations.
 
         Raises:
-            RequestFailed: if the answer is an error.
-            TimedOut: if it takes too long.
-            CallCancelled, ServerGone, Closed: if there will be no answer.
-            BrokenRules: if the answer cannot be read.
+            RequestFailed: if the response is an error.
+            TimedOut: if it does not arrive in time.
+            CallCancelled, ServerGone, Closed: if it cannot arrive any more.
+            BrokenRules: if it cannot be read.
         """
         while True:
-            arrival = await self._next(limit)
+            arrival = await self._next(deadline)
             match arrival:
-                case Answer(result=result):
+                case Result(result=result):
                     return result
-                case Failure(code=code, message=message, data=data):
+                case ErrorResponse(code=code, message=message, data=data):
                     raise RequestFailed(code, message, data)
-                case Unreadable(reason=reason):
+                case UnreadableResponse(reason=reason):
                     raise BrokenRules(reason)
                 case ClientError():
                     raise arrival
@@ -98,12 +100,12 @@ class Exchange:
                 outcome.close()
                 raise TypeError("on_progress must be a plain function, not an async one")
 
-    async def _next(self, limit: Limit) -> Any:
-        if self._asker is not None and self.connection.has_questions:
-            with limit.stopped():
-                await self._asker.serve(self.connection)
-        left = limit.left()
+    async def _next(self, deadline: Deadline) -> Any:
+        if self._elicitation is not None and self.connection.has_elicitations:
+            with deadline.stopped():
+                await self._elicitation.serve(self.connection)
+        left = deadline.left()
         arrival = await self._inbox.next(left)
         if arrival is None or (left == 0 and isinstance(arrival, Progress)):
-            raise TimedOut(f"no answer {limit}")
+            raise TimedOut(f"no answer {deadline}")
         return arrival

@@ -1,4 +1,4 @@
-"""Whether, and how soon, a server that has ended is started again."""
+"""When a server that ended may be restarted."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import time
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 30.0
 GOOD_LIFE_SECONDS = 60.0
-"""A server that has lived for so long did not end because of how it was started: the pauses begin anew."""
+"""A server that ran this long did not fail at start: the pauses start again at the first."""
 
 
-class Restarts:
-    """Allows so many restarts in all, any number (`True`), or none.
+class RestartPolicy:
+    """Allows a number of restarts in all; `True` allows any number.
 
-    The first may come at once. From then on, starts are some time apart, which doubles with each.
+    The first is immediate; the pause before each further one doubles.
     """
 
     def __init__(self, allowed: bool | int) -> None:
@@ -22,11 +22,11 @@ class Restarts:
         self._pause_seconds = 0.0
 
     def wait_seconds(self) -> float | None:
-        """Return after how many seconds the next restart may come; `None` if there is none."""
+        """Return the seconds until the next restart; `None` if none is left."""
         return None if self._left <= 0 else max(0.0, self._last + self._pause_seconds - time.monotonic())
 
     def begin(self) -> None:
-        """Take note that the server is started again."""
+        """Record a restart."""
         now = time.monotonic()
         lived_well = now - self._last >= GOOD_LIFE_SECONDS
         longer = max(FIRST_PAUSE_SECONDS, 2 * self._pause_seconds)

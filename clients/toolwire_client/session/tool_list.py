@@ -1,7 +1,7 @@
-"""The tools of one running server: read page by page, and kept while they are known to be the same.
+"""The tool list of one running server, read page by page and cached while it is known to be current.
 
-That is so for as long as the server promises to tell of changes and tells of none; and since MCP 2026-07-28 for as many
-milliseconds as it says in `ttlMs`.
+A list is current while the server promises change notifications and sends none; since MCP 2026-07-28 also for the
+milliseconds of its `ttlMs`.
 """
 
 from __future__ import annotations
@@ -12,20 +12,22 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..errors import BrokenRules
-from ..protocol.events import Asked
+from ..protocol.events import ElicitationRequest
+from ..waiting.inbox import DiscardingInbox
 
 if TYPE_CHECKING:
-    from ..waiting.deadline import Limit
-    from .connection import Arrival, Connection
-    from .request import Exchange
+    from ..waiting.deadline import Deadline
+    from ..waiting.inbox import Arrival
+    from .connection import Connection
+    from .request import RequestHandle
 
 _MAX_PAGES = 1000
 _MAX_SECONDS = 24 * 3600.0
-"""For which a list is kept on the word of `ttlMs` alone: as long as the official Python client does."""
+"""The longest `ttlMs` that is honoured, as by the official Python client."""
 
 
-class Listing:
-    """The list that a server gave, if it is still the server's."""
+class CachedToolList:
+    """The last list of a server, while it is current."""
 
     def __init__(self) -> None:
         self._changes = 0
@@ -34,29 +36,29 @@ class Listing:
         self._kept: _Kept | None = None
 
     def changed(self) -> None:
-        """Take note that the list is another one now. From any thread."""
+        """Record a change notification. From any thread."""
         self._changes += 1
 
-    def promise(self, *, to_tell: bool) -> None:
-        """Take note whether the server will tell of changes. From any thread."""
-        self._promised = to_tell
+    def promise(self, *, will_notify: bool) -> None:
+        """Record whether the server sends change notifications. From any thread."""
+        self._promised = will_notify
 
     def subscribe(self, connection: Connection) -> None:
-        """Ask a modern server, once, to tell of changes: before the list is read, so that none is missed."""
+        """Subscribe once to a modern server's changes. Call it before the list is read, or a change may be missed."""
         if not self._subscribed:
             self._subscribed = True
-            connection.begin(connection.session.listen(), _Subscription(self))
+            connection.begin(connection.protocol.listen(), _Subscription(self))
 
-    async def read(self, exchange: Exchange, limit: Limit) -> list[Any]:
-        """Return the list: the one that is known, or else all of the server's pages.
+    async def read(self, handle: RequestHandle, deadline: Deadline) -> list[Any]:
+        """Return the cached list if it is current, else read all pages.
 
-        Raises what `Exchange.result` raises.
+        Raises what `RequestHandle.result` raises.
         """
         kept = self._kept
         if kept is None or not self._is_the_same(kept):
             changes, now = self._changes, time.monotonic()
-            entries, seconds = await _pages(exchange, limit)
-            fresh_until = now + seconds if exchange.connection.session.is_modern else now
+            entries, seconds = await _pages(handle, deadline)
+            fresh_until = now + seconds if handle.connection.protocol.is_modern else now
             self._kept = kept = _Kept(entries, changes, fresh_until, promised=self._promised)
         return list(kept.entries)
 
@@ -65,22 +67,19 @@ class Listing:
         return kept.changes == self._changes and (is_promised or time.monotonic() < kept.fresh_until)
 
 
-class _Subscription:
-    """Where the end of a subscription arrives: as its answer, or with the server's end."""
+class _Subscription(DiscardingInbox):
+    """Receives the end of a subscription: its response, or the end of the server."""
 
-    def __init__(self, listing: Listing) -> None:
+    def __init__(self, listing: CachedToolList) -> None:
         self._listing = listing
 
-    def __len__(self) -> int:
-        return 0
-
     def put(self, arrival: Arrival) -> None:
-        if not isinstance(arrival, Asked):
-            self._listing.promise(to_tell=False)
+        if not isinstance(arrival, ElicitationRequest):
+            self._listing.promise(will_notify=False)
 
 
 class _Kept(msgspec.Struct, frozen=True):
-    """A list, how many changes there had been before it was read, and why it may still be the same."""
+    """A list, the number of changes before it was read, and why it may be current."""
 
     entries: list[Any]
     changes: int
@@ -88,27 +87,27 @@ class _Kept(msgspec.Struct, frozen=True):
     promised: bool
 
 
-async def _pages(exchange: Exchange, limit: Limit) -> tuple[list[Any], float]:
-    """All of a list, and for how many seconds it is said to be the same."""
+async def _pages(handle: RequestHandle, deadline: Deadline) -> tuple[list[Any], float]:
+    """All entries, and the seconds for which the server declares them current."""
     entries: list[Any] = []
     seconds = _MAX_SECONDS
     seen: set[str] = set()
     params: dict[str, Any] = {}
     for _ in range(_MAX_PAGES):
-        exchange.begin("tools/list", params)
-        page = await exchange.result(limit)
+        handle.begin("tools/list", params)
+        page = await handle.result(deadline)
         if not isinstance(page, dict) or not isinstance(page.get("tools"), list):
-            raise BrokenRules("the server's list of tools is no list")
+            raise BrokenRules("the server's list of tools is not a list")
         entries += page["tools"]
         seconds = min(seconds, _seconds(page.get("ttlMs")))
         cursor = page.get("nextCursor")
         if cursor is not None and not isinstance(cursor, str):
-            raise BrokenRules(f"the server's list of tools goes on at {cursor!r}, which is no text")
-        if cursor is None or cursor in seen:  # some servers never stop giving cursors
+            raise BrokenRules(f"the server's list of tools has the nextCursor {cursor!r}, which is not a string")
+        if cursor is None or cursor in seen:  # some servers repeat cursors for ever
             return entries, seconds
         seen.add(cursor)
         params = {"cursor": cursor}
-    raise BrokenRules(f"the server's list of tools goes on after {_MAX_PAGES} pages")
+    raise BrokenRules(f"the server's list of tools has more than {_MAX_PAGES} pages")
 
 
 def _seconds(milliseconds: Any) -> float:

@@ -1,4 +1,4 @@
-"""Tools in this process: what they look like, how they are found, and how they are called."""
+"""Find and call tools in this process."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..errors import TimedOut
 from ..protocol.results import CallResult, outcome
-from ..session.elicitation import NoAnswer, Question, reply, witness
-from ..waiting.deadline import TooLate
+from ..session.elicitation import ElicitationHandler, NoAnswer, Question, elicitation_observer
+from ..waiting.deadline import DeadlineExceeded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..session.elicitation import Answer, OnAsk
+    from ..session.elicitation import OnAsk
     from ..session.request import OnProgress
     from ..waiting.base import Waiting
-    from ..waiting.deadline import Limit
+    from ..waiting.deadline import Deadline
 
 
 @runtime_checkable
 class ToolLike(Protocol):
-    """What a tool is like, such as `toolwire_tools.Tool`. One that is async is called by `call_async`."""
+    """The interface of a tool, such as `toolwire_tools.Tool`. `call_async` is used if it `is_async`."""
 
     name: str
     is_async: bool
@@ -38,7 +38,7 @@ class ToolLike(Protocol):
 
 
 def tools_of(thing: Any) -> Iterable[ToolLike]:
-    """Return the tools that *thing* stands for.
+    """Return the tools of *thing*.
 
     A `ToolLike`, or anything with `as_tool()`, describes itself. `toolwire_tools.tools_of` describes the rest (plain
     functions, toolkits, actions, environments, agents), as it does for a server.
@@ -57,56 +57,51 @@ def tools_of(thing: Any) -> Iterable[ToolLike]:
 
 
 class LocalCaller:
-    """The far end of a call, as tools in this process see it (`toolwire_tools.Caller`)."""
+    """The caller of a tool in this process (`toolwire_tools.Caller`)."""
 
     def __init__(
-        self,
-        tool: ToolLike,
-        waiting: Waiting,
-        on_progress: OnProgress | None,
-        on_ask: OnAsk | None,
-        limit: Limit,
+        self, tool: ToolLike, waiting: Waiting, on_progress: OnProgress | None, on_ask: OnAsk | None, deadline: Deadline
     ) -> None:
         self.cancelled = False
         self._tool = tool
         self._waiting = waiting
-        self._limit = limit
+        self._deadline = deadline
         self._on_progress = on_progress
-        self._on_ask = on_ask
-        self._witness = witness.get()  # of this call, even if the tool is an agent that calls others
+        self._elicitation = ElicitationHandler(on_ask, waiting)
+        self._observer = elicitation_observer.get()  # of this call, even if the tool is an agent that calls others
 
     def progress(self, done: float, total: float | None, message: str | None) -> None:
-        """Report progress where the call is waited for."""
+        """Report progress where the caller waits."""
         if self._on_progress is None or self.cancelled:
             return
         if self._tool.is_async:
             self._on_progress(done, total, message)
         else:
-            self._waiting.call_back(partial(self._report, done, total, message))
+            self._waiting.run_from_worker(partial(self._report, done, total, message))
 
     def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
-        """Log nothing: a tool in this process has this process's log."""
+        """Do nothing: a tool in this process has this process's log."""
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Ask the user, and wait. For a call that is over nobody is asked."""
+        """Ask the user and wait, unless the call has ended."""
         if self.cancelled:
             return self._unasked("Cancelled", f"the call of {self._tool.name} was cancelled")
-        return self._waiting.call_back(partial(self.ask_async, message, schema))
+        return self._waiting.run_from_worker(partial(self.ask_async, message, schema))
 
     async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Ask the user, if there is one."""
-        if self._on_ask is None:
+        """Ask the user, if there is an `on_ask`."""
+        if not self._elicitation.can_ask:
             return self._unasked("CannotAsk", "This tool needs to ask the user, and there is nobody to ask.")
-        question = Question(message, schema, self._tool.name)
-        self._witness.asked(question)
-        with self._limit.stopped():
-            answer: Answer = await self._waiting.settled(self._on_ask(question))
-            replied = reply(answer, question)
-        self._witness.answered(replied)
+        with self._deadline.stopped():
+            replied = await self._elicitation.ask(Question(message, schema, self._tool.name), observer=self._observer)
+        assert replied is not None
         return replied
 
     def _unasked(self, error: str, reason: str) -> dict[str, Any]:
-        """Tell the tool the *reason*, by its own package's *error* of that name; else close the question."""
+        """Raise the class *error* of the tool's own package with *reason*; without such a class, dismiss the question.
+
+        The class is found by name, since a client runs without the package of tools.
+        """
         package = sys.modules.get(type(self._tool).__module__.partition(".")[0])
         kind = getattr(package, error, None)
         if kind is not None:
@@ -125,31 +120,31 @@ async def call(
     *,
     on_progress: OnProgress | None,
     on_ask: OnAsk | None,
-    limit: Limit,
+    deadline: Deadline,
 ) -> CallResult:
-    """Call a tool in this process. What it raises is a result that says so.
+    """Call a tool in this process. Its exceptions become error results.
 
     Raises:
-        TimedOut: if it does not end within *limit*, in which the time that the user takes to answer does not count. A
-            synchronous tool may run on, and can see that it was cancelled.
+        TimedOut: if it does not end before *deadline*, not counting the time in which the user answers. A synchronous
+            tool continues in its thread and can see that it was cancelled.
     """
-    caller = LocalCaller(tool, waiting, on_progress, on_ask, limit)
+    caller = LocalCaller(tool, waiting, on_progress, on_ask, deadline)
     try:
         if tool.is_async:
-            result = await waiting.awaited(partial(tool.call_async, arguments, caller), limit)
+            result = await waiting.run_async(partial(tool.call_async, arguments, caller), deadline)
         else:
-            result = await waiting.aside(partial(tool.call, arguments, caller), limit)
-    except TooLate:
-        raise TimedOut(f"{tool.name} did not finish {limit}") from None
-    except Exception as error:  # the edge between a tool and whoever called it
-        result = {"content": [{"type": "text", "text": _said(error)}], "isError": True}
+            result = await waiting.run_blocking(partial(tool.call, arguments, caller), deadline)
+    except DeadlineExceeded:
+        raise TimedOut(f"{tool.name} did not finish {deadline}") from None
+    except Exception as error:  # the edge between a tool and its caller
+        result = {"content": [{"type": "text", "text": _error_text(error)}], "isError": True}
     finally:
         caller.cancelled = True
     return outcome(result)
 
 
-def _said(error: Exception) -> str:
-    """What a failure tells a model. By name, since the class is not known here: a `ToolError` speaks for itself."""
+def _error_text(error: Exception) -> str:
+    """The text for the model. A `ToolError`, recognized by its name, is written for the model already."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     if "ToolError" in kinds and str(error):
         return str(error)

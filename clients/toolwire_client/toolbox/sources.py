@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..session.elicitation import OnAsk
     from ..session.request import OnProgress
     from ..waiting.base import Waiting
-    from ..waiting.deadline import Limit
+    from ..waiting.deadline import Deadline
 
 
 @runtime_checkable
@@ -43,11 +43,11 @@ class Source(Protocol):
     def is_local(self, name: str) -> bool:
         """Return whether a tool that has been listed is in this process."""
 
-    async def list(self, limit: Limit) -> list[ToolDescription]:
+    async def list(self, deadline: Deadline) -> list[ToolDescription]:
         """Return all of them."""
 
     async def call(
-        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, limit: Limit
+        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, deadline: Deadline
     ) -> CallResult:
         """Call one of them."""
 
@@ -64,9 +64,9 @@ class Remote:
                 f"a Toolbox takes clients of `with`, and {name_of} is one of `async with`: use AsyncToolbox"
             )
         if waiting.suspends and blocks:
-            from .threaded_client import Unblocked  # which needs an event loop's modules
+            from .threaded_client import ThreadedClient  # which needs an event loop's modules
 
-            client = Unblocked(client)
+            client = ThreadedClient(client)
         self._client = client
         self._waiting = waiting
         info = getattr(client, "server_info", None)
@@ -77,19 +77,19 @@ class Remote:
         """As `Source.is_local`."""
         return callable(self._is_local) and bool(self._is_local(name))
 
-    async def list(self, limit: Limit) -> list[ToolDescription]:
+    async def list(self, deadline: Deadline) -> list[ToolDescription]:
         """As `Source.list`."""
-        tools: list[ToolDescription] = await self._waiting.settled(
-            self._client.list_tools(timeout_seconds=limit.left())
+        tools: list[ToolDescription] = await self._waiting.maybe_await(
+            self._client.list_tools(timeout_seconds=deadline.left())
         )
         return tools
 
     async def call(
-        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, limit: Limit
+        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, deadline: Deadline
     ) -> CallResult:
         """As `Source.call`."""
-        result: CallResult = await self._waiting.settled(
-            self._client.call_tool(name, arguments, on_progress=on_progress, timeout_seconds=limit.left())
+        result: CallResult = await self._waiting.maybe_await(
+            self._client.call_tool(name, arguments, on_progress=on_progress, timeout_seconds=deadline.left())
         )
         return result
 
@@ -111,16 +111,18 @@ class Local:
         """As `Source.is_local`: all of them are."""
         return True
 
-    async def list(self, limit: Limit) -> list[ToolDescription]:
+    async def list(self, deadline: Deadline) -> list[ToolDescription]:
         """As `Source.list`."""
         return [describe(tool.describe()) for tool in self._tools.values()]
 
     async def call(
-        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, limit: Limit
+        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, deadline: Deadline
     ) -> CallResult:
         """As `Source.call`."""
         tool = self._tools[name]
-        return await call(tool, arguments, self._waiting, on_progress=on_progress, on_ask=self._on_ask, limit=limit)
+        return await call(
+            tool, arguments, self._waiting, on_progress=on_progress, on_ask=self._on_ask, deadline=deadline
+        )
 
 
 def sources_of(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[Source]:

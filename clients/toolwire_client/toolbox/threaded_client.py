@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..session.request import OnProgress
 
 
-class Unblocked:
+class ThreadedClient:
     """A *client* of `with` whose calls are waited for in threads."""
 
     def __init__(self, client: Any) -> None:

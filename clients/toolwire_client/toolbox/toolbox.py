@@ -1,4 +1,4 @@
-"""The tools of several servers, and of this process, as one list."""
+"""One list of the tools of several servers and of this process."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import msgspec
 from toolwire_schemas.wire import codes
 
 from ..errors import ClientError, RequestFailed
-from ..waiting.blocking import Blocking, run
-from ..waiting.deadline import Limit
+from ..waiting.blocking import Blocking, blocking
+from ..waiting.deadline import Deadline
 from .sources import sources_of
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ _UNUSUAL = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def offered(lists: Sequence[tuple[str, Sequence[str]]]) -> dict[str, tuple[int, str]]:
-    """Return, by the name it is offered as, the list that a name is from and what it is called there; in their order.
+    """Return the index of the source, and the tool's name there, by the name under which the tool is offered.
 
-    *lists* are the names of sources, each with the names to be found there. A name that only one list has stays. One
-    that several have gets its source in front, as in `files_read`, and a number behind if there is such a name already.
+    *lists* holds the names of the sources, each with its tool names. A name that only one source has stays; others get
+    the source's name as prefix, as in `files_read`, and a number at the end if that name is taken.
     """
     found = list(dict.fromkeys((place, name) for place, (_, names) in enumerate(lists) for name in names))
     times = Counter(name for _, name in found)
@@ -57,26 +57,25 @@ def _prefixed(source: str, name: str) -> Iterator[str]:
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """Where a tool comes from: the name of its source, and what it is called there."""
+    """The origin of a tool: the name of its source, and its own name there."""
 
     source: str
     name: str
 
 
 class AsyncToolbox:
-    """Tools of *sources*, which can be listed and called as those of an `AsyncClient`.
+    """Lists and calls the tools of *sources*, like an `AsyncClient`.
 
-    *sources* is a list, or a mapping whose keys are the sources' names: of clients of both kinds, other toolboxes,
-    functions, `Tool`s and toolkits, actions and their executors, and agents. A name that several of them have is
-    offered with the name of its source in front, as in `files_read`; `origin` tells what stands behind a name. Sources
-    of one name are told apart by a number, as in `files_2_read`. *on_ask* is asked by tools in this process; questions
-    of servers go to the `on_ask` of their own clients.
+    *sources* is a list, or a mapping whose keys name the sources: clients of both kinds, other toolboxes, functions,
+    `Tool`s and toolkits, actions and their executors, and agents. A tool name that several sources have gets the
+    source's name as prefix, as in `files_read`; `origin` returns a tool's source and its name there. Sources of one
+    name are numbered, as in `files_2_read`. *on_ask* answers tools in this process; servers ask their own clients.
 
-    `errors` tells, by source, which could not be asked for their tools when these were last listed.
+    `errors` holds the errors of the last listing by source.
 
     Raises:
-        TypeError: for what is none of these.
-        ValueError: for two tools of one name in one source.
+        TypeError: if a source is none of these.
+        ValueError: if one source has two tools of one name.
     """
 
     def __init__(
@@ -87,27 +86,27 @@ class AsyncToolbox:
         waiting: Waiting | None = None,
     ) -> None:
         if waiting is None:
-            from ..waiting.event_loop import OnLoop
+            from ..waiting.event_loop import OnEventLoop
 
-            waiting = OnLoop()
+            waiting = OnEventLoop()
         self.errors: dict[str, ClientError] = {}
         self._waiting = waiting
         self._sources = sources_of(sources, waiting, on_ask)
         self._offered: dict[str, tuple[Source, str]] = {}
 
     async def list_tools(self, *, timeout_seconds: float | None = None) -> list[ToolDescription]:
-        """Return every tool under the name it is offered by."""
-        limit = Limit(timeout_seconds)
+        """Return all tools under the names by which they are called."""
+        deadline = Deadline(timeout_seconds)
         lists: list[dict[str, ToolDescription]] = [{} for _ in self._sources]
         errors: dict[int, ClientError] = {}
 
         async def ask(place: int, source: Source) -> None:
             try:
-                lists[place] = {tool.name: tool for tool in await source.list(limit)}
+                lists[place] = {tool.name: tool for tool in await source.list(deadline)}
             except ClientError as error:
                 errors[place] = error
 
-        await self._waiting.together([partial(ask, place, source) for place, source in enumerate(self._sources)])
+        await self._waiting.gather([partial(ask, place, source) for place, source in enumerate(self._sources)])
         found = offered([(source.name, list(tools)) for source, tools in zip(self._sources, lists, strict=True)])
         self.errors = {self._sources[place].name: errors[place] for place in sorted(errors)}
         self._offered = {name: (self._sources[place], inner) for name, (place, inner) in found.items()}
@@ -121,20 +120,20 @@ class AsyncToolbox:
         on_progress: OnProgress | None = None,
         timeout_seconds: float | None = None,
     ) -> CallResult:
-        """Call a tool by the name it is offered by. What a tool in this process raises is a result that says so.
+        """Call a tool. An exception of a tool in this process becomes an error result.
 
         Raises:
             RequestFailed: if there is no such tool.
-            ClientError: what else its client raises.
+            ClientError: as its client.
         """
-        limit = Limit(timeout_seconds)
+        deadline = Deadline(timeout_seconds)
         if name not in self._offered:
             await self.list_tools(timeout_seconds=timeout_seconds)
         source, inner = self._find(name)
-        return await source.call(inner, dict(arguments or {}), on_progress, limit)
+        return await source.call(inner, dict(arguments or {}), on_progress, deadline)
 
     def origin(self, name: str) -> Origin:
-        """Return what stands behind a name that is offered.
+        """Return the origin of a tool.
 
         Raises:
             RequestFailed: if there is no such tool, or the tools have never been listed.
@@ -143,7 +142,7 @@ class AsyncToolbox:
         return Origin(source.name, inner)
 
     def is_local(self, name: str) -> bool:
-        """Return whether a tool is in this process, and not a server's.
+        """Return whether a tool runs in this process.
 
         Raises:
             RequestFailed: as `origin`.
@@ -157,7 +156,7 @@ class AsyncToolbox:
 
             close = difflib.get_close_matches(name, self._offered, n=1)
             question = f", did you mean {close[0]!r}?" if close else "."
-            known = ", ".join(self._offered) or "there are none"
+            known = ", ".join(self._offered) or "(no tools)"
             raise RequestFailed(codes.INVALID_PARAMS, f"no tool {name!r}{question} Known: {known}")
         return self._offered[name]
 
@@ -166,36 +165,17 @@ class Toolbox:
     """As `AsyncToolbox`, for code without an event loop: its clients are `Client`s."""
 
     def __init__(self, sources: Mapping[str, Any] | Sequence[Any], *, on_ask: OnAsk | None = None) -> None:
-        self._toolbox = AsyncToolbox(sources, on_ask=on_ask, waiting=Blocking())
+        self._async = AsyncToolbox(sources, on_ask=on_ask, waiting=Blocking())
+        self.origin = self._async.origin
+        self.is_local = self._async.is_local
 
     @property
     def errors(self) -> dict[str, ClientError]:
-        """As of `AsyncToolbox`."""
-        return self._toolbox.errors
+        """As `AsyncToolbox.errors`."""
+        return self._async.errors
 
-    def list_tools(self, *, timeout_seconds: float | None = None) -> list[ToolDescription]:
-        """As `AsyncToolbox.list_tools`."""
-        return run(self._toolbox.list_tools(timeout_seconds=timeout_seconds))
-
-    def call_tool(
-        self,
-        name: str,
-        arguments: Mapping[str, Any] | None = None,
-        *,
-        on_progress: OnProgress | None = None,
-        timeout_seconds: float | None = None,
-    ) -> CallResult:
-        """As `AsyncToolbox.call_tool`."""
-        call = self._toolbox.call_tool(name, arguments, on_progress=on_progress, timeout_seconds=timeout_seconds)
-        return run(call)
-
-    def origin(self, name: str) -> Origin:
-        """As `AsyncToolbox.origin`."""
-        return self._toolbox.origin(name)
-
-    def is_local(self, name: str) -> bool:
-        """As `AsyncToolbox.is_local`."""
-        return self._toolbox.is_local(name)
+    list_tools = blocking(AsyncToolbox.list_tools)
+    call_tool = blocking(AsyncToolbox.call_tool)
 
 
 def _renamed(tool: ToolDescription, name: str) -> ToolDescription:

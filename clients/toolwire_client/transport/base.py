@@ -14,7 +14,7 @@ OnEnd = Callable[[ServerGone], None]
 Write = Callable[[bytes], None]
 
 
-class Wire(Protocol):
+class Transport(Protocol):
     """Bytes to a server, which is there already, and from it."""
 
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
@@ -51,7 +51,7 @@ class InProcess(Protocol):
         """Begin a conversation; what it says goes to *write*, from any thread, one piece at a time."""
 
 
-class Memory:
+class InMemoryTransport:
     """Leads to a server within this process: *begin* is given what writes to us, and returns the conversation."""
 
     pid = None
@@ -63,11 +63,11 @@ class Memory:
         self._feeding = Lock()
 
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
-        """As `Wire.start`; nothing but `close` ends it."""
+        """As `Transport.start`; nothing but `close` ends it."""
         self._server = self._begin(on_data)
 
     def send(self, data: bytes) -> None:
-        """As `Wire.send`."""
+        """As `Transport.send`."""
         # Its answers may come while it is fed, and lead to more: so it is fed by one at a time, who feeds all there is.
         self._outbox.append(data)
         while self._outbox and self._server is not None and self._feeding.acquire(blocking=False):
@@ -78,11 +78,11 @@ class Memory:
                 self._feeding.release()
 
     def close(self) -> None:
-        """As `Wire.close`."""
+        """As `Transport.close`."""
         server, self._server = self._server, None
         if server is not None:
             server.end()
 
     def stderr_tail(self) -> str:
-        """As `Wire.stderr_tail`: it has none of its own."""
+        """As `Transport.stderr_tail`: it has none of its own."""
         return ""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from toolwire_schemas.output import Lines, Output
 
 from ..errors import NotStarted, ServerGone
-from .pipe_writer import Outbox
+from .pipe_writer import PipeWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .base import OnData, OnEnd
 
 
-class ExitWatch:
+class ExitWatcher:
     """Watches *process*. `descriptor` becomes readable when it ends; `None` where there is no such thing."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
@@ -86,7 +86,7 @@ _STDERR_KEPT_LINES = 20
 
 
 class ServerProcess:
-    """Leads to the server that *command* starts; see `Wire`.
+    """Leads to the server that *command* starts; see `Transport`.
 
     *env* is its whole environment. With *show_stderr* what the server writes to its stderr goes to ours too.
 
@@ -110,9 +110,9 @@ class ServerProcess:
             os.close(self._stop)
             os.close(self._stop_writer)
             raise
-        self._exit = ExitWatch(self._process)
+        self._exit = ExitWatcher(self._process)
         assert self._process.stdin is not None
-        self._outbox = Outbox(self._process.stdin, self._stop)
+        self._writer = PipeWriter(self._process.stdin, self._stop)
         self._show_stderr = show_stderr
         self._stderr = b""
         self._threads: list[threading.Thread] = []
@@ -122,11 +122,11 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
-        """As `Wire.pid`."""
+        """As `Transport.pid`."""
         return self._process.pid
 
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
-        """As `Wire.start`."""
+        """As `Transport.start`."""
         self._on_data, self._on_end = on_data, on_end
         self._threads = [
             threading.Thread(target=work, name=f"toolwire-client-{work.__name__.strip('_')}", daemon=True)
@@ -136,24 +136,24 @@ class ServerProcess:
             thread.start()
 
     def send(self, data: bytes) -> None:
-        """As `Wire.send`. Nothing is written to a server that has closed its input."""
-        self._outbox.send(data)
+        """As `Transport.send`. Nothing is written to a server that has closed its input."""
+        self._writer.send(data)
 
     def stderr_tail(self) -> str:
-        """As `Wire.stderr_tail`."""
+        """As `Transport.stderr_tail`."""
         lines = self._stderr.decode(errors="replace").splitlines()
         return "\n".join(lines[-_STDERR_KEPT_LINES:])
 
     def finish_input(self) -> None:
         """End the server's input as soon as everything has been written. Does not wait."""
-        self._outbox.finish()
+        self._writer.finish()
 
     def exit_status(self, wait_seconds: float = 0.0) -> int | None:
         """Return how the process ended; `None` if it has not, also after waiting. It is not reaped before `close`."""
         return self._exit.status(wait_seconds)
 
     def close(self, patience_seconds: float = PATIENCE_SECONDS) -> None:
-        """As `Wire.close`, with everything in the process's group.
+        """As `Transport.close`, with everything in the process's group.
 
         It is asked by the end of its input, then by SIGTERM, then made to by SIGKILL, *patience_seconds* apart.
         """
@@ -169,7 +169,7 @@ class ServerProcess:
 
     def _end(self, patience_seconds: float) -> None:
         try:
-            self._outbox.finish()
+            self._writer.finish()
             if self._exit.status(patience_seconds) is None:
                 self._signal(signal.SIGTERM)
                 self._exit.status(patience_seconds)
@@ -179,8 +179,8 @@ class ServerProcess:
 
     def _let_go(self) -> None:
         os.close(self._stop_writer)
-        self._outbox.finish()
-        self._outbox.join()
+        self._writer.finish()
+        self._writer.join()
         for thread in self._threads:
             if thread is not threading.current_thread():
                 thread.join()

@@ -13,7 +13,7 @@ _AT_ONCE_BYTES = getattr(select, "PIPE_BUF", 512)
 """Up to here a pipe takes all of it or nothing (POSIX, `write`)."""
 
 
-class Outbox:
+class PipeWriter:
     """Writes to *sink*: short messages at once if the pipe takes them, everything else from a thread.
 
     The thread gives up what is left when *stop*, the reading end of a pipe, is closed at its other end.

@@ -1,9 +1,9 @@
-"""How a client waits.
+"""All that a client can wait for.
 
-Strategy. What a client does is written once, as coroutines that wait for nothing but the methods of a `Waiting`. There
-are two: `Blocking`, whose coroutines never suspend, so that running them needs no event loop, and `OnLoop` for asyncio
-and trio. An event loop in a thread of its own (anyio's portal) would do for the synchronous client as well, but
-importing anyio and asyncio takes longer than everything else that `toolwire call` imports.
+Strategy. The client is written once, as coroutines that await only the methods of a `Waiting`. There are two:
+`Blocking`, whose coroutines never suspend and so need no event loop, and `OnEventLoop` for asyncio and trio. anyio's
+portal would serve the synchronous client as well, but importing anyio and asyncio takes longer than everything else
+that `toolwire call` imports.
 """
 
 from __future__ import annotations
@@ -13,73 +13,57 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
-    from ..session.connection import Arrival, OpenQuestion
-    from .deadline import Limit
+    from .deadline import Deadline
+    from .inbox import OpenElicitation, WaitedInbox
 
 T = TypeVar("T")
 
 
-class Inbox(Protocol):
-    """Where events wait for whoever made a request."""
+class WaitedLock(Protocol):
+    """A lock that can be waited for until a time."""
 
-    def put(self, arrival: Arrival) -> None:
-        """Add an event; from any thread, never waits."""
+    async def acquire(self, seconds: float | None) -> bool:
+        """Wait for the lock; return false if it does not become free in time."""
 
-    def __len__(self) -> int: ...
-
-
-class WaitedInbox(Inbox, Protocol):
-    """An inbox with somebody who waits."""
-
-    async def next(self, seconds: float | None) -> Arrival | None:
-        """Return what has arrived first; `None` if nothing does in time."""
-
-
-class Turn(Protocol):
-    """What one at a time can have."""
-
-    async def take(self, seconds: float | None) -> bool:
-        """Wait for it; false if it does not become free in time."""
-
-    def give_back(self) -> None:
-        """Let the next one have it."""
+    def release(self) -> None:
+        """Release the lock."""
 
 
 class Waiting(Protocol):
-    """All that a client waits for. `suspends` tells whether an event loop does other things meanwhile."""
+    """The ways to wait. `suspends` says whether other tasks of an event loop run during a wait."""
 
     suspends: bool
 
     def inbox(self) -> WaitedInbox:
         """Return a new inbox."""
 
-    def turn(self) -> Turn:
-        """Return a new turn, which is free."""
+    def lock(self) -> WaitedLock:
+        """Return a new lock."""
 
     async def sleep(self, seconds: float) -> None:
-        """Let time pass."""
+        """Wait for some seconds."""
 
-    async def apart(self, work: Callable[[], T]) -> T:
-        """Do *work*, which may block, to its end, whatever happens meanwhile."""
+    async def gather(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
+        """Run all *works* concurrently and wait for all. Raises the error of one of them, never an exception group."""
 
-    async def together(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
-        """Do several things side by side, and wait for all of them. What one raises is raised, and in no group."""
+    async def run_blocking_shielded(self, work: Callable[[], T]) -> T:
+        """Run *work*, which may block, to its end, even if the caller is cancelled."""
 
-    async def aside(self, work: Callable[[], T], limit: Limit) -> T:
-        """Do *work*, which may block, and let it run on by itself if nobody waits any longer.
+    async def run_blocking(self, work: Callable[[], T], deadline: Deadline) -> T:
+        """Run *work*, which may block; on cancellation it continues in its thread.
 
         Raises:
-            TooLate: if it does not end within *limit*, which it may stop.
+            DeadlineExceeded: if it does not end in time; *work* may stop the deadline.
         """
 
-    async def awaited(self, work: Callable[[], Coroutine[Any, Any, T]], limit: Limit) -> T:
-        """As `aside`, for what needs an event loop; it is cancelled if nobody waits any longer."""
+    async def run_async(self, work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline) -> T:
+        """As `run_blocking`, for work that needs an event loop; it is cancelled with the caller."""
 
-    def call_back(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Do *work* where `aside` is waited for; called from there."""
+    def run_from_worker(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run *work* where the caller of `run_blocking` waits. Called from inside that function's work."""
 
-    async def settled(self, value: T | Awaitable[T]) -> T:
-        """Return what somebody's function returned, which may have to be awaited."""
+    async def maybe_await(self, value: T | Awaitable[T]) -> T:
+        """Return *value*, a user function's return value, after awaiting it if it is awaitable."""
 
-    async def unless_closed(self, question: OpenQuestion, value: T | Awaitable[T]) -> T | None:
-        """As `settled`, given up if *question* is closed meanwhile."""
+    async def await_while_open(self, elicitation: OpenElicitation, value: T | Awaitable[T]) -> T | None:
+        """As `maybe_await`; cancels the wait if *elicitation* is closed first."""

@@ -1,4 +1,4 @@
-"""How the synchronous client waits: by blocking the thread it is used in."""
+"""The waits of the synchronous client, which block the calling thread."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from contextvars import copy_context
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from .deadline import TooLate
+from .deadline import DeadlineExceeded
 
 if TYPE_CHECKING:
-    from ..session.connection import Arrival, OpenQuestion
-    from .base import Turn, WaitedInbox
-    from .deadline import Limit
+    from .base import WaitedLock
+    from .deadline import Deadline
+    from .inbox import Arrival, OpenElicitation, WaitedInbox
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
-# On Windows, a thread that waits for a lock does not notice Ctrl-C.
+# On Windows, Ctrl-C does not interrupt a wait for a lock, so waits are cut into pieces.
 _LOOK_SECONDS = 1.0
 _LEAST_SECONDS = 0.02
-"""As often it is looked at most whether a limit that is nearly over has been stopped."""
+"""The shortest piece, since the deadline may be stopped just before it ends."""
 
 
 class Blocking:
@@ -34,42 +36,42 @@ class Blocking:
         """As `Waiting.inbox`."""
         return _Queue()
 
-    def turn(self) -> Turn:
-        """As `Waiting.turn`."""
+    def lock(self) -> WaitedLock:
+        """As `Waiting.lock`."""
         return _Lock()
 
     async def sleep(self, seconds: float) -> None:
         """As `Waiting.sleep`."""
         time.sleep(seconds)
 
-    async def apart(self, work: Callable[[], T]) -> T:
-        """As `Waiting.apart`."""
+    async def run_blocking_shielded(self, work: Callable[[], T]) -> T:
+        """As `Waiting.run_blocking_shielded`."""
         return work()
 
-    async def together(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
-        """As `Waiting.together`: in a thread for each."""
+    async def gather(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
+        """As `Waiting.gather`, with a thread for each."""
         if len(works) == 1:
             return run(works[0]())
-        faults: list[BaseException] = []
+        errors: list[BaseException] = []
 
         def do(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
             try:
                 run(work())
-            except BaseException as fault:
-                faults.append(fault)
+            except BaseException as error:
+                errors.append(error)
 
         threads = [threading.Thread(target=do, args=(work,), daemon=True) for work in works]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        if faults:
-            raise faults[0]
+        if errors:
+            raise errors[0]
         return None
 
-    async def aside(self, work: Callable[[], T], limit: Limit) -> T:
-        """As `Waiting.aside`; without a limit, in the thread it is used in."""
-        if limit.seconds is None:
+    async def run_blocking(self, work: Callable[[], T], deadline: Deadline) -> T:
+        """As `Waiting.run_blocking`; in the calling thread if there is no deadline."""
+        if deadline.seconds is None:
             return work()
         context = copy_context()
         done: queue.SimpleQueue[tuple[T, None] | tuple[None, BaseException]] = queue.SimpleQueue()
@@ -81,28 +83,28 @@ class Blocking:
                 done.put((None, error))
 
         threading.Thread(target=do, name="toolwire-client-aside", daemon=True).start()
-        while left := limit.left():  # which may go on when somebody has been asked
+        while left := deadline.left():  # the deadline moves while a user answers
             with suppress(queue.Empty):
                 value, error = done.get(timeout=min(max(left, _LEAST_SECONDS), _LOOK_SECONDS))
                 if error is not None:
                     raise error
                 return value  # type: ignore[return-value]
-        raise TooLate
+        raise DeadlineExceeded
 
-    async def awaited(self, work: Callable[[], Coroutine[Any, Any, T]], limit: Limit) -> T:
-        """As `Waiting.awaited`: on an event loop of its own."""
+    async def run_async(self, work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline) -> T:
+        """As `Waiting.run_async`: on an event loop of its own."""
         import anyio
 
         from .event_loop import within
 
-        return anyio.run(within, work, limit)
+        return anyio.run(within, work, deadline)
 
-    def call_back(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """As `Waiting.call_back`: right here."""
+    def run_from_worker(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """As `Waiting.run_from_worker`, in the calling thread."""
         return run(work())
 
-    async def settled(self, value: T | Awaitable[T]) -> T:
-        """As `Waiting.settled`; nothing can be awaited here."""
+    async def maybe_await(self, value: T | Awaitable[T]) -> T:
+        """As `Waiting.maybe_await`; an awaitable is an error here."""
         if isinstance(value, Awaitable):
             if isinstance(value, Coroutine):
                 value.close()
@@ -111,20 +113,30 @@ class Blocking:
             )
         return value
 
-    async def unless_closed(self, question: OpenQuestion, value: T | Awaitable[T]) -> T | None:
-        """As `Waiting.unless_closed`; what blocks cannot be given up."""
-        return await self.settled(value)
+    async def await_while_open(self, elicitation: OpenElicitation, value: T | Awaitable[T]) -> T | None:
+        """As `Waiting.await_while_open`; a blocking function cannot be cancelled."""
+        return await self.maybe_await(value)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Return what *work* does, which must wait for nothing but `Blocking`."""
+    """Return the result of *work*, a coroutine that awaits nothing but `Blocking`."""
     try:
         work.send(None)
     except StopIteration as done:
         result: T = done.value
         return result
     work.close()
-    raise RuntimeError("a blocking client was made to wait for an event loop")
+    raise RuntimeError("a coroutine of the synchronous client awaited an event loop")
+
+
+def blocking(method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> Callable[Concatenate[Any, P], T]:
+    """Return the blocking version of *method*, for a class that holds its asynchronous twin as `_async`."""
+
+    @wraps(method)
+    def blocks(self: Any, /, *given: P.args, **named: P.kwargs) -> T:
+        return run(method(self._async, *given, **named))
+
+    return blocks
 
 
 class _Queue:
@@ -150,7 +162,7 @@ class _Queue:
 class _Lock:
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.give_back = self._lock.release
+        self.release = self._lock.release
 
-    async def take(self, seconds: float | None) -> bool:
+    async def acquire(self, seconds: float | None) -> bool:
         return self._lock.acquire(timeout=-1 if seconds is None else min(max(seconds, 0), threading.TIMEOUT_MAX))

@@ -1,4 +1,4 @@
-"""How long something may still take."""
+"""A time limit that can be stopped."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-class TooLate(Exception):
-    """Something has not come to its end in time."""
+class DeadlineExceeded(Exception):
+    """Work did not end in time."""
 
 
-class Limit:
-    """So many *seconds* from now on, `None` for as long as it takes. Time with the user does not count."""
+class Deadline:
+    """Ends *seconds* from now, never if `None`. Time in which the user answers does not count."""
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
         self.on_moved: Callable[[], object] | None = None
-        """Called when time stops, and when it goes on."""
+        """Called when the deadline is stopped, and when it continues."""
         self._end = None if seconds is None else time.monotonic() + seconds
         self._stops = 0
         self._stopped_at = 0.0
@@ -30,22 +30,22 @@ class Limit:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether no time passes now."""
+        """Whether the deadline is stopped."""
         return self._stops > 0
 
     def left(self) -> float | None:
-        """Return how many seconds are left; never less than none."""
+        """Return the seconds left, at least 0; `None` without a limit."""
         now = self._stopped_at if self.is_stopped else time.monotonic()
         return None if self._end is None else max(0.0, self._end - now)
 
-    def at_most(self, seconds: float | None) -> Limit:
-        """Return a limit that is over after *seconds*, or with this one."""
+    def at_most(self, seconds: float | None) -> Deadline:
+        """Return a deadline that ends after *seconds*, or with this one if that is sooner."""
         left = self.left()
-        return Limit(seconds if left is None else left if seconds is None else min(left, seconds))
+        return Deadline(seconds if left is None else left if seconds is None else min(left, seconds))
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """Let no time pass meanwhile."""
+        """Stop the deadline inside the block."""
         if not self.is_stopped:
             self._stopped_at = time.monotonic()
         self._move(+1)

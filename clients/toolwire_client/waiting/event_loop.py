@@ -1,4 +1,4 @@
-"""How the asynchronous client waits: on the event loop it is used in, asyncio's or trio's."""
+"""The waits of the asynchronous client, on asyncio's or trio's event loop."""
 
 from __future__ import annotations
 
@@ -14,85 +14,85 @@ import anyio
 from anyio import CancelScope, CapacityLimiter, Event, WouldBlock, from_thread, to_thread
 from anyio.lowlevel import checkpoint
 
-from .deadline import TooLate
+from .deadline import DeadlineExceeded
 
 if TYPE_CHECKING:
-    from ..session.connection import Arrival, OpenQuestion
-    from .base import Turn, WaitedInbox
-    from .deadline import Limit
+    from .base import WaitedLock
+    from .deadline import Deadline
+    from .inbox import Arrival, OpenElicitation, WaitedInbox
 
 T = TypeVar("T")
 
 
-class OnLoop:
+class OnEventLoop:
     """See `Waiting`. Belongs to the event loop on which it is first used."""
 
     suspends = True
 
     @cached_property
-    def _soon(self) -> Soon:
-        return Soon()
+    def _scheduler(self) -> LoopScheduler:
+        return LoopScheduler()
 
     def inbox(self) -> WaitedInbox:
         """As `Waiting.inbox`."""
-        return _LoopInbox(self._soon)
+        return _LoopInbox(self._scheduler)
 
-    def turn(self) -> Turn:
-        """As `Waiting.turn`."""
+    def lock(self) -> WaitedLock:
+        """As `Waiting.lock`."""
         return _LoopLock()
 
     async def sleep(self, seconds: float) -> None:
         """As `Waiting.sleep`."""
         await anyio.sleep(seconds)
 
-    async def apart(self, work: Callable[[], T]) -> T:
-        """As `Waiting.apart`: in a thread, which the application's other threads cannot keep waiting."""
+    async def run_blocking_shielded(self, work: Callable[[], T]) -> T:
+        """As `Waiting.run_blocking_shielded`, in a thread beyond anyio's limit, which others may have used up."""
         with CancelScope(shield=True):
             return await to_thread.run_sync(work, limiter=CapacityLimiter(1))
         raise AssertionError("nothing cancels a shielded scope")
 
-    async def together(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
-        """As `Waiting.together`."""
-        await together(works)
+    async def gather(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
+        """As `Waiting.gather`."""
+        await gather(works)
 
-    async def aside(self, work: Callable[[], T], limit: Limit) -> T:
-        """As `Waiting.aside`: in a thread."""
-        return await within(partial(to_thread.run_sync, work, abandon_on_cancel=True), limit)
+    async def run_blocking(self, work: Callable[[], T], deadline: Deadline) -> T:
+        """As `Waiting.run_blocking`, in a thread."""
+        return await within(partial(to_thread.run_sync, work, abandon_on_cancel=True), deadline)
 
-    async def awaited(self, work: Callable[[], Coroutine[Any, Any, T]], limit: Limit) -> T:
-        """As `Waiting.awaited`."""
-        return await within(work, limit)
+    async def run_async(self, work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline) -> T:
+        """As `Waiting.run_async`."""
+        return await within(work, deadline)
 
-    def call_back(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """As `Waiting.call_back`."""
+    def run_from_worker(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """As `Waiting.run_from_worker`."""
         return from_thread.run(work)
 
-    async def settled(self, value: T | Awaitable[T]) -> T:
-        """As `Waiting.settled`."""
+    async def maybe_await(self, value: T | Awaitable[T]) -> T:
+        """As `Waiting.maybe_await`."""
         return await value if isinstance(value, Awaitable) else value
 
-    async def unless_closed(self, question: OpenQuestion, value: T | Awaitable[T]) -> T | None:
-        """As `Waiting.unless_closed`."""
+    async def await_while_open(self, elicitation: OpenElicitation, value: T | Awaitable[T]) -> T | None:
+        """As `Waiting.await_while_open`."""
         with CancelScope() as scope:
-            question.on_closed = lambda: self._soon(scope.cancel)
-            if not question.is_open:
+            elicitation.on_closed = lambda: self._scheduler(scope.cancel)
+            if not elicitation.is_open:
                 scope.cancel()
             try:
-                return await self.settled(value)
+                return await self.maybe_await(value)
             finally:
-                question.on_closed = None
+                elicitation.on_closed = None
         return None
 
 
-async def together(works: Iterable[Callable[[], Coroutine[Any, Any, None]]]) -> None:
-    """Do several things side by side, and wait for all of them. What one of them raises ends the others."""
+async def gather(works: Iterable[Callable[[], Coroutine[Any, Any, None]]]) -> None:
+    """Run all *works* concurrently and wait for all; an error of one cancels the others."""
     try:
         async with anyio.create_task_group() as tasks:
             for work in works:
                 tasks.start_soon(work)
     except BaseExceptionGroup as group:
-        faults = list(_leaves(group))
-        raise next((fault for fault in faults if isinstance(fault, Exception)), faults[0]) from None
+        errors = list(_leaves(group))
+        raise next((error for error in errors if isinstance(error, Exception)), errors[0]) from None
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
@@ -103,25 +103,25 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
         yield from _leaves(inner)
 
 
-async def within(work: Callable[[], Coroutine[Any, Any, T]], limit: Limit) -> T:
-    """Return what *work* returns. Raises `TooLate` if it does not end within *limit*, and cancels it."""
+async def within(work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline) -> T:
+    """Return the result of *work*; cancel it and raise `DeadlineExceeded` if it does not end within *deadline*."""
     with CancelScope() as scope:
 
         def move() -> None:
-            left = limit.left()
-            scope.deadline = math.inf if left is None or limit.is_stopped else anyio.current_time() + left
+            left = deadline.left()
+            scope.deadline = math.inf if left is None or deadline.is_stopped else anyio.current_time() + left
 
-        limit.on_moved = move
+        deadline.on_moved = move
         move()
         try:
             return await work()
         finally:
-            limit.on_moved = None
-    raise TooLate
+            deadline.on_moved = None
+    raise DeadlineExceeded
 
 
 class _LoopInbox:
-    def __init__(self, soon: Soon) -> None:
+    def __init__(self, soon: LoopScheduler) -> None:
         self._arrived: deque[Arrival] = deque()
         self._woken = Event()
         self._soon = soon
@@ -134,7 +134,7 @@ class _LoopInbox:
         self._soon(self._wake)
 
     async def next(self, seconds: float | None) -> Arrival | None:
-        if self._arrived:  # a server that reports without end must not keep everybody else from running
+        if self._arrived:  # or a server's endless progress would starve other tasks
             await checkpoint()
         elif seconds is None:
             await self._any()
@@ -156,7 +156,7 @@ class _LoopLock:
     def __init__(self) -> None:
         self._lock = anyio.Lock()
 
-    async def take(self, seconds: float | None) -> bool:
+    async def acquire(self, seconds: float | None) -> bool:
         with suppress(WouldBlock):
             self._lock.acquire_nowait()
             return True
@@ -165,14 +165,14 @@ class _LoopLock:
             return True
         return False
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         self._lock.release()
 
 
-class Soon:
-    """Has something done by the loop, from any thread and without waiting, which anyio has no way to.
+class LoopScheduler:
+    """Runs functions on the loop, scheduled from any thread without blocking; anyio cannot.
 
-    What comes together is done together: to wake the loop takes longer than most of it.
+    Functions scheduled together run together: waking the loop takes longer than most of them.
     """
 
     def __init__(self) -> None:
@@ -184,11 +184,11 @@ class Soon:
         self._due.append(task)
         if not self._is_scheduled:
             self._is_scheduled = True
-            with suppress(RuntimeError):  # the loop has ended, and everybody who waited with it
+            with suppress(RuntimeError):  # the loop has ended
                 self._schedule(self._work)
 
     def _work(self) -> None:
-        self._is_scheduled = False  # first: what is added from here on is done now, or scheduled again
+        self._is_scheduled = False  # first, so that a function added from here on runs now or is scheduled again
         while self._due:
             self._due.popleft()()
 
@@ -197,7 +197,7 @@ def _scheduler() -> Callable[[Callable[[], None]], Any]:
     if "trio" in sys.modules:
         from trio.lowlevel import current_trio_token
 
-        with suppress(RuntimeError):  # it is asyncio that runs us
+        with suppress(RuntimeError):  # running on asyncio
             return current_trio_token().run_sync_soon
     import asyncio
 

@@ -1,4 +1,4 @@
-"""Between an event loop and other threads: to wait for what blocks, and to hear what it tells meanwhile."""
+"""Waits of an event loop for blocking work, and callbacks from that work to the loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
-from .event_loop import Soon
+from .event_loop import LoopScheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,12 +19,12 @@ T = TypeVar("T")
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """Return what *work* returns, which may block for as long as it likes.
+    """Return the result of *work*, which may block for any time.
 
-    Cancellation leaves it to itself. So does the end of the program, which waits for anyio's own threads: a model that
-    does not answer, or a person who does not, must not keep Ctrl-C from ending it.
+    Cancellation abandons the thread, and so does the end of the program: a model or a person that does not answer must
+    not keep Ctrl-C from ending it. anyio's own threads are waited for at exit, so they cannot be used.
     """
-    soon, done = Soon(), anyio.Event()
+    schedule, done = LoopScheduler(), anyio.Event()
     context = copy_context()
     results: list[T] = []
     errors: list[BaseException] = []
@@ -32,9 +32,9 @@ async def in_thread(work: Callable[[], T]) -> T:
     def run() -> None:
         try:
             results.append(context.run(work))
-        except BaseException as error:  # whatever it is, it is raised where it was waited for
+        except BaseException as error:  # raised again in the waiting task
             errors.append(error)
-        soon(done.set)  # without waiting: the loop may be ending, and then nobody would ever answer
+        schedule(done.set)  # must not block: the loop may be ending
 
     threading.Thread(target=run, name="toolwire model", daemon=True).start()
     await done.wait()
@@ -44,22 +44,22 @@ async def in_thread(work: Callable[[], T]) -> T:
 
 
 def here(function: Callable[..., object]) -> Callable[..., None]:
-    """Return *function*, as it may be called from any thread: it runs where this was called, on the event loop.
+    """Return a version of *function* that any thread may call: it runs on the event loop where this was called.
 
-    Clients of `with` report progress, and models that block write their answer, in threads of their own.
+    Synchronous clients report progress, and blocking models stream their replies, in threads of their own.
     """
-    soon, thread = Soon(), threading.get_ident()
+    schedule, thread = LoopScheduler(), threading.get_ident()
 
-    def told(given: tuple[Any, ...]) -> None:
+    def run(given: tuple[Any, ...]) -> None:
         try:
             function(*given)
-        except Exception:  # nobody waits for it
-            logging.getLogger("toolwire_client").exception("a function that hears what goes on has failed")
+        except Exception:  # no caller waits for it
+            logging.getLogger("toolwire_client").exception("a progress or text callback raised an exception")
 
     def call(*given: Any) -> None:
         if threading.get_ident() == thread:
             function(*given)
         else:
-            soon(partial(told, given))
+            schedule(partial(run, given))
 
     return call

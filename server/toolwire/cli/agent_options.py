@@ -191,10 +191,10 @@ class ServersToStart:
 
         One that was typed has to start; of a file's, those are told that do not.
         """
-        from toolwire_client import ServersOpening, connect
-        from toolwire_client.waiting.deadline import Limit
+        from toolwire_client import PendingServers, connect
+        from toolwire_client.waiting.deadline import Deadline
 
-        limit = Limit(timeout_seconds)
+        limit = Deadline(timeout_seconds)
         configured = await stack.enter_async_context(self._configured(on_ask, timeout_seconds))
         for name, error in configured.errors.items():
             tell(f"{name} does not start: {error}")
@@ -212,7 +212,7 @@ class ServersToStart:
             )
             for text, command in self._commands.items()
         }
-        typed: Servers[AsyncClient] = await stack.enter_async_context(ServersOpening(openings, {}))
+        typed: Servers[AsyncClient] = await stack.enter_async_context(PendingServers(openings, {}))
         for text, error in typed.errors.items():
             raise self._failure(text, error)
         clients = dict(configured)

@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from toolwire_client import Client, OnAsk
-    from toolwire_client.waiting.deadline import Limit
+    from toolwire_client.waiting.deadline import Deadline
 
     from .options import Words
 
 
-def limit_of(words: Words) -> Limit:
+def limit_of(words: Words) -> Deadline:
     """Return what `--timeout` says: from now on, for all that a command does with its servers."""
-    from toolwire_client.waiting.deadline import Limit
+    from toolwire_client.waiting.deadline import Deadline
 
-    return Limit(words.options.get("timeout"))
+    return Deadline(words.options.get("timeout"))
 
 
 def client_of(
-    words: Words, targets: list[str], *, limit: Limit | None = None, on_ask: OnAsk | None = None
+    words: Words, targets: list[str], *, limit: Deadline | None = None, on_ask: OnAsk | None = None
 ) -> AbstractContextManager[Client]:
     """Return a client of the server that was named: one of ours for *targets*, or any that a command starts.
 
@@ -48,7 +48,7 @@ def connected(
     command: list[str],
     *,
     is_ours: bool,
-    limit: Limit | None = None,
+    limit: Deadline | None = None,
     env: dict[str, str] | None = None,
     remedy: str = "",
     on_ask: OnAsk | None = None,

@@ -4,48 +4,52 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.protocol.client_protocol import Session
+from toolwire_client.protocol.client_protocol import ClientProtocol
 from toolwire_client.protocol.events import (
-    Answer,
-    Asked,
-    Failure,
-    Listening,
+    AutomaticReply,
+    ElicitationRequest,
+    ElicitationWithdrawn,
+    ErrorResponse,
+    LogMessage,
     Noise,
-    Notice,
     Progress,
-    Reply,
-    Said,
+    Result,
+    SubscriptionConfirmed,
     ToolsChanged,
-    Unreadable,
-    Withdrawn,
+    UnknownMessage,
+    UnreadableResponse,
 )
 from toolwire_schemas.wire.codec import decode
 from toolwire_schemas.wire.frames import Fault
 
 
 def receive(text: str) -> list[Any]:
-    return list(Session("t", "1").receive(text.encode()))
+    return list(ClientProtocol("t", "1").receive(text.encode()))
 
 
 def test_each_kind_of_message_is_told_from_the_others() -> None:
     table = {
-        '{"id":1,"result":null}': Answer(1, None),
-        '{"id":"7","result":{}}': Answer(7, {}),
-        '{"id":7.0,"result":{}}': Answer(7, {}),
-        '{"id":1,"result":{},"error":null}': Answer(1, {}),
-        '{"id":1,"error":{"code":-1,"message":"no","data":[]}}': Failure(1, -1, "no", []),
-        '{"id":1,"error":"broken"}': Failure(1, 0, "the server answered with an error that says nothing"),
+        '{"id":1,"result":null}': Result(1, None),
+        '{"id":"7","result":{}}': Result(7, {}),
+        '{"id":7.0,"result":{}}': Result(7, {}),
+        '{"id":1,"result":{},"error":null}': Result(1, {}),
+        '{"id":1,"error":{"code":-1,"message":"no","data":[]}}': ErrorResponse(1, -1, "no", []),
+        '{"id":1,"error":"broken"}': ErrorResponse(1, 0, "the server answered with an error that says nothing"),
         '{"method":"notifications/progress","params":{"progressToken":1,"progress":2}}': Progress(1, 2),
-        '{"method":"notifications/progress","params":{"progressToken":1}}': Notice(
+        '{"method":"notifications/progress","params":{"progressToken":1}}': UnknownMessage(
             "notifications/progress", {"progressToken": 1}
         ),
         '{"method":"notifications/tools/list_changed"}': ToolsChanged(),
-        '{"method":"notifications/cancelled","params":{"requestId":"q"}}': Withdrawn("q"),
-        '{"method":"notifications/message","params":{"level":"error","data":[1]}}': Said("error", [1]),
-        '{"method":"notifications/subscriptions/acknowledged","params":{"notifications":{}}}': Listening(False),
-        '{"method":"notifications/x","params":[]}': Notice("notifications/x", []),
-        '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}': Failure(None, -32700, "?"),
-        '{"jsonrpc":"2.0","id":7}': Unreadable(7, "the server sent an answer with neither a result nor an error"),
+        '{"method":"notifications/cancelled","params":{"requestId":"q"}}': ElicitationWithdrawn("q"),
+        '{"method":"notifications/message","params":{"level":"error","data":[1]}}': LogMessage("error", [1]),
+        '{"method":"notifications/subscriptions/acknowledged","params":{"notifications":{}}}': SubscriptionConfirmed(
+            False
+        ),
+        '{"method":"notifications/x","params":[]}': UnknownMessage("notifications/x", []),
+        '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}': ErrorResponse(None, -32700, "?"),
+        '{"jsonrpc":"2.0","id":7}': UnreadableResponse(
+            7, "the server sent an answer with neither a result nor an error"
+        ),
         # what programs log may be JSON, too
         '{"id":7,"level":"info"}': Noise('{"id":7,"level":"info"}'),
         '{"error":"none","id":null}': Noise('{"error":"none","id":null}'),
@@ -59,43 +63,45 @@ def test_each_kind_of_message_is_told_from_the_others() -> None:
 def test_an_answer_that_is_no_json_is_still_the_answer_to_its_request() -> None:
     for text in ('{"jsonrpc":"2.0","id":7,"result":NaN}', '{"result":"\\ud800","id":"7","jsonrpc":"2.0"}'):
         [event] = receive(text)
-        assert isinstance(event, Unreadable)
+        assert isinstance(event, UnreadableResponse)
         assert event.id == 7
     assert receive('{"id":7,"level":nothing}') == [Noise('{"id":7,"level":nothing}')]
 
 
 def test_a_batch_is_taken_apart() -> None:
-    assert receive('[{"id":1,"result":1},{"id":2,"result":2}]') == [Answer(1, 1), Answer(2, 2)]
+    assert receive('[{"id":1,"result":1},{"id":2,"result":2}]') == [Result(1, 1), Result(2, 2)]
 
 
 def test_a_ping_is_answered_whatever_its_id() -> None:
-    assert receive('{"jsonrpc":"2.0","id":"a","method":"ping"}') == [Reply(b'{"jsonrpc":"2.0","id":"a","result":{}}')]
+    assert receive('{"jsonrpc":"2.0","id":"a","method":"ping"}') == [
+        AutomaticReply(b'{"jsonrpc":"2.0","id":"a","result":{}}')
+    ]
 
 
 def test_questions_are_for_those_who_can_ask() -> None:
     question = b'{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?"}}'
-    [refusal] = Session("t", "1").receive(question)
-    assert isinstance(refusal, Reply)
+    [refusal] = ClientProtocol("t", "1").receive(question)
+    assert isinstance(refusal, AutomaticReply)
     assert decode(refusal.message)["error"]["code"] == -32601
-    assert Session("t", "1", can_ask=True).receive(question) == [Asked("q", {"message": "?"})]
+    assert ClientProtocol("t", "1", can_ask=True).receive(question) == [ElicitationRequest("q", {"message": "?"})]
 
 
 def test_only_those_who_can_ask_announce_it() -> None:
-    def announced(session: Session) -> list[Any]:
+    def announced(session: ClientProtocol) -> list[Any]:
         meta = decode(session.discover()[1])["params"]["_meta"]
         return [
             decode(session.initialize()[1])["params"]["capabilities"],
             meta["io.modelcontextprotocol/clientCapabilities"],
         ]
 
-    assert announced(Session("t", "1")) == [{}, {}]
-    assert announced(Session("t", "1", can_ask=True)) == [{"elicitation": {"form": {}}}] * 2
+    assert announced(ClientProtocol("t", "1")) == [{}, {}]
+    assert announced(ClientProtocol("t", "1", can_ask=True)) == [{"elicitation": {"form": {}}}] * 2
 
 
 def test_a_log_is_asked_for_only_where_it_is_read() -> None:
     key = "io.modelcontextprotocol/logLevel"
-    assert key not in decode(Session("t", "1").discover()[1])["params"]["_meta"]
-    assert decode(Session("t", "1", wants_log=True).discover()[1])["params"]["_meta"][key] == "debug"
+    assert key not in decode(ClientProtocol("t", "1").discover()[1])["params"]["_meta"]
+    assert decode(ClientProtocol("t", "1", wants_log=True).discover()[1])["params"]["_meta"][key] == "debug"
 
 
 def test_an_answer_too_long_to_read_is_still_the_answer_to_its_request() -> None:
@@ -103,23 +109,23 @@ def test_an_answer_too_long_to_read_is_still_the_answer_to_its_request() -> None
     last = Fault("a message of 9 bytes", too_large=True, head=b'{"result":{"id":9', tail=b'"id":7},"id":"5"}')
     lost = Fault("a message of 9 bytes", too_large=True, head=b'{"result":{"id":9', tail=b'"id":7}}')
     reason = "the server sent a message of 9 bytes"
-    session = Session("t", "1")
+    session = ClientProtocol("t", "1")
     noise = Fault("a message of 9 bytes", too_large=True, head=b"AAAA", tail=b"AAAA")
     assert [session.receive(fault) for fault in (first, last, lost, noise)] == [
-        [Unreadable(4, reason)],
-        [Unreadable(5, reason)],
-        [Unreadable(None, reason)],
+        [UnreadableResponse(4, reason)],
+        [UnreadableResponse(5, reason)],
+        [UnreadableResponse(None, reason)],
         [Noise("AAAA")],
     ]
 
 
 def test_progress_is_asked_for_by_the_request_s_own_number() -> None:
-    number, message = Session("t", "1").request("tools/call", {"name": "x"}, progress=True)
+    number, message = ClientProtocol("t", "1").request("tools/call", {"name": "x"}, progress=True)
     assert decode(message)["params"] == {"name": "x", "_meta": {"progressToken": number}}
 
 
 def test_a_request_without_parameters_has_none() -> None:
-    _, message = Session("t", "1").request("ping", None)
+    _, message = ClientProtocol("t", "1").request("ping", None)
     assert "params" not in decode(message)
 
 
@@ -132,11 +138,11 @@ members = st.dictionaries(st.sampled_from(["jsonrpc", "id", "method", "params", 
 
 @given(st.binary() | st.builds(lambda value: repr(value).encode(), json_values))
 def test_no_bytes_are_too_strange(data: bytes) -> None:
-    assert Session("t", "1").receive(data)
+    assert ClientProtocol("t", "1").receive(data)
 
 
 @given(members | st.lists(members))
 def test_no_message_is_too_strange(message: Any) -> None:
     from toolwire_schemas.wire.codec import encode
 
-    assert Session("t", "1").receive(encode(message))
+    assert ClientProtocol("t", "1").receive(encode(message))

@@ -9,8 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_client import Closed, ServerGone
-from toolwire_client.protocol.client_protocol import Session
-from toolwire_client.protocol.events import Answer, Asked, Event, Failure, Noise, Notice, Progress, Unreadable
+from toolwire_client.protocol.client_protocol import ClientProtocol
+from toolwire_client.protocol.events import (
+    ElicitationRequest,
+    ErrorResponse,
+    Event,
+    Noise,
+    Progress,
+    Result,
+    UnknownMessage,
+    UnreadableResponse,
+)
 from toolwire_client.session.connection import Connection
 from toolwire_schemas.wire.codec import decode
 
@@ -52,12 +61,14 @@ class Client:
         self, *, can_ask: bool = False, version: str | None = "2025-11-25", max_message_bytes: int = 1000
     ) -> None:
         self.pipe, self.heard = Pipe(), list[Event]()
-        session = Session("t", "1", can_ask=can_ask)
-        session.version = version
-        self.connection = Connection(self.pipe, session, max_message_bytes=max_message_bytes, hear=self.heard.append)
+        protocol = ClientProtocol("t", "1", can_ask=can_ask)
+        protocol.version = version
+        self.connection = Connection(
+            self.pipe, protocol, max_message_bytes=max_message_bytes, on_event=self.heard.append
+        )
 
     def begin(self, method: str = "x") -> tuple[int, Inbox]:
-        request, inbox = self.connection.session.request(method, None), Inbox()
+        request, inbox = self.connection.protocol.request(method, None), Inbox()
         self.connection.begin(request, inbox)
         return request[0], inbox
 
@@ -91,10 +102,10 @@ def test_everybody_gets_their_own_answer_once_however_the_stream_is_mixed_and_cu
     for number, inbox in inboxes.items():
         expected: list[Any] = []
         for to, line in lines:
-            if to == number and not any(isinstance(event, Answer) for event in expected):
+            if to == number and not any(isinstance(event, Result) for event in expected):
                 is_answer = "result" in line
                 expected.append(
-                    Answer(number, f"for {number}") if is_answer else Progress(number, line["params"]["progress"])
+                    Result(number, f"for {number}") if is_answer else Progress(number, line["params"]["progress"])
                 )
         assert inbox == expected
 
@@ -152,7 +163,7 @@ def test_ids_are_never_used_twice() -> None:
 def test_an_answer_that_nobody_waits_for_is_noted() -> None:
     client = Client()
     client.pipe.say(answer(5))
-    assert client.heard == [Notice("an answer that nobody waits for", 5)]
+    assert client.heard == [UnknownMessage("response to no open request", 5)]
 
 
 def test_lines_that_are_no_messages_are_counted_and_the_last_of_them_kept() -> None:
@@ -178,7 +189,7 @@ def test_an_answer_beyond_the_limit_is_an_error_of_that_request_alone() -> None:
     client = Client(max_message_bytes=100)
     (first, inbox), (_, other) = client.begin(), client.begin()
     client.pipe.say(answer(first, "x" * 200))
-    assert isinstance(inbox[0], Unreadable)
+    assert isinstance(inbox[0], UnreadableResponse)
     assert other == []
     assert client.connection.end is None
 
@@ -205,17 +216,17 @@ def test_only_so_much_progress_waits_for_somebody_who_does_not_look() -> None:
         client.pipe.say(progress(number, done))
     client.pipe.say(answer(number))
     assert len(inbox) == 10_001
-    assert inbox[-1] == Answer(number, None)
+    assert inbox[-1] == Result(number, None)
 
 
 def test_an_error_without_an_id_is_the_answer_to_the_probe_and_to_nothing_else() -> None:
     client = Client(version=None)
     inbox = Inbox()
-    client.connection.begin(client.connection.session.discover(), inbox)
+    client.connection.begin(client.connection.protocol.discover(), inbox)
     stray = {"id": None, "error": {"code": -32700, "message": "?"}}
     client.pipe.say(stray)
-    assert inbox == [Failure(None, -32700, "?")]
-    client.connection.begin(client.connection.session.initialize(), inbox)
+    assert inbox == [ErrorResponse(None, -32700, "?")]
+    client.connection.begin(client.connection.protocol.initialize(), inbox)
     client.pipe.say(stray)
     assert len(inbox) == 1
 
@@ -228,10 +239,10 @@ def test_a_question_is_taken_once_by_one_of_those_who_wait() -> None:
     client = Client(can_ask=True)
     (_, one), (_, other) = client.begin(), client.begin()
     client.pipe.say(asks())
-    assert one == other == [Asked("q", {})]
-    question = client.connection.take_question()
+    assert one == other == [ElicitationRequest("q", {})]
+    question = client.connection.take_elicitation()
     assert question is not None
-    assert client.connection.take_question() is None
+    assert client.connection.take_elicitation() is None
     client.connection.answer(question, b'{"jsonrpc":"2.0","id":"q","result":{}}')
     assert client.pipe.sent[-1] == {"jsonrpc": "2.0", "id": "q", "result": {}}
 
@@ -239,34 +250,34 @@ def test_a_question_is_taken_once_by_one_of_those_who_wait() -> None:
 def test_a_question_that_was_put_back_is_for_the_others() -> None:
     client = Client(can_ask=True)
     client.pipe.say(asks())
-    question = client.connection.take_question()
+    question = client.connection.take_elicitation()
     assert question is not None
     _, inbox = client.begin()
     client.connection.put_back(question)
     assert len(inbox) == 1
-    assert client.connection.take_question() is question
+    assert client.connection.take_elicitation() is question
 
 
 @pytest.mark.parametrize("taken", [True, False])
 def test_a_question_that_was_withdrawn_is_not_answered(taken: bool) -> None:
     client = Client(can_ask=True)
     client.pipe.say(asks())
-    question = client.connection.take_question() if taken else None
+    question = client.connection.take_elicitation() if taken else None
     client.pipe.say({"method": "notifications/cancelled", "params": {"requestId": "q"}})
-    assert not client.connection.has_questions
+    assert not client.connection.has_elicitations
     if question is not None:
         assert not question.is_open
         client.connection.answer(question, b"{}")
         client.connection.put_back(question)
     assert client.pipe.sent == []
-    assert client.connection.take_question() is None
+    assert client.connection.take_elicitation() is None
 
 
 @pytest.mark.parametrize("id", [None, 1.5, [], "unknown"])
 def test_withdrawing_what_was_never_asked_changes_nothing(id: Any) -> None:
     client = Client(can_ask=True)
     client.pipe.say(asks(), {"method": "notifications/cancelled", "params": {"requestId": id}})
-    assert client.connection.has_questions
+    assert client.connection.has_elicitations
 
 
 def test_nobody_can_ask_without_end() -> None:

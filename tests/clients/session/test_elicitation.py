@@ -13,15 +13,15 @@ import pytest
 from support import SUPPORT
 from support.client_backends import FACES, WAIT, ask
 from toolwire import Context, Server
-from toolwire_client import AsyncClient, BrokenRules, NoAnswer, Opening, Question, RequestFailed, connect
-from toolwire_client.waiting.deadline import Limit
+from toolwire_client import AsyncClient, BrokenRules, NoAnswer, PendingConnection, Question, RequestFailed, connect
+from toolwire_client.waiting.deadline import Deadline
 from toolwire_tools import Declined, Dismissed
 
 LOOPS = FACES[1:]
 FAKE = SUPPORT / "fake_server.py"
 
 
-def fake(behaviour: str, **options: Any) -> Opening:
+def fake(behaviour: str, **options: Any) -> PendingConnection:
     return connect([sys.executable, "-IS", str(FAKE), behaviour], **options)
 
 
@@ -294,15 +294,15 @@ def test_a_state_that_the_server_does_not_know_any_more_is_its_error(face: str) 
 def test_time_with_the_user_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr("toolwire_client.waiting.deadline.time.monotonic", lambda: now)
-    limit = Limit(10)
+    deadline = Deadline(10)
     now += 3
-    with limit.stopped():
+    with deadline.stopped():
         now += 1000
-        with limit.stopped():  # two questions at once
+        with deadline.stopped():  # two questions at once
             now += 1000
-        assert (limit.left(), limit.is_stopped) == (7, True)
-    assert (limit.left(), limit.is_stopped) == (7, False)
+        assert (deadline.left(), deadline.is_stopped) == (7, True)
+    assert (deadline.left(), deadline.is_stopped) == (7, False)
     now += 8
-    assert limit.left() == 0
-    assert Limit(None).left() is None
-    assert (limit.at_most(5).left(), Limit(None).at_most(5).left(), Limit(3).at_most(None).left()) == (0, 5, 3)
+    assert deadline.left() == 0
+    assert Deadline(None).left() is None
+    assert (deadline.at_most(5).left(), Deadline(None).at_most(5).left(), Deadline(3).at_most(None).left()) == (0, 5, 3)

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from support import SUPPORT
 from support.client_backends import ask
-from toolwire_client import AsyncClient, BrokenRules, Opening, RequestFailed, ServerGone, TimedOut, connect
+from toolwire_client import AsyncClient, BrokenRules, PendingConnection, RequestFailed, ServerGone, TimedOut, connect
 
 FAKE = SUPPORT / "fake_server.py"
 
 
-def fake(behaviour: str, **options: Any) -> Opening:
+def fake(behaviour: str, **options: Any) -> PendingConnection:
     return connect([sys.executable, "-IS", str(FAKE), behaviour], **options)
 
 
@@ -87,5 +87,5 @@ def test_a_server_that_does_not_get_ready_is_an_error_that_tells_what_it_wrote(f
         ask(face, fake("NeverReadyButTalks", era="legacy", start_timeout_seconds=0.5), version)
     assert str(caught.value) == (
         "the server was not ready within 0.5 s; the end of its stderr:\nwarming up; "
-        "its output so far is no message:\nLoading..."
+        "its output so far is not a message:\nLoading..."
     )

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from support import SUPPORT
 from support.client_backends import WAIT, ask, is_running, nothing_leaks
-from toolwire_client import AsyncClient, Closed, Opening, ServerGone, connect
-from toolwire_client.session.restart_policy import Restarts
+from toolwire_client import AsyncClient, Closed, PendingConnection, ServerGone, connect
+from toolwire_client.session.restart_policy import RestartPolicy
 
 FAKE = SUPPORT / "fake_server.py"
 
@@ -20,7 +20,7 @@ def diary(tmp_path: Path) -> Path:
     return tmp_path / "diary"
 
 
-def keeps(diary: Path, **options: Any) -> Opening:
+def keeps(diary: Path, **options: Any) -> PendingConnection:
     """A server that writes what it does into *diary*, and ends at a call of `fatal`."""
     command = [sys.executable, "-IS", str(FAKE), "Diary"]
     return connect(command, env={"DIARY": str(diary)}, era="legacy", **options)
@@ -106,7 +106,7 @@ def test_several_that_call_at_once_start_it_once(diary: Path) -> None:
 def test_the_pauses_grow_and_begin_anew_after_a_good_life(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr("toolwire_client.session.restart_policy.time.monotonic", lambda: now)
-    restarts, pauses = Restarts(True), []
+    restarts, pauses = RestartPolicy(True), []
     for _ in range(9):
         pauses.append(restarts.wait_seconds())
         restarts.begin()
@@ -119,8 +119,8 @@ def test_the_pauses_grow_and_begin_anew_after_a_good_life(monkeypatch: pytest.Mo
 
 
 def test_only_so_many_restarts_are_allowed() -> None:
-    restarts = Restarts(1)
+    restarts = RestartPolicy(1)
     assert restarts.wait_seconds() == 0
     restarts.begin()
     assert restarts.wait_seconds() is None
-    assert Restarts(False).wait_seconds() is None
+    assert RestartPolicy(False).wait_seconds() is None

@@ -10,12 +10,12 @@ import pytest
 from support import SUPPORT
 from support.client_backends import WAIT, ask
 from toolwire import Server
-from toolwire_client import AsyncClient, BrokenRules, Opening, connect
+from toolwire_client import AsyncClient, BrokenRules, PendingConnection, connect
 
 FAKE = SUPPORT / "fake_server.py"
 
 
-def fake(behaviour: str, **options: Any) -> Opening:
+def fake(behaviour: str, **options: Any) -> PendingConnection:
     return connect([sys.executable, "-IS", str(FAKE), behaviour], **options)
 
 
@@ -138,7 +138,9 @@ def test_pages_that_lead_back_are_read_once(face: str) -> None:
     ask(face, fake("GoesRound"), scenario)
 
 
-@pytest.mark.parametrize(("behaviour", "said"), [("HasNoEnd", "1000 pages"), ("StrangeCursor", "which is no text")])
+@pytest.mark.parametrize(
+    ("behaviour", "said"), [("HasNoEnd", "1000 pages"), ("StrangeCursor", "which is not a string")]
+)
 def test_a_list_that_cannot_be_read_to_its_end_is_an_error(face: str, behaviour: str, said: str) -> None:
     async def scenario(client: AsyncClient) -> None:
         with pytest.raises(BrokenRules, match=said):

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.contract.cases.conversation import Conversation, Ended, Heard, Noise, answers, messages
-from toolwire_client.contract.cases.exchange import lines
+from toolwire_client.contract.cases.conversation import Conversation, Ended, Noise, Received, answers, messages
 from toolwire_client.contract.cases.handshake import completed
 from toolwire_client.contract.cases.player import data_of, filled
+from toolwire_client.contract.cases.verdicts import exchange_lines
 from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.content_length import wrap_with_header
 from toolwire_schemas.wire.framing import wrap_line
@@ -51,7 +51,7 @@ def test_messages_are_told_from_noise(framing: str, wrap: Any) -> None:
         b'{"jsonrpc":"2.0","id":NaN}',
     ]
     events = told(framing, wrap(*sent)).events[:-1]
-    assert [type(event) for event in events] == [Heard, Heard, *[Noise] * 6]
+    assert [type(event) for event in events] == [Received, Received, *[Noise] * 6]
     assert list(messages(events)) == [OK, OK, OK]
 
 
@@ -65,7 +65,7 @@ def test_a_last_line_without_its_end_is_noise_unless_a_signal_cut_it_off() -> No
 
 @pytest.mark.parametrize("other", ["1", 1.0, True, 2, None, 2**64 + 1])
 def test_an_answer_is_found_by_an_id_of_the_same_value_and_type(other: Any) -> None:
-    events = [Heard(b"", {**OK, "id": identity}) for identity in (1, other)]
+    events = [Received(b"", {**OK, "id": identity}) for identity in (1, other)]
     assert answers(events, 1) == [OK]
     assert answers(events, other) == [{**OK, "id": other}]
 
@@ -76,7 +76,7 @@ def test_an_exchange_is_lines_that_can_be_read_and_sent_again() -> None:
     conversation.do("its standard input ends")
     conversation.hear(b"\x1b[31mred\xff\n" + codec.encode(OK) + b"\n")
     conversation.end(3, "Traceback\nKeyError")
-    assert lines(conversation.events) == [
+    assert exchange_lines(conversation.events) == [
         '-> {"id": "ä"}',
         "-- its standard input ends",
         "<- \\u001b[31mred\\xff   (noise on stdout: no JSON: JSON is malformed: invalid character (byte 0))",
@@ -92,7 +92,7 @@ def test_a_long_exchange_keeps_its_two_ends_and_long_messages_their_size() -> No
     conversation.say(b"x" * 16_000_000)
     for _ in range(100):
         conversation.hear(codec.encode(OK) + b"\n")
-    shown = lines(conversation.events)
+    shown = exchange_lines(conversation.events)
     assert shown[0].endswith("(16,000,000 bytes)")
     assert shown[20] == "-- 61 lines are left out here"
     assert len(shown) == 41
@@ -145,4 +145,4 @@ def test_a_message_gets_what_its_revision_demands_and_keeps_what_it_has() -> Non
 )
 def test_the_end_of_a_process_is_told_by_its_status_or_signal(status: int | None, how: str) -> None:
     assert how in str(Ended(status))
-    assert lines([Ended(status, "Aborted!")]) == [f"-- it {Ended(status).how}", "-- stderr: Aborted!"]
+    assert exchange_lines([Ended(status, "Aborted!")]) == [f"-- it {Ended(status).how}", "-- stderr: Aborted!"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support import SUPPORT
 from toolwire_client.contract.cases.server_facts import Settings, find_out
-from toolwire_client.contract.cases.server_process import Talk
+from toolwire_client.contract.cases.server_process import ServerUnderTest
 from toolwire_client.contract.check import check
 from toolwire_client.contract.fuzz.fuzz import Fuzzing, fuzz
 from toolwire_client.contract.report import Verdict
@@ -24,8 +24,8 @@ def fuzzed(
 ) -> dict[str, Verdict]:
     """The verdicts on the server, by their case."""
 
-    def start(framing: Any) -> Talk:
-        return Talk(command or [sys.executable, "-IS", str(SERVER), "none"], framing)
+    def start(framing: Any) -> ServerUnderTest:
+        return ServerUnderTest(command or [sys.executable, "-IS", str(SERVER), "none"], framing)
 
     facts = find_out(start, settings)
     fuzzing = Fuzzing(examples, seed)

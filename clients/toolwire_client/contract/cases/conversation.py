@@ -29,20 +29,20 @@ _BOM = b"\xef\xbb\xbf"
 _MARKS = ("jsonrpc", "method", "result", "error")
 
 
-class Said(msgspec.Struct, frozen=True):
+class Sent(msgspec.Struct, frozen=True):
     """What was sent: the bytes, so many, of which long ones keep only the two ends."""
 
     data: bytes
     size: int
 
 
-class Did(msgspec.Struct, frozen=True):
+class Acted(msgspec.Struct, frozen=True):
     """What was done to the process, in words."""
 
     what: str
 
 
-class Heard(msgspec.Struct, frozen=True):
+class Received(msgspec.Struct, frozen=True):
     """A message of the server: an object, or the array of a batch."""
 
     data: bytes
@@ -82,7 +82,7 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-Event = Said | Did | Heard | Noise | Ended
+Event = Sent | Acted | Received | Noise | Ended
 
 
 class Conversation:
@@ -104,11 +104,11 @@ class Conversation:
 
     def say(self, data: bytes) -> None:
         """*data* is sent."""
-        self.events.append(Said(_kept(data), len(data)))
+        self.events.append(Sent(_kept(data), len(data)))
 
     def do(self, what: str) -> None:
         """Something else is done to the process."""
-        self.events.append(Did(what))
+        self.events.append(Acted(what))
 
     def hear(self, data: bytes) -> None:
         """*data*, any part of the stream, came from the server."""
@@ -141,7 +141,7 @@ class Conversation:
             else:
                 self._note(_read(frame), len(frame))
 
-    def _note(self, event: Heard | Noise, size: int = 0) -> None:
+    def _note(self, event: Received | Noise, size: int = 0) -> None:
         self.events.append(event)
         if isinstance(event, Noise):
             self._noise_bytes += size
@@ -152,14 +152,14 @@ class Conversation:
             self.flooded = f"it said more than {_MAX_EVENTS:,} things"
 
 
-def _read(frame: bytes) -> Heard | Noise:
+def _read(frame: bytes) -> Received | Noise:
     try:
         value = decode(frame)
     except DecodingError as error:
         return Noise(_kept(frame), f"no JSON: {error}")
     members = value if isinstance(value, list) and value else [value]
     if all(isinstance(member, dict) and any(mark in member for mark in _MARKS) for member in members):
-        return Heard(frame, value)
+        return Received(frame, value)
     return Noise(_kept(frame), "JSON, but no JSON-RPC message")
 
 
@@ -178,7 +178,7 @@ def text_of(value: Any) -> str:
 def messages(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
     """Yield every message of the server, those of a batch one by one."""
     for event in events:
-        if isinstance(event, Heard):
+        if isinstance(event, Received):
             yield from event.value if isinstance(event.value, list) else (event.value,)
 
 

@@ -10,7 +10,7 @@ from toolwire_schemas.json_schema.error_text import worded
 from toolwire_schemas.published import validator
 from toolwire_schemas.wire import codec
 
-from .conversation import Heard, Noise, answers, is_answer, messages, same_id, text_of
+from .conversation import Noise, Received, answers, is_answer, messages, same_id, text_of
 from .named_rules import RULES
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ _JUDGES: dict[str, Callable[[dict[str, Any], Scene], Unmet | None]] = {
 
 def _things(events: Sequence[Event]) -> list[Any]:
     """Every message, and every batch as a whole too."""
-    batches = [event.value for event in events if isinstance(event, Heard) and isinstance(event.value, list)]
+    batches = [event.value for event in events if isinstance(event, Received) and isinstance(event.value, list)]
     return [*messages(events), *batches]
 
 

@@ -9,7 +9,7 @@ from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.codes import LEGACY_VERSIONS, META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_VERSION
 
 if TYPE_CHECKING:
-    from .server_process import Talk
+    from .server_process import ServerUnderTest
 
 
 _CLIENT = {"name": "toolwire-check", "version": "1"}
@@ -63,17 +63,17 @@ class Obstacle(msgspec.Struct, frozen=True):
     is_choice: bool = False
 
 
-def open_session(talk: Talk, revision: str, patience: float) -> Obstacle | None:
+def open_session(server: ServerUnderTest, revision: str, patience: float) -> Obstacle | None:
     """Do what comes before everything else in this *revision*. Return what stands against it, `None` if nothing."""
     if is_modern(revision):
         return None
-    answer = talk.request(initialize("open", revision), patience)
+    answer = server.request(initialize("open", revision), patience)
     if answer is None:
-        return Obstacle(f"initialize was not answered: {trouble(talk) or silence(patience)}")
+        return Obstacle(f"initialize was not answered: {trouble(server) or silence(patience)}")
     result = answer.get("result")
     if not isinstance(result, dict):
         return Obstacle(f"initialize was answered with {answer.get('error')}")
-    talk.send(INITIALIZED)
+    server.send(INITIALIZED)
     spoken = result.get("protocolVersion")
     if spoken == revision or spoken not in LEGACY_VERSIONS:  # if that is no revision, cases are about it
         return None
@@ -85,20 +85,20 @@ def silence(patience: float) -> str:
     return f"nothing came in {patience:g} s (--start-timeout)"
 
 
-def trouble(talk: Talk) -> str:
+def trouble(server: ServerUnderTest) -> str:
     """Return why a server does not answer any more; empty if only nothing came."""
-    return talk.conversation.flooded or (f"it {talk.conversation.ended}" if talk.conversation.ended else "")
+    return server.conversation.flooded or (f"it {server.conversation.ended}" if server.conversation.ended else "")
 
 
-def walk(talk: Talk, revision: str, patience: float, label: str) -> tuple[list[Any], str]:
+def walk(server: ServerUnderTest, revision: str, patience: float, label: str) -> tuple[list[Any], str]:
     """Return the entries on all pages of `tools/list`, and why there are no more if that is no good reason."""
     entries: list[Any] = []
     seen: list[str] = []
     while True:
         params = {"cursor": seen[-1]} if seen else {}
-        identity = f"{label}-{len(talk.conversation.events)}"  # which no other request of this conversation has
+        identity = f"{label}-{len(server.conversation.events)}"  # which no other request of this conversation has
         request = {"id": identity, "method": "tools/list", "params": params}
-        answer = talk.request(completed(request, revision), patience)
+        answer = server.request(completed(request, revision), patience)
         result = (answer or {}).get("result")
         if not isinstance(result, dict) or not isinstance(result.get("tools"), list):
             return entries, "tools/list was not answered with a list of tools"

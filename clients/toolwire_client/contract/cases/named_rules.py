@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.lint.audit import audit
 from toolwire_schemas.wire import codec
 
-from .conversation import Said, answers, is_answer, messages, text_of
+from .conversation import Sent, answers, is_answer, messages, text_of
 from .server_schema import faults_in
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _progress(events: Sequence[Event]) -> Iterator[tuple[int, Any, Any]]:
 
 
 def _said(events: Sequence[Event]) -> bytes:
-    return b"".join(event.data for event in events if isinstance(event, Said))
+    return b"".join(event.data for event in events if isinstance(event, Sent))
 
 
 def _logging_declared(events: Sequence[Event], _: list[list[Any]]) -> str | None:
@@ -120,7 +120,7 @@ def _fits_output_schema(events: Sequence[Event], lists: list[list[Any]]) -> str 
 
 def _calls(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
     for event in events:
-        if isinstance(event, Said) and b"tools/call" in event.data:
+        if isinstance(event, Sent) and b"tools/call" in event.data:
             try:
                 message = codec.decode(event.data[event.data.index(b"{") :])
             except (codec.DecodingError, ValueError):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire import codec
 
-from .conversation import Ended, Heard
+from .conversation import Ended, Received
 from .expectations import Scene, Unmet, judge
 from .handshake import completed, probe, walk
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from .conversation import Event
-    from .server_process import Talk
+    from .server_process import ServerUnderTest
 
 _VALUE = re.compile(r"\$\{([\w.]+)\}")
 _MORE_SECONDS = 0.05
@@ -34,18 +34,18 @@ class Player:
 
     def __init__(
         self,
-        talk: Talk,
+        server: ServerUnderTest,
         revision: str,
         values: Mapping[str, Any],
         timeout_seconds: float,
         start_seconds: float = 0.0,
     ) -> None:
-        self._talk = talk
+        self._server = server
         self._revision = revision
         self._values = values
         self._timeout = timeout_seconds
         self._start_seconds = start_seconds
-        self._start = len(talk.conversation.events)
+        self._start = len(server.conversation.events)
         self._lists: dict[str, list[Any]] = {}
         self._probes: set[str] = set()
         self._settled = False
@@ -76,15 +76,15 @@ class Player:
         match step:
             case {"send": message}:
                 whole = completed(filled(message, self._values), self._revision)
-                self._talk.send(codec.encode(whole))
+                self._server.send(codec.encode(whole))
             case {"raw": text}:
-                self._talk.send(data_of(text, self._values))
+                self._server.send(data_of(text, self._values))
             case {"bytes": text}:
-                self._talk.write(data_of(text, self._values))
+                self._server.write(data_of(text, self._values))
             case {"close": "stdin"}:
-                self._talk.finish_input()
+                self._server.finish_input()
             case {"signal": name}:
-                self._talk.signal(name)
+                self._server.signal(name)
             case _:
                 return False
         self._settled = False
@@ -102,19 +102,19 @@ class Player:
         return None
 
     def _list(self, label: str) -> Unmet | None:
-        entries, problem = walk(self._talk, self._revision, self._patience(), f"list-{label}")
+        entries, problem = walk(self._server, self._revision, self._patience(), f"list-{label}")
         self._lists[label] = entries
         return Unmet("a list of tools, page by page up to the last", problem) if problem else None
 
     def _settle(self) -> Unmet | None:
         """Wait until the server has nothing more to say. If requests are answered in order, one would be enough."""
         for name in ("settle", "settle-again"):
-            identity = f"{name}-{len(self._talk.conversation.events)}"
+            identity = f"{name}-{len(self._server.conversation.events)}"
             self._probes.add(identity)
             request = probe(identity, self._revision)
-            if self._talk.request(request, self._patience()) is None:
+            if self._server.request(request, self._patience()) is None:
                 return Unmet(f"an answer to {request['method']} afterwards: the server goes on", self._silence())
-        self._talk.wait(lambda: False, _MORE_SECONDS)
+        self._server.wait(lambda: False, _MORE_SECONDS)
         self._settled = True
         return None
 
@@ -122,11 +122,11 @@ class Player:
         return self._timeout + self._starting()
 
     def _starting(self) -> float:
-        has_started = any(isinstance(event, Heard) for event in self._talk.conversation.events)
+        has_started = any(isinstance(event, Received) for event in self._server.conversation.events)
         return 0.0 if has_started else self._start_seconds
 
     def _silence(self) -> str:
-        conversation = self._talk.conversation
+        conversation = self._server.conversation
         if conversation.flooded:
             return conversation.flooded
         if conversation.ended is not None:
@@ -135,7 +135,7 @@ class Player:
 
     def _exit(self, within_seconds: float, status: Sequence[int] = ()) -> Unmet | None:
         patience = max(within_seconds, self._start_seconds)  # what is slow to start may be slow to end
-        came = self._talk.exit_status(patience + self._starting())
+        came = self._server.exit_status(patience + self._starting())
         if came is None:
             return Unmet(f"the process ends within {patience:g} s", "it is still running")
         if status and came not in status:
@@ -143,7 +143,7 @@ class Player:
         return None
 
     def _orphans(self) -> Unmet | None:
-        left = self._talk.left_behind()
+        left = self._server.left_behind()
         return Unmet("no process is left of what the server started", ", ".join(left)) if left else None
 
     def _expect(self, step: dict[str, Any]) -> Unmet | None:
@@ -154,18 +154,18 @@ class Player:
             unmet = judge(step, self.scene())
             return unmet is None or not unmet.may_come or self._settled
 
-        self._talk.wait(is_decided, self._patience())
+        self._server.wait(is_decided, self._patience())
         if unmet is not None and unmet.may_come and not self._settled:
             return Unmet(unmet.expected, f"{unmet.came}: {self._silence()}")
         return unmet
 
     def scene(self) -> Scene:
         """What has happened since the first step, but for the answers to probes, which no case is about."""
-        events = self._talk.conversation.events[self._start :]
+        events = self._server.conversation.events[self._start :]
         return Scene([event for event in events if not self._is_of_probe(event)], self._lists)
 
     def _is_of_probe(self, event: Event) -> bool:
-        identity = event.value.get("id") if isinstance(event, Heard) and isinstance(event.value, dict) else None
+        identity = event.value.get("id") if isinstance(event, Received) and isinstance(event.value, dict) else None
         return isinstance(identity, str) and identity in self._probes
 
 

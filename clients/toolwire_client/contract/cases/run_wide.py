@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..report import Verdict, is_bad
-from .conversation import Event, Heard, Noise
+from .conversation import Event, Noise, Received
 from .expectations import Scene, Unmet, judge
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _without(events: Sequence[Event], parts: Sequence[Part]) -> Sequence[Event]:
     if not parts:
         return events
     gone = {place for part in parts for place in range(part.start, part.end)}
-    return [event for place, event in enumerate(events) if place not in gone or not isinstance(event, Heard | Noise)]
+    return [event for place, event in enumerate(events) if place not in gone or not isinstance(event, Received | Noise)]
 
 
 def _shortest(step: dict[str, Any], scene: Scene) -> Sequence[Event]:

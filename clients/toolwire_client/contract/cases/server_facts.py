@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire.codes import LATEST_LEGACY, LEGACY_VERSIONS, META_SERVER_INFO, MODERN_VERSIONS
 
-from ..sdks import Sdk, identified
-from .conversation import answers
+from . import sample_arguments as arguments
+from .conversation import answers, messages
 from .expectations import shown
-from .handshake import completed, initialize, is_modern, trouble
-from .probe_calls import try_out
+from .handshake import completed, initialize, is_modern, open_session, trouble, walk
+from .sdks import Sdk, identified
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from toolwire_schemas.cases import Framing
 
     from .conversation import Event
-    from .server_process import Talk
+    from .server_process import ServerUnderTest
 
-    Start = Callable[[Framing], Talk]
+    Start = Callable[[Framing], ServerUnderTest]
+    _Tool = tuple[str, dict[str, Any], dict[str, Any]]
+    """Its name, its input schema and some arguments that it takes."""
 
 _MODERN = MODERN_VERSIONS[-1]
 _OPENINGS = {
@@ -33,6 +35,13 @@ _SILENCE = "it answers neither initialize nor server/discover in {:g} s (--start
 
 _LEAST_SECONDS = 3.0
 """How long to wait for the first answer at least, once it is known how long a server takes for that."""
+
+_MAX_TRIED = 24
+_TRY_SECONDS = 3.0
+_SLOW_SECONDS = 0.25
+"""From here on a call takes long enough for something to happen meanwhile."""
+
+_NEEDS = ("call", "slow", "progress", "wrong", "missing", "extra")
 
 
 class UnknownTool(ValueError):
@@ -92,22 +101,22 @@ def find_out(start: Start, settings: Settings) -> Facts:
     sdk: Sdk | None = None
     for era in settings.eras:
         began = time.monotonic()
-        with start(first) as talk:
-            opening = _opening(talk, era, patience)
+        with start(first) as server:
+            opening = _opening(server, era, patience)
             if opening is None and not problem:
-                problem, events = trouble(talk) or _misanswer(talk, era), list(talk.conversation.events)
-                last_words = talk.last_words()
+                problem, events = trouble(server) or _misanswer(server, era), list(server.conversation.events)
+                last_words = server.last_words()
             if opening is not None:
                 revisions[era] = _revision(opening, era)
                 openings[era] = opening
                 patience = max(_LEAST_SECONDS, 3 * (time.monotonic() - began))
-                sdk = sdk or identified(talk, revisions[era])
+                sdk = sdk or identified(server, revisions[era])
     if not revisions:
         return Facts({}, [], [], {}, {}, trouble=problem or _SILENCE.format(patience) + last_words, events=events)
     newest = revisions.get("modern") or revisions["legacy"]
     framings = [first, *(other for other in settings.framings[1:] if _speaks(start, other, newest, patience))]
-    with start(first) as talk:  # it does answer, so it may take its time
-        tools, tried = try_out(talk, newest, settings, settings.start_seconds)
+    with start(first) as server:  # it does answer, so it may take its time
+        tools, tried = try_out(server, newest, settings, settings.start_seconds)
     _need_tools(settings.calls, tools)
     if not tools and any(_of_tools(opening) is not None for opening in openings.values()):
         tried["tools"] = tools  # it says that it has some: that it does not list them is for cases to tell
@@ -127,9 +136,9 @@ def _need_tools(names: Iterable[str], tools: Sequence[Any]) -> None:
             raise UnknownTool(name, known)
 
 
-def _opening(talk: Talk, era: str, patience: float) -> dict[str, Any] | None:
+def _opening(server: ServerUnderTest, era: str, patience: float) -> dict[str, Any] | None:
     """How the server introduces itself in this *era*, `None` if it does not speak it."""
-    answer = talk.request(_OPENINGS[era], patience)
+    answer = server.request(_OPENINGS[era], patience)
     result = None if answer is None else answer.get("result")
     if not isinstance(result, dict):
         return None
@@ -139,10 +148,10 @@ def _opening(talk: Talk, era: str, patience: float) -> dict[str, Any] | None:
     return result
 
 
-def _misanswer(talk: Talk, era: str) -> str:
+def _misanswer(server: ServerUnderTest, era: str) -> str:
     """What the server said instead of introducing itself in this *era*, empty if nothing."""
     method, identity = _OPENINGS[era]["method"], _OPENINGS[era]["id"]
-    found = [*answers(talk.conversation.events, identity), *answers(talk.conversation.events, None)]
+    found = [*answers(server.conversation.events, identity), *answers(server.conversation.events, None)]
     return f"it answers {method} with {shown(found[0])}" if found else ""
 
 
@@ -165,11 +174,109 @@ def _of_tools(opening: dict[str, Any]) -> Any:
 
 
 def _speaks(start: Start, framing: Framing, revision: str, patience: float) -> bool:
-    with start(framing) as talk:
-        return _opening(talk, "modern" if is_modern(revision) else "legacy", patience) is not None
+    with start(framing) as server:
+        return _opening(server, "modern" if is_modern(revision) else "legacy", patience) is not None
 
 
 def _name(opening: dict[str, Any]) -> str:
     about = opening.get("_meta")
     told = opening.get("serverInfo") or (about.get(META_SERVER_INFO) if isinstance(about, dict) else None)
     return f"{told.get('name')} {told.get('version', '')}".strip() if isinstance(told, dict) else ""
+
+
+def try_out(
+    server: ServerUnderTest, revision: str, settings: Settings, patience: float
+) -> tuple[list[Any], dict[str, Any]]:
+    """Return the tools, and the values that cases need; where one is missing, a sentence that says why."""
+    found: dict[str, Any] = {"tools": "it has no tools"}
+    tools = [] if open_session(server, revision, patience) else walk(server, revision, patience, "facts")[0]
+    if tools:
+        found["tools"] = tools
+    allowed = _allowed(tools, settings)
+    callable_ = list(_with_arguments(allowed, settings))
+    if not callable_:
+        return tools, found | dict.fromkeys(_NEEDS, _nothing_to_call([tool["name"] for tool in allowed]))
+    found |= {
+        "call": "no call that was tried succeeds; name arguments that do with --call",
+        "slow": f"no call that was tried takes {_SLOW_SECONDS:g} s",
+        "progress": "no call that was tried reports progress",
+        "wrong": "no tool that may be called has parameters with types",
+        "missing": "no tool that may be called has required parameters",
+        "extra": "no tool that may be called refuses unknown arguments (additionalProperties)",
+    }
+    found |= _bad_arguments(callable_)
+    found |= _calls(server, revision, callable_)
+    return tools, found
+
+
+def may_be_called(tool: dict[str, Any], settings: Settings) -> bool:
+    """Whether a check may call this *tool*, an entry with a name: it only reads, or somebody said so."""
+    hints = tool.get("annotations")
+    only_reads = isinstance(hints, dict) and hints.get("readOnlyHint") is True
+    return only_reads or settings.any_tool or tool["name"] in settings.calls
+
+
+def _allowed(tools: Sequence[Any], settings: Settings) -> list[dict[str, Any]]:
+    """The tools that may be called, the named ones first."""
+    whole = [tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
+    allowed = [tool for tool in whole if may_be_called(tool, settings)]
+    return sorted(allowed, key=lambda tool: tool["name"] not in settings.calls)
+
+
+def _with_arguments(tools: Sequence[dict[str, Any]], settings: Settings) -> Iterator[_Tool]:
+    for tool in tools:
+        name, schema = tool["name"], tool.get("inputSchema")
+        given = settings.calls.get(name)
+        if given is None:
+            given = arguments.plain(schema)
+        if given is not None and isinstance(schema, dict):
+            yield name, schema, given
+
+
+def _nothing_to_call(names: Sequence[str]) -> str:
+    if not names:
+        return "no tool says that it is read-only (annotations.readOnlyHint), and none was named with --call"
+    return f"no arguments were found that {' or '.join(names[:3])} would take; name some with --call"
+
+
+def _bad_arguments(tools: list[_Tool]) -> dict[str, Any]:
+    makers: dict[str, Callable[[Any], dict[str, Any] | None]] = {
+        "wrong": lambda schema: next(arguments.of_wrong_type(schema), None),
+        "missing": arguments.incomplete,
+        "extra": arguments.with_more,
+    }
+    found: dict[str, Any] = {}
+    for need, make in makers.items():
+        for name, schema, _ in tools:
+            if (made := make(schema)) is not None:
+                found[need] = {"name": name, "arguments": made}
+                break
+    return found
+
+
+def _calls(server: ServerUnderTest, revision: str, tools: list[_Tool]) -> dict[str, dict[str, Any]]:
+    """Call each once, and see what it takes and whether it tells how far it is."""
+    found: dict[str, dict[str, Any]] = {}
+    for number, (name, _, given) in enumerate(tools[:_MAX_TRIED]):
+        call, token = {"name": name, "arguments": given}, f"facts-try-{number}"
+        request = {"id": token, "method": "tools/call", "params": {**call, "_meta": {"progressToken": token}}}
+        began = time.monotonic()
+        answer = server.request(completed(request, revision), _TRY_SECONDS)
+        took = time.monotonic() - began
+        result = (answer or {}).get("result")
+        if answer is not None and not isinstance(result, dict):
+            continue
+        if answer is not None and took >= _SLOW_SECONDS:
+            found.setdefault("slow", call)
+        if isinstance(result, dict) and not result.get("isError"):
+            found.setdefault("call", call)
+        if answer is not None and _told_progress(server, token):
+            found.setdefault("progress", call)
+        if server.conversation.ended or {"slow", "call", "progress"} <= set(found):
+            break
+    return found
+
+
+def _told_progress(server: ServerUnderTest, token: str) -> bool:
+    told = (message.get("params") for message in messages(server.conversation.events) if "method" in message)
+    return any(isinstance(params, dict) and params.get("progressToken") == token for params in told)

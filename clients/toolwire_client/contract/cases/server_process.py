@@ -34,7 +34,7 @@ _LOOK_SECONDS = 0.02
 _PATIENCE_SECONDS = 0.5
 
 
-class Talk:
+class ServerUnderTest:
     """Starts *command* and talks to it. Whatever waits gives up when the server ends or floods its output.
 
     Raises:
@@ -57,7 +57,7 @@ class Talk:
         self._process.start(self._hear, self._end)
         self._settled = 0
 
-    def __enter__(self) -> Talk:
+    def __enter__(self) -> ServerUnderTest:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,19 +1,20 @@
-"""What is said of a case that was played, or could not be."""
+"""The verdict on a case that was played, or could not be, with the exchange that led to it."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_schemas.cases import cases
 
 from ..report import SEVERITIES, Verdict, is_bad
-from . import exchange
+from .conversation import Acted, Ended, Noise, Received, Sent
 from .expectations import Unmet
 from .plan import Play
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from ..report import Outcome
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from .handshake import Obstacle
 
 _FIRST = "lifecycle/answers"
+_MAX_LINES = 40
+_MAX_LETTERS = 2000
 
 
 def not_opened(play: Play, obstacle: Obstacle, events: Sequence[Event]) -> Verdict:
@@ -40,7 +43,7 @@ def judged(play: Play, unmet: Unmet | None, events: Sequence[Event], seconds: fl
         "fail" if severity == "must" else "warn",
         expected=unmet.expected,
         came=unmet.came,
-        exchange=exchange.lines(events),
+        exchange=exchange_lines(events),
         seconds=seconds,
     )
     return msgspec.structs.replace(verdict, severity=severity)
@@ -80,3 +83,38 @@ def verdict_of(play: Play, outcome: Outcome, **about: Any) -> Verdict:
         framing=play.framing or "",
         **about,
     )
+
+
+def exchange_lines(events: Sequence[Event], *, is_whole: bool = False) -> list[str]:
+    """Return *events* as lines: `-> ` before what was sent, `<- ` before what came, `-- ` before what happened.
+
+    The middle of a long exchange is left out, unless it has to be *is_whole*.
+    """
+    found = [line for event in events for line in _event_lines(event)]
+    if is_whole or len(found) <= _MAX_LINES:
+        return found
+    half = _MAX_LINES // 2
+    return [*found[:half], f"-- {len(found) - 2 * half} lines are left out here", *found[-half:]]
+
+
+def _event_lines(event: Event) -> Iterator[str]:
+    match event:
+        case Sent(data=data, size=size):
+            yield f"-> {_text(data, size)}"
+        case Received(data=data):
+            yield f"<- {_text(data, len(data))}"
+        case Noise(data=data, why=why):
+            yield f"<- {_text(data, len(data))}   (noise on stdout: {why})"
+        case Acted(what=what):
+            yield f"-- {what}"
+        case Ended(how=how, stderr=stderr):
+            yield f"-- it {how}"
+            for line in stderr.splitlines()[-5:]:
+                yield f"-- stderr: {line[:_MAX_LETTERS]}"
+
+
+def _text(data: bytes, size: int) -> str:
+    """*data* as it can be put into `printf '%b'` or a JSON file: what cannot be printed, as escapes of JSON."""
+    text = data.rstrip(b"\n").decode(errors="backslashreplace")
+    text = "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text)
+    return text if len(text) <= _MAX_LETTERS else f"{text[:_MAX_LETTERS]}… ({size:,} bytes)"

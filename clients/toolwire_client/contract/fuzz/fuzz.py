@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from toolwire_schemas.wire import codec
 
-from ..cases import exchange
-from ..cases.probe_calls import may_be_called
-from ..cases.server_facts import Settings
+from ..cases.server_facts import Settings, may_be_called
+from ..cases.verdicts import exchange_lines
 from ..report import Verdict
 from .judge import Judge, Judgement
-from .server import Peer, Unstartable
+from .server import FuzzedServer, Unstartable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +89,7 @@ def fuzz(
         return
     revision = facts.revisions.get("modern") or facts.revisions["legacy"]
     framing = facts.framings[0]
-    with Peer(lambda: start(framing), revision, timeout_seconds, settings.start_seconds, on_closed) as peer:
+    with FuzzedServer(lambda: start(framing), revision, timeout_seconds, settings.start_seconds, on_closed) as peer:
         for tool in facts.tools:
             for kind in _BEHAVIOURS:
                 began = time.monotonic()
@@ -119,7 +118,7 @@ def _reason_against(tool: Any, settings: Settings) -> str:
     return "" if may_be_called(tool, settings) else "it does not say that it is read-only (annotations.readOnlyHint)"
 
 
-def _verdict(tool: Any, kind: Kind, peer: Peer, fuzzing: Fuzzing, reason: str) -> Verdict:
+def _verdict(tool: Any, kind: Kind, peer: FuzzedServer, fuzzing: Fuzzing, reason: str) -> Verdict:
     name = str(tool.get("name")) if isinstance(tool, dict) else "?"
     blank = Verdict(
         case=f"fuzz/{kind}/{name}",
@@ -152,7 +151,7 @@ def _reported(blank: Verdict, again: Judgement | None, search: _Search, fuzzing:
     found = again or search.worst
     assert found is not None
     assert found.unmet is not None
-    shown = [*exchange.lines(found.events), f"-- found with --seed {fuzzing.seed}"]
+    shown = [*exchange_lines(found.events), f"-- found with --seed {fuzzing.seed}"]
     note = "" if again else "; not so when the same was sent to a fresh process alone"
     severity = found.unmet.severity or blank.severity
     return msgspec.structs.replace(
@@ -190,7 +189,7 @@ class _Failed(Exception):
 class _Search:
     """Looks for arguments that fail, and for the smallest that do: for such as do harm, or else for the gravest."""
 
-    def __init__(self, judge: Judge, kind: Kind, peer: Peer) -> None:
+    def __init__(self, judge: Judge, kind: Kind, peer: FuzzedServer) -> None:
         self._judge = judge
         self._kind: Kind = kind
         self._peer = peer

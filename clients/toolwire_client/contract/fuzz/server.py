@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..cases.conversation import Conversation, Event
-    from ..cases.server_process import Talk
+    from ..cases.server_process import ServerUnderTest
 
     OnClosed = Callable[[Conversation, str], None]
 
@@ -24,12 +24,12 @@ class Unstartable(Exception):
     """The server could not be started, or does not speak, though it did before."""
 
 
-class Peer:
+class FuzzedServer:
     """A server for as many calls as are wanted, each after the other has been answered."""
 
     def __init__(
         self,
-        start: Callable[[], Talk],
+        start: Callable[[], ServerUnderTest],
         revision: str,
         timeout_seconds: float,
         start_seconds: float,
@@ -40,10 +40,10 @@ class Peer:
         self._revision = revision
         self._timeout = timeout_seconds
         self._start_seconds = start_seconds
-        self._talk: Talk | None = None
+        self._server: ServerUnderTest | None = None
         self._calls = 0
 
-    def __enter__(self) -> Peer:
+    def __enter__(self) -> FuzzedServer:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -55,43 +55,43 @@ class Peer:
         Raises:
             Unstartable: if it had to be started, and could not be.
         """
-        talk = self._talk = self._talk or self._opened()
+        server = self._server = self._server or self._opened()
         self._calls += 1
         call, alive = f"fuzz-{self._calls}", f"fuzz-{self._calls}-alive"
-        begin = len(talk.conversation.events)
+        begin = len(server.conversation.events)
         request = {"id": call, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
         is_well = (
-            talk.request(completed(request, self._revision), self._timeout) is not None
-            and talk.request(probe(alive, self._revision), self._timeout) is not None
+            server.request(completed(request, self._revision), self._timeout) is not None
+            and server.request(probe(alive, self._revision), self._timeout) is not None
         )
-        trouble = "" if is_well else talk.conversation.flooded or f"nothing came in {self._timeout:g} s"
-        asked = Asked(call, alive, talk.conversation.events[begin:], trouble)
-        if trouble or talk.conversation.ended or len(talk.conversation.events) > _MANY_EVENTS:
-            self._last = list(talk.conversation.events)
+        trouble = "" if is_well else server.conversation.flooded or f"nothing came in {self._timeout:g} s"
+        asked = Asked(call, alive, server.conversation.events[begin:], trouble)
+        if trouble or server.conversation.ended or len(server.conversation.events) > _MANY_EVENTS:
+            self._last = list(server.conversation.events)
             self._close()
         return asked
 
     def everything(self) -> Sequence[Event]:
         """Return all that was said to and by the process that answered last, from its start."""
-        return self._last if self._talk is None else list(self._talk.conversation.events)
+        return self._last if self._server is None else list(self._server.conversation.events)
 
     def restart(self) -> None:
         """Have the next call answered by a fresh process."""
         self._close()
 
-    def _opened(self) -> Talk:
+    def _opened(self) -> ServerUnderTest:
         try:
-            talk = self._start()
+            server = self._start()
         except NotStarted as error:
             raise Unstartable(str(error)) from None
-        if obstacle := open_session(talk, self._revision, self._start_seconds):
-            talk.close(0)
+        if obstacle := open_session(server, self._revision, self._start_seconds):
+            server.close(0)
             raise Unstartable(obstacle.why)
-        return talk
+        return server
 
     def _close(self) -> None:
-        if self._talk is not None:
-            talk, self._talk = self._talk, None
-            talk.close(0)
+        if self._server is not None:
+            server, self._server = self._server, None
+            server.close(0)
             if self._on_closed is not None:
-                self._on_closed(talk.conversation, self._revision)
+                self._on_closed(server.conversation, self._revision)

@@ -25,7 +25,7 @@ from . import Command
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from toolwire_client.waiting.deadline import Limit
+    from toolwire_client.waiting.deadline import Deadline
 
     from ..options import Words
 
@@ -112,7 +112,7 @@ def _kind_of_path(path: str) -> Kind:
     return "command" if is_program else "saved"
 
 
-def _entries(source: Source, limit: Limit) -> list[Any]:
+def _entries(source: Source, limit: Deadline) -> list[Any]:
     if source.kind == "saved":
         return _saved(source.name)
     try:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from toolwire_client.contract.cases.sdks import Sdk, folded, sdks
 from toolwire_client.contract.report import Verdict
-from toolwire_client.contract.sdks import Sdk, folded, sdks
 from toolwire_schemas.cases import cases
 
-BASELINES = Path(__file__).parents[1] / "interop" / "baselines"
+BASELINES = Path(__file__).parents[2] / "interop" / "baselines"
 
 # Servers of each SDK that were checked as they are, with all that they do not do.
 MADE_WITH = {

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .cases.expectations import fits
-from .cases.handshake import INITIALIZED, completed, is_modern
-from .report import is_bad
+from ..report import is_bad
+from .expectations import fits
+from .handshake import INITIALIZED, completed, is_modern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .cases.server_process import Talk
-    from .report import Verdict
+    from ..report import Verdict
+    from .server_process import ServerUnderTest
 
 _ASKED: dict[str, dict[str, Any]] = {
     "unknown": {"id": "sdk-unknown", "method": "toolwire/no-such-method"},
@@ -54,13 +54,13 @@ def sdks() -> tuple[Sdk, ...]:
     return tuple(msgspec.json.decode(files(__package__).joinpath("sdks.json").read_bytes(), type=list[Sdk]))
 
 
-def identified(talk: Talk, revision: str) -> Sdk | None:
+def identified(server: ServerUnderTest, revision: str) -> Sdk | None:
     """Return the SDK of the server, which has just introduced itself in this *revision*; `None` if it is not known."""
     if not is_modern(revision):
-        talk.send(INITIALIZED)
+        server.send(INITIALIZED)
     answers: dict[str, Any] = {}
     for sign, request in _ASKED.items():
-        answer = talk.request(completed(request, revision), _ANSWER_SECONDS)
+        answer = server.request(completed(request, revision), _ANSWER_SECONDS)
         if answer is None:
             return None
         answers[sign] = answer

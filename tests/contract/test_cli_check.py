@@ -58,6 +58,25 @@ def test_a_server_that_does_not_answer_is_told_in_three_lines_with_the_option_fo
     assert "--start-timeout SECONDS" in out
 
 
+LOSES_PINGS = """
+import json, sys
+about = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "a", "version": "1"}}
+results = {"initialize": about, "tools/list": {"tools": []}}
+for line in sys.stdin:
+    message = json.loads(line)
+    if isinstance(message, dict) and message.get("method") in results:
+        result = results[message["method"]]
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+def test_a_request_without_a_response_fails_its_case_in_time(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["check", "--only", "ids/zero", "--framing", "lines", "--timeout", "0.3"]
+    status, out, _ = said(capsys, *words, "--", sys.executable, "-c", LOSES_PINGS)
+    assert status == 1
+    assert "nothing in 0.3 s" in out
+
+
 def test_what_cannot_be_started_is_an_error_of_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = said(capsys, *ONE, "--", "there-is-no-such-program")
     assert (status, out) == (2, "")

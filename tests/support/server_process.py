@@ -159,6 +159,10 @@ class Process:
         self._pump.join(PATIENCE_SECONDS)
         return b"".join(self._stderr).decode()
 
+    def stderr_so_far(self) -> str:
+        """Return what has been read of stderr while the process runs."""
+        return b"".join(self._stderr).decode()
+
     def _read_stderr(self) -> None:
         assert self.popen.stderr is not None
         for line in self.popen.stderr:

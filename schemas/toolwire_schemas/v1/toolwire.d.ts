@@ -12,7 +12,7 @@ export type SchemaOfObject = JSONSchema & {
  */
 export type JSONSchema = JSONSchemaKeywords | boolean | JSONSchemaOfAnotherDialect
 /**
- * What a request is known by until it is answered: text, or a whole number of any size. Whoever asks chooses it, never that of another request under way; the answer carries it as it was sent. (JSON-RPC also knows null and fractions, and advises against both. MCP and Toolwire refuse them with -32600.)
+ * Identifies a request until its response: text, or an integer of up to 4,300 digits. The sender chooses it, different from the ids of its other pending requests; the response has the same id, unchanged. (JSON-RPC also knows null and fractions, and advises against both. MCP and Toolwire refuse them with -32600.)
  */
 export type JSONRPCId = string | number
 /**

@@ -149,6 +149,17 @@ def test_a_connected_host_is_told_of_a_stuck_interpreter_and_can_wait(tmp_path: 
         assert "runs again" in said
 
 
+def test_a_server_suspended_during_a_call_is_reported_as_stuck(tmp_path: Path) -> None:
+    """A limit that the docs name: from outside, a stopped server looks like one whose interpreter is held."""
+    with served(tmp_path, TOOLS) as process:
+        hold(process, "wait", tmp_path / "waits")
+        process.popen.send_signal(signal.SIGSTOP)
+        wait_until(lambda: "no Python code has run for 5 s" in process.stderr_so_far())
+
+        process.popen.send_signal(signal.SIGCONT)
+        assert process.ask(call("add", {"a": 1, "b": 2}))["result"]["structuredContent"] == {"result": 3}
+
+
 def test_another_signal_does_not_end_a_server_that_is_busy(tmp_path: Path) -> None:
     note = tmp_path / "handled"
     with served(tmp_path, TOOLS, "--grace", "0.05", env={**filtered_environment(), "SLOW": str(note)}) as process:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from contextlib import suppress
 from itertools import accumulate
@@ -123,6 +124,18 @@ def test_what_has_left_the_group_and_its_parent_ends_with_the_command(tmp_path: 
     anyio.run(run_it)
 
     wait_until(lambda: is_gone(pid))
+
+
+@needs_proc
+def test_what_has_left_the_group_with_a_cleared_environment_survives(tmp_path: Path) -> None:
+    """A limit that the docs name: nothing leads from the command to such a process."""
+    pid = tmp_path / "pid"
+    daemon = f"(setsid env -i /bin/sh -c 'echo $$ > {pid}.new; mv {pid}.new {pid}; exec sleep 1000' 3>&- &)"
+    try:
+        ran("sh", "-c", f"{daemon} >&- 2>&-; while ! [ -e {pid} ]; do sleep 0.01; done")
+        assert is_running(pid)
+    finally:
+        os.kill(int(pid.read_text()), signal.SIGKILL)
 
 
 @needs_proc

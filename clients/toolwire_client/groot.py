@@ -1,8 +1,8 @@
-"""Groot's shapes: `State`, its protocols, and `ReAct`, which is used as in Groot and is right where that went wrong.
+"""Groot's classes: `State`, its protocols, and `ReAct`, which is used as in Groot.
 
-What differs: the model is told of its tools, from what the environment says of them; what it writes wrongly is told to
-it instead of ending the run; results are JSON where they are no text, in a role that every provider takes; and nothing
-is printed unless you want it. For approvals, budgets and transcripts see `Agent`.
+It differs in this: the environment's description of its actions goes to the model; malformed replies are reported to
+the model instead of ending the run; results that are not text are JSON, in a role that every provider accepts; and
+nothing is printed by default. `Agent` adds approvals, budgets and transcripts.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 _OF_TOOLS = ("BaseAction", "CodeExecutor", "Env", "PythonInterpreter", "WebSearch", "tool_api")
-"""Groot's names that belong to the tools. Nothing here uses them; they can be imported from here with the others."""
+"""Groot's names that belong to the tools, importable from here too."""
 
 
 def __getattr__(name: str) -> Any:
@@ -68,22 +68,22 @@ def __getattr__(name: str) -> Any:
 
 
 NOT_FINISHED = "Not finished"
-"""What `run` returns if the model still acts in its last turn."""
+"""The result of `run` if the model still acts in its last turn."""
 
 
 class State:
-    """What was said so far, as chat models take it."""
+    """The messages so far, in the format of chat models."""
 
     def __init__(self, history: list[Message] | None = None) -> None:
         self.history: list[Message] = history if history is not None else []
 
     def add(self, role: str, content: Any) -> None:
-        """Add a message; `content` that is no text is written as JSON."""
+        """Add a message; *content* that is not text is written as JSON."""
         self.history.append({"role": role, "content": _text(content)})
 
 
 class Finished(msgspec.Struct, frozen=True, kw_only=True):
-    """What the last run came to: what it returned, after how many replies, and whether that is the model's answer."""
+    """The outcome of the last run: its text, the number of replies, and whether the text is the model's answer."""
 
     text: str
     turns: int
@@ -91,20 +91,18 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NoProtocolReply(Exception):
-    """The model's replies were malformed too often in a row. The text is what it was told last."""
+    """The model sent too many malformed replies in a row. The text is the last error it received."""
 
 
 class ReAct:
-    """Answers questions: the model *llm* acts in the environment *env*, which *protocol* finds in its replies.
+    """Answers questions: the model *llm* acts in *env*, and *protocol* parses its replies.
 
-    *llm* is whatever `as_model` takes. *env* is called as `env(name=..., parameters=...)`, and may tell its actions by
-    `describe_actions()`, as tools, or by `get_actions_info()`, as Groot does. *protocol* has `parse(text)`; one
-    that also has a `system_prompt`, as Groot's two have here, tells the model of the actions, unless *system* is given.
-    *on_message* hears the replies ("Assistant") and what the environment says ("Environment"): see `print_message`.
-    *roles* says what the model calls the roles. A block of code goes to the only action that runs code, unless the
-    protocol's `code_tool` names one.
-
-    Without *protocol*, it is Doubao's. A reply that is malformed *max_errors* times in a row is asked for again.
+    *llm* is anything that `as_model` takes. *env* is called as `env(name=..., parameters=...)`; its actions come from
+    `describe_actions()`, or Groot's `get_actions_info()`. *protocol*, by default Doubao's, has `parse(text)`; if it
+    also has a `system_prompt`, as Groot's two have here, that describes the actions to the model, unless *system* is
+    given. *on_message* receives replies ("Assistant") and results ("Environment"): see `print_message`. *roles* maps
+    roles to the model's names for them. Code blocks go to the only action that runs code, unless the protocol's
+    `code_tool` names one. A malformed reply is requested again, at most *max_errors* times in a row.
     """
 
     def __init__(
@@ -130,7 +128,7 @@ class ReAct:
         self.name = name
         self.description = description
         self.finished: Finished | None = None
-        """What the last run came to."""
+        """The outcome of the last run."""
         self._model = as_model(llm)
         self._system = system
         self._roles = {"tool": "user", **(roles or {})}
@@ -139,11 +137,11 @@ class ReAct:
         self._language = getattr(self.protocol, "language", None) or language()
 
     def run(self, inputs: str | None = None) -> str:
-        """Answer a question, and return what the model says in the end; without one, go on with what was said before.
+        """Answer a question and return the model's final text; without *inputs*, continue the conversation.
 
         Raises:
             ModelError: if the model gives no reply.
-            NoProtocolReply: if its replies are malformed too often.
+            NoProtocolReply: if too many replies are malformed.
         """
         self.finished = None
         if inputs is not None:
@@ -153,26 +151,26 @@ class ReAct:
             return self._run(lambda: portal.call(model.reply, self._messages()))
 
     def as_tool(self, name: str | None = None, description: str | None = None) -> Any:
-        """Return this agent as a tool of others, a function of one question, each of which begins with a new state."""
+        """Return this agent as a function of one question, which starts a new state for each call."""
 
         def ask(question: str) -> str:
-            return self._anew().run(question)
+            settings: dict[str, Any] = {"system": self._system, "roles": self._roles, "max_errors": self._max_errors}
+            fresh = ReAct(self.llm, self.env, self.protocol, self.max_turn, on_message=self._on_message, **settings)
+            return fresh.run(question)
 
         ask.__name__ = name or self.name
         ask.__doc__ = f"{description or self.description}\n\nArgs:\n    question: What is to be found out or done."
         return ask
 
-    # --- how ---
-
-    def _run(self, reply: Callable[[], ModelReply]) -> str:
+    def _run(self, ask: Callable[[], ModelReply]) -> str:
         errors = 0
         for turn in range(1, self.max_turn + 1):
-            said = reply()
-            self._tell("Assistant", said.text)
-            self.state.add(role="assistant", content=said.text)
+            reply = ask()
+            self._report("Assistant", reply.text)
+            self.state.add(role="assistant", content=reply.text)
             try:
-                message, action = self._parsed(said)
-            except ValueError as error:  # `Unreadable`, and what a protocol of one's own raises
+                message, action = self._parsed(reply)
+            except ValueError as error:  # `Unreadable`, or from a custom protocol
                 errors += 1
                 if errors > self._max_errors:
                     raise NoProtocolReply(str(error)) from None
@@ -184,33 +182,33 @@ class ReAct:
             self._answer("tool", self._done(action))
         return self._finish(NOT_FINISHED, self.max_turn, is_answer=False)
 
-    def _parsed(self, said: ModelReply) -> tuple[str, dict[str, Any] | None]:
+    def _parsed(self, reply: ModelReply) -> tuple[str, dict[str, Any] | None]:
         if isinstance(self.protocol, BaseProtocol):
-            return self.protocol.parse_reply(said, self._tools)
-        message, action = self.protocol.parse(said.text)
+            return self.protocol.parse_reply(reply, self._tools)
+        message, action = self.protocol.parse(reply.text)
         return message, action if action is None else directed(checked(action), self._tools)
 
     def _done(self, action: dict[str, Any]) -> Any:
         try:
             return self.env(**action)
-        except Exception as error:  # whatever an action raises is for the model to know
+        except Exception as error:  # the model receives any error of an action
             return f"Error during environment interaction: {error}"
 
     def _answer(self, role: str, content: Any) -> None:
         value, remarks = shown(content)
         self.state.add(role=role, content=self._language.together(_text(value), self._language.tell(*remarks)))
-        self._tell("Environment", self.state.history[-1]["content"])
+        self._report("Environment", self.state.history[-1]["content"])
 
     def _complaint(self, error: ValueError) -> str:
-        said = self._language.tell(error.remark) if isinstance(error, Unreadable) else str(error)
+        reply = self._language.tell(error.remark) if isinstance(error, Unreadable) else str(error)
         how = self.protocol.how_to_reply() if isinstance(self.protocol, Protocol) else ""
-        return self._language.together(said, how)
+        return self._language.together(reply, how)
 
     def _finish(self, text: str, turns: int, *, is_answer: bool) -> str:
         self.finished = Finished(text=text, turns=turns, is_answer=is_answer)
         return text
 
-    def _tell(self, who: str, text: str) -> None:
+    def _report(self, who: str, text: str) -> None:
         if self._on_message is not None:
             self._on_message(who, text)
 
@@ -229,27 +227,15 @@ class ReAct:
     def _tools(self) -> Tools:
         return Tools(_entries(self.env))
 
-    def _anew(self) -> ReAct:
-        return ReAct(
-            self.llm,
-            self.env,
-            self.protocol,
-            self.max_turn,
-            system=self._system,
-            roles=self._roles,
-            max_errors=self._max_errors,
-            on_message=self._on_message,
-        )
-
 
 def print_message(who: str, text: str) -> None:
-    """Print a message to stderr as Groot printed it: the assistant's in blue, the environment's in green."""
+    """Print a message to stderr as Groot did: the assistant's in blue, the environment's in green."""
     colour = {"Assistant": BLUE, "Environment": GREEN}.get(who, PLAIN)
     Output(sys.stderr).line(f"{colour}{who}: {printable(text)}{PLAIN}")
 
 
 def _is_mute(protocol: Protocol) -> bool:
-    """Whether no reply can have an action by this protocol, as by Groot's default tokens, which are empty."""
+    """Whether *protocol* cannot express an action, as with Groot's default tokens, which are empty."""
     return isinstance(protocol, BaseProtocol) and not protocol.special_tokens["action_start_token"]
 
 
@@ -264,7 +250,7 @@ def _entries(env: object) -> list[dict[str, Any]]:
 def _entry(info: dict[str, Any]) -> dict[str, Any]:
     try:
         return to_entry(info)
-    except Malformed:  # an environment of one's own may describe its actions as it likes
+    except Malformed:  # a custom environment may use any format
         return {**info, "inputSchema": info.get("parameters", {})}
 
 

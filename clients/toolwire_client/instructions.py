@@ -1,8 +1,7 @@
-"""A model that writes the instruction for a tool, from the tool's `tool_prompt` and `return_format`.
+"""Asks a model for the instruction of a tool, from the tool's `tool_prompt` and `return_format`.
 
-Strategy. The module that knows the tools' files writes the prompt and reads the reply. This package must not import it,
-so the caller passes it, as in `parts=toolwire_tools.steps.instructions`, or anything else with its two functions. Here
-is the exchange: ask, read, report what is wrong, ask again.
+Strategy. The module that knows the tools' files writes the prompt and parses the reply. This package must not import
+it, so the caller passes it: `parts=toolwire_tools.steps.instructions`, or an object with the same two functions.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from .session.elicitation import OnAsk
 
 MAX_ERRORS = 3
-"""How often in a row a model is told what is wrong with its instruction; as in the structured exchange."""
+"""How many invalid instructions in a row are reported to the model, as in the structured protocol."""
 
 
 class Config(Protocol):
@@ -29,25 +28,25 @@ class Config(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The tool's name."""
 
     @property
     def input_schema(self) -> dict[str, Any] | None:
-        """What its instruction is like as JSON; `None` if it is text."""
+        """The JSON Schema of its instruction; `None` if that is text."""
 
 
 class Parts(Protocol):
-    """How a model is asked for an instruction, and its answer read: the module `toolwire_tools.steps.instructions`."""
+    """Writes prompts and parses instructions: the module `toolwire_tools.steps.instructions`."""
 
     def instruction_prompt(self, config: Any, values: Mapping[str, str] | None = None) -> str:
-        """Return what to tell the model."""
+        """Return the system prompt."""
 
     def parse_instruction(self, answer: str, tool: Any, *, others: Iterable[Any] = ()) -> Any:
-        """Return the instruction. Raises `ValueError`, in words for the model."""
+        """Return the instruction. Raises `ValueError` with a text for the model."""
 
 
 class NoInstruction(Exception):
-    """A model wrote no instruction that fits. The text is what it was told last."""
+    """The model wrote no valid instruction. The text is the last error it received."""
 
 
 async def generate_instruction(
@@ -60,13 +59,13 @@ async def generate_instruction(
     others: Iterable[Config] = (),
     max_errors: int = MAX_ERRORS,
 ) -> Any:
-    """Have *model* write the instruction for the tool of *config* that does *request*, and return it.
+    """Ask *model* for the instruction that makes the tool of *config* do *request*, and return it.
 
-    *values* fill the `{slots}` of the tool's prompt. *others* are tools that the model might mean instead, which is
-    told to it.
+    *values* fill the `{slots}` of the tool's prompt. *others* are tools that the model may confuse with this one; an
+    error then says so.
 
     Raises:
-        NoInstruction: if it writes none that fits.
+        NoInstruction: if it writes no valid one.
         ModelError: if it gives no reply.
     """
     asked = as_model(model)
@@ -99,7 +98,7 @@ async def use_tool(
     on_ask: OnAsk | None = None,
     timeout_seconds: float | None = None,
 ) -> CallResult:
-    """Have *model* write the instruction, and the tool's executor carry it out; return what that came to.
+    """Ask *model* for the instruction, let the tool's executor run it, and return the result.
 
     Raises what `generate_instruction` and `AsyncToolbox.call_tool` raise.
     """

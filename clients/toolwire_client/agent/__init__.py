@@ -1,4 +1,4 @@
-"""The agent: it solves a question with a language model and tools, and tells what happens meanwhile."""
+"""An agent answers a question with a language model and tools, and reports what happens as events."""
 
 from __future__ import annotations
 

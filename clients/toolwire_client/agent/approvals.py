@@ -1,9 +1,9 @@
-"""Which calls a person has to allow, and what they may say to it.
+"""Which calls need approval, and what the user may decide.
 
-Strategy. What a tool says of itself (MCP's hints) is only as good as its source. A function of this process is the
-user's own: it runs unless it is marked destructive, or somebody can be asked and it does not say that it is harmless.
-A server's hints never give permission by themselves: its tool is a read only if it says so, does not say that it
-reaches the outside world, and its hints are trusted.
+Strategy. A tool's description of itself (MCP's hints) is only as good as its source. Functions of this process are the
+user's own: they run unless they are marked destructive, or approval is available and they are not marked harmless.
+Hints of a server give no permission by themselves: its tool is a read only if it says so, does not reach the outside
+world, and its hints are trusted.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ import msgspec
 
 
 class ApprovalRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A call that a person has to allow.
+    """A call that needs approval.
 
-    `reason` says why it needs that. An `interrupted` call, or an identical one, was started before and its end is not
-    recorded: it may have taken effect, and would do so twice. `thought` is the model's, `description` the tool's entry
-    of `tools/list`.
+    `reason` says why. An `interrupted` call, or an identical one, was started before without a recorded end: it may
+    have taken effect already. `thought` is the model's, `description` the tool's entry of `tools/list`.
     """
 
     tool: str
@@ -32,42 +31,42 @@ class ApprovalRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Allow(msgspec.Struct, frozen=True):
-    """Call the tool; with other parameters, if some are given."""
+    """Call the tool, with *params* in place of the model's if given."""
 
     params: dict[str, Any] | None = None
 
 
 class Refuse(msgspec.Struct, frozen=True):
-    """Do not call it. The model is told the reason."""
+    """Do not call the tool; the model receives the reason."""
 
     reason: str = ""
 
 
 class Pause(msgspec.Struct, frozen=True):
-    """Decide later: the run ends with `needs_input`, and is taken up again by `Agent.resume`."""
+    """Decide later: the run ends with `needs_input`, and `Agent.resume` asks again."""
 
 
 Verdict = Allow | Refuse | Pause
 OnApproval = Callable[[ApprovalRequest], Verdict | bool | Awaitable[Verdict | bool]]
-"""Asks a person. `True` is `Allow()`, `False` is `Refuse()`."""
+"""Asks the user. `True` means `Allow()`, `False` means `Refuse()`."""
 
 
 Trust = Literal["function", "hints"]
-"""Why a tool may run unasked: it is a function of this process, or its server's hints are trusted."""
+"""Why a tool may run without approval: it is a function of this process, or its server's hints are trusted."""
 
 
 class Approvals(msgspec.Struct, frozen=True, kw_only=True):
-    """Who allows which calls.
+    """Who approves which calls.
 
-    `ask` is asked for what needs it. Tools whose names match a pattern of `deny` are never called, those of `allow`
-    without asking: patterns are as in a shell, so `allow=("*",)` allows everything. `deny` wins. If there is no `ask`,
-    calls that need it are refused, or with `nobody="pause"` wait for `Agent.resume`.
+    Calls that need approval are passed to `ask`. `deny` and `allow` are shell patterns of tool names that are never
+    called, or called without approval; `deny` wins. Without `ask`, calls that need approval are refused, or with
+    `nobody="pause"` wait for `Agent.resume`.
 
-    Functions of this process run unless they are marked destructive. If there is somebody to ask, now or later, that
-    is done for those as well that are marked neither read-only nor non-destructive.
+    Functions of this process run unless they are marked destructive. With `ask` or `nobody="pause"` those need approval
+    too that are marked neither read-only nor non-destructive.
 
-    `trust_hints` names the servers whose hints are trusted, by the keys of the agent's `tools`; `True` trusts those of
-    all servers. With `False` every call needs approval, also of functions.
+    `trust_hints` names the servers whose hints are trusted, by the keys of the agent's `tools`; `True` trusts all
+    servers. With `False` every call needs approval, also of functions.
 
     Raises:
         TypeError: if `trust_hints` is text.
@@ -81,10 +80,10 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if isinstance(self.trust_hints, str):
-            raise TypeError(f"trust_hints is a tuple of names, such as ({self.trust_hints!r},), or a bool")
+            raise TypeError(f"trust_hints must be a tuple of names, such as ({self.trust_hints!r},), or a bool")
 
     def trust(self, source: str, *, is_local: bool) -> Trust | None:
-        """Return how far tools of *source* are trusted; *is_local* if they are functions of this process."""
+        """Return how far tools of *source* are trusted; *is_local* for functions of this process."""
         if self.trust_hints is False:
             return None
         if is_local:
@@ -92,7 +91,7 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
         return "hints" if self.trust_hints is True or source in self.trust_hints else None
 
     def judge(self, tool: str, annotations: dict[str, Any], trust: Trust | None) -> Allow | Refuse | str:
-        """Return what to do about a call of *tool*, or why a person has to decide."""
+        """Return whether *tool* may be called, or the reason why it needs approval."""
         if any(fnmatchcase(tool, pattern) for pattern in self.deny):
             return Refuse()
         if any(fnmatchcase(tool, pattern) for pattern in self.allow):
@@ -101,8 +100,8 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
             return "it may destroy something"
         if trust == "function":
             says = annotations.get("readOnlyHint") is True or annotations.get("destructiveHint") is False
-            is_alone = self.ask is None and self.nobody == "refuse"
-            return Allow() if says or is_alone else "it does not say whether it changes anything"
+            is_unattended = self.ask is None and self.nobody == "refuse"
+            return Allow() if says or is_unattended else "it does not say whether it changes anything"
         if annotations.get("readOnlyHint") is not True:
             return "it does not say that it only reads"
         if trust is None:
@@ -113,9 +112,9 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def approvals(given: Approvals | OnApproval | None) -> Approvals:
-    """Return the settings for what was *given*: these themselves, whom to ask, or nothing."""
+    """Return `Approvals` for the value of `Agent(approval=)`."""
     if isinstance(given, Approvals):
         return given
     if given is not None and not callable(given):
-        raise TypeError(f"approval is a function that is asked, or Approvals(…), not {given!r}")
+        raise TypeError(f"approval must be a function or Approvals(…), not {given!r}")
     return Approvals(ask=given)

@@ -1,8 +1,8 @@
-"""What happens in a run, as values: what an agent yields, and what a transcript holds.
+"""The events of a run: what an agent yields, and what a transcript holds.
 
-Strategy. A run is what its events say. Those that tell what came from outside (a question, a reply, a result, what a
-person answered) are all that is needed to bring an exchange to where it was; the others tell what followed, for whoever
-reads. So one list of events serves to watch a run, to take it up again, and to repeat it.
+Strategy. The events alone describe a run. Those from outside (question, reply, result, the user's answer) suffice to
+restore the state of a session; the others show readers what followed. So the same list serves to watch, resume and
+repeat a run.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Params = dict[str, Any]
 Status = Literal["answered", "unsolvable", "needs_input", "turn_limit", "budget", "model_error", "cancelled"]
 """How a run ended.
 
-`answered` and `unsolvable` are the model's own words. `needs_input` waits for a person, and can be taken up again. With
-`turn_limit` and `budget` there were no turns, or not enough tokens or time, to come to an answer. With `model_error`
-the model gave no reply, or none that can be used. `cancelled` was ended from outside.
+`answered` and `unsolvable` are the model's own verdicts. `needs_input` waits for the user and can be resumed.
+`turn_limit` and `budget` ran out of turns, tokens or time. `model_error` got no reply, or no usable one. `cancelled`
+was ended from outside.
 """
 
 
 NEVER = datetime.fromtimestamp(0, UTC)
-"""When an event happened whose time was not recorded."""
+"""The time of an event without a recorded time."""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -43,7 +43,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Started(Event, frozen=True, kw_only=True):
-    """An exchange begins. `version` is that of these events."""
+    """A session starts. `version` is that of these events."""
 
     version: Literal[1] = 1
     model: str = ""
@@ -51,14 +51,14 @@ class Started(Event, frozen=True, kw_only=True):
 
 
 class Resumed(Event, frozen=True, kw_only=True):
-    """An exchange is taken up again, perhaps by another process."""
+    """A session continues, perhaps in another process."""
 
 
 class ToolsListed(Event, frozen=True, kw_only=True):
-    """The tools that the model is told of from here on: entries of `tools/list`.
+    """The tools offered to the model from here on: entries of `tools/list`.
 
-    `missing` says of each source that could not be asked for its tools why not. `trust` says which tools are functions
-    of the agent's own process, and which have trusted hints.
+    `missing` gives the reason for each source that could not list its tools. `trust` says which tools are functions of
+    the agent's own process, and which have trusted hints.
     """
 
     tools: list[dict[str, Any]]
@@ -67,40 +67,40 @@ class ToolsListed(Event, frozen=True, kw_only=True):
 
 
 class QuestionAsked(Event, frozen=True, kw_only=True):
-    """The user wants something."""
+    """The user asks a question."""
 
     content: str
 
 
 class ModelAsked(Event, frozen=True, kw_only=True):
-    """The model is asked for a reply: to the first `kept` messages of the last time, and then to `messages`."""
+    """A request to the model: the first `kept` messages of the previous request, then `messages`."""
 
     kept: int
     messages: list[dict[str, Any]]
 
 
 class ModelReplied(Event, frozen=True, kw_only=True):
-    """The model replied. What that leads to is the next event."""
+    """The model replied. The next event shows the consequence."""
 
     reply: ModelReply
 
 
 class ModelFailed(Event, frozen=True, kw_only=True):
-    """The model gave no reply; `out_of_time` if nobody waited any longer."""
+    """The model gave no reply, with `out_of_time` because of the time limit."""
 
     reason: str
     out_of_time: bool = False
 
 
 class ReplyRefused(Event, frozen=True, kw_only=True):
-    """The reply cannot be used, and the model is told why. With an `action`, it is that which cannot be done."""
+    """The reply is unusable, and the model receives the reason. `action` is set if only that was refused."""
 
     reason: str
     action: Action | None = None
 
 
 class ActionChosen(Event, frozen=True, kw_only=True):
-    """The model wants a tool to be called. `warnings` tell what was odd about the reply."""
+    """The model requests a tool call. `warnings` name oddities of the reply."""
 
     thought: str
     tool: str
@@ -109,7 +109,7 @@ class ActionChosen(Event, frozen=True, kw_only=True):
 
 
 class ApprovalAsked(Event, frozen=True, kw_only=True):
-    """A person has to allow the call. `reason` says why; `interrupted` that it was started before, and may be done."""
+    """The call needs approval, for `reason`. `interrupted`: it was started before and may have taken effect."""
 
     tool: str
     params: Params
@@ -118,29 +118,29 @@ class ApprovalAsked(Event, frozen=True, kw_only=True):
 
 
 class Approved(Event, frozen=True, kw_only=True):
-    """The call was allowed; with `params`, if the person has changed them."""
+    """The call was allowed, with the user's `params` if set."""
 
     params: Params | None = None
 
 
 class Refused(Event, frozen=True, kw_only=True):
-    """The call was not allowed, by a person or by the settings; the model is told the reason."""
+    """The user or the settings refused the call; the model receives the reason."""
 
     reason: str
     by_user: bool = True
 
 
 class CallStarted(Event, frozen=True, kw_only=True):
-    """A tool is called. From here on its effect may have happened."""
+    """A tool is called. From here on it may have taken effect."""
 
     tool: str
     params: Params
 
 
 class ToolAsked(Event, frozen=True, kw_only=True):
-    """The tool that is called wants to know something from the user, as the form says. `tool` may not be told.
+    """A running tool asks the user to fill in a form. `tool` is `None` where the server does not say.
 
-    It is written down when it happens, and yielded when the call is over.
+    It is recorded at once and yielded after the call.
     """
 
     tool: str | None
@@ -149,14 +149,14 @@ class ToolAsked(Event, frozen=True, kw_only=True):
 
 
 class FormAnswered(Event, frozen=True, kw_only=True):
-    """What the user did about the form: accepted it with this `content`, declined it or cancelled it."""
+    """The user's answer to a form: accepted with this `content`, declined or cancelled."""
 
     action: Literal["accept", "decline", "cancel"]
     content: dict[str, Any] = {}
 
 
 class CallFinished(Event, frozen=True, kw_only=True):
-    """What the call came to, as the model is told: `result` is cut if it is long, which `note` says."""
+    """The result of a call as the model receives it; a long `result` is cut, which `note` says."""
 
     success: bool
     result: Any
@@ -164,7 +164,7 @@ class CallFinished(Event, frozen=True, kw_only=True):
 
 
 class UserAsked(Event, frozen=True, kw_only=True):
-    """The model wants to know something from the user."""
+    """The model asks the user a question."""
 
     thought: str
     content: str
@@ -172,20 +172,20 @@ class UserAsked(Event, frozen=True, kw_only=True):
 
 
 class UserAnswered(Event, frozen=True, kw_only=True):
-    """What the user answered; `None` if nobody was there to ask."""
+    """The user's answer; `None` if there is no user."""
 
     content: str | None
 
 
 class FinalForced(Event, frozen=True, kw_only=True):
-    """The model is told that its next reply is the last one, and why. Without an answer the run ends with `status`."""
+    """The model is told that its next reply is the last, and why. Without an answer the run ends with `status`."""
 
     reason: str
     status: Literal["turn_limit", "budget"]
 
 
 class Ended(Event, frozen=True, kw_only=True):
-    """The run is over. `result` is the model's answer, or what it says there is none; `reason` why it ended so."""
+    """The run is over. `result` is the model's answer, or its explanation; `reason` says why the run ended so."""
 
     status: Status
     result: str | None = None
@@ -221,13 +221,13 @@ Recorded = (
 
 
 class TextArrived(msgspec.Struct, frozen=True):
-    """A piece of the reply that is being written. It may turn out to be no valid reply."""
+    """A piece of a reply in progress, which may turn out to be invalid."""
 
     text: str
 
 
 class ToolProgress(msgspec.Struct, frozen=True):
-    """How far a call is: `done` of `total`, which may not be known."""
+    """The progress of a call: `done` of `total`, if that is known."""
 
     tool: str
     done: float
@@ -236,7 +236,7 @@ class ToolProgress(msgspec.Struct, frozen=True):
 
 
 Live = TextArrived | ToolProgress
-"""What goes on between two events. Nobody records it: a `ModelReplied` or a `CallFinished` says the same."""
+"""Updates between two events. They are not recorded, since `ModelReplied` and `CallFinished` say the same."""
 
 OnLive = Callable[[Live], object]
 
@@ -244,10 +244,9 @@ OnLive = Callable[[Live], object]
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """How a run ended.
 
-    `result` is what the model answered, or says against an answer; `None` if it came to none: nothing is made up in
-    its place. `reason` says why the run ended as it did, where that needs saying. `turns` counts the model's replies
-    since the question, `usage` its tokens, as far as it told them. `transcript` is all that happened, and too long to
-    be shown when an outcome is.
+    `result` is the model's answer or explanation; `None` if it gave neither: nothing is made up. `reason` says why the
+    run ended, where that is not obvious. `turns` and `usage` count the model's replies and reported tokens since the
+    question. `transcript` holds all events, and is left out of the repr.
     """
 
     status: Status
@@ -270,7 +269,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def pending(self) -> UserAsked | ApprovalAsked | None:
-        """What a person has to answer, or to allow, before the run goes on; with `needs_input` alone."""
+        """The question or approval that a `needs_input` run waits for."""
         if self.status != "needs_input":
             return None
         waiting = (event for event in reversed(self.transcript) if isinstance(event, UserAsked | ApprovalAsked))
@@ -278,7 +277,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def outcome_of(ended: Ended, transcript: Sequence[Recorded]) -> Outcome:
-    """Return the outcome of a run that ended so."""
+    """Return the outcome of a run that ended with *ended*."""
     return Outcome(
         status=ended.status,
         result=ended.result,

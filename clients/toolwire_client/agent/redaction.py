@@ -1,8 +1,8 @@
-"""Secrets, kept out of what is written down.
+"""Hides secrets before events are recorded.
 
-Strategy. Three nets, since none catches all: values of environment variables that are named like keys; members that are
-named like secrets; and texts that look like the keys of well-known services. What is hidden never gets longer, so that
-what was short enough stays so, and hiding twice hides no more.
+Strategy. Three nets, since none catches all: values of environment variables named like keys, members named like
+secrets, and texts that look like keys of well-known services. Hiding never makes a text longer, so that limits still
+hold, and hiding twice changes nothing more.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _HIDES = (
 
 
 class Redactor:
-    """Hides secrets, among them those of *environ*: the process's own, unless you give another."""
+    """Hides secrets, including those of *environ*, by default the process's own."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         environ = os.environ if environ is None else environ
@@ -64,7 +64,7 @@ class Redactor:
         self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
     def text(self, text: str) -> str:
-        """Return *text* without secrets, and without halves of surrogate pairs, which no file can hold."""
+        """Return *text* without secrets, and without lone surrogates, which no file can hold."""
         text = whole(text)
         if self._known is not None:
             text = self._known.sub(HIDDEN, text)

@@ -1,4 +1,4 @@
-"""A recorded exchange, repeated: everything is decided once more, and what came from outside is from the record."""
+"""Repeats a recorded session: decisions are made again, and the record supplies everything from outside."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 
 class ReplayMissed(Abandoned):
-    """A repeated run has left its record. The text says where, and how the two differ."""
+    """A repeated run differs from its record. The text says where and how."""
 
 
 class Record:
-    """A transcript, and how much of it has happened again."""
+    """A transcript, and how many of its events have been repeated."""
 
     def __init__(self, events: Sequence[Recorded]) -> None:
         redactor = Redactor()
@@ -57,26 +57,26 @@ class Record:
 
     @property
     def next(self) -> Recorded | None:
-        """What happened next; `None` at the end."""
+        """The next recorded event; `None` at the end."""
         return self.events[self.place] if self.place < len(self.events) else None
 
     def pass_over(self, event: Recorded) -> None:
-        """Go on to the next event.
+        """Advance past *event*.
 
         Raises:
-            ReplayMissed: if it is not *event* that happened.
+            ReplayMissed: if the record has a different event here.
         """
         if self.hidden(event) != self.next:
             raise self.missed(event)
         self.place += 1
 
     def missed(self, instead: object) -> ReplayMissed:
-        """Return the error that says that *instead* happened."""
+        """Return the error for *instead* in place of the next recorded event."""
         return ReplayMissed(f"event {self.place + 1} of the record is\n  {self.next!r}\nand now it is\n  {instead!r}")
 
 
 class RecordedEffects(Effects):
-    """`Effects` that repeats what was done. With *trims*, messages are sent as they were then."""
+    """Effects that repeat the record. With *trims*, messages are sent as they were recorded."""
 
     def __init__(self, record: Record, *, trims: bool) -> None:
         self._record = record
@@ -84,7 +84,6 @@ class RecordedEffects(Effects):
         self._sent: list[dict[str, Any]] = []
 
     def kept_open(self) -> AbstractAsyncContextManager[None]:
-        """As `Effects.kept_open`: there is nothing to be opened."""
         return nullcontext()
 
     async def tools(self, seconds: float | None) -> ToolsListed | None:
@@ -128,7 +127,7 @@ class RecordedEffects(Effects):
         return await self._took(*kinds)
 
     async def _took(self, *kinds: type[Recorded]) -> Recorded:
-        await checkpoint()  # where a run that was cancelled is cancelled again
+        await checkpoint()  # lets a recorded cancellation take effect
         event = self._record.next
         if event is None or not isinstance(event, kinds):
             raise self._record.missed(f"one of {', '.join(kind.__name__ for kind in kinds)}")
@@ -136,7 +135,7 @@ class RecordedEffects(Effects):
 
 
 class RecordedClock(Clock):
-    """Tells the times of a record: that of the next event."""
+    """A clock that returns the time of the next recorded event."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
@@ -149,10 +148,10 @@ class RecordedClock(Clock):
 
 
 async def replayed(state: RunState, effects: RecordedEffects, record: Record) -> AsyncGenerator[Recorded, None]:
-    """Repeat *record* in a new session, and tell what happens.
+    """Repeat *record* in a new session and yield the events.
 
     Raises:
-        ReplayMissed: if anything else happens than did then.
+        ReplayMissed: if an event differs from the record.
     """
 
     def check(event: Recorded) -> None:
@@ -161,18 +160,18 @@ async def replayed(state: RunState, effects: RecordedEffects, record: Record) ->
 
     begin = next((event for event in record.events if isinstance(event, Started)), Started())
     session = Session(state, effects, begin=begin, clock=RecordedClock(record), record=check)
-    told = 0
+    yielded = 0
     while record.next is not None:
         async with aclosing(_part(session, record)) as events:
             try:
                 async for event in events:
-                    told += 1
+                    yielded += 1
                     yield event
             except ReplayMissed:
                 raise
             except Abandoned:
-                for event in session.events[told:]:  # what happened beside a call that did not finish
-                    told += 1
+                for event in session.events[yielded:]:  # events during an unfinished call
+                    yielded += 1
                     yield event
 
 
@@ -180,12 +179,12 @@ def _part(session: Session, record: Record) -> AsyncGenerator[Recorded, None]:
     if isinstance(record.next, Resumed):
         return session.go_on()
     asked = (event for event in record.events[record.place :] if isinstance(event, QuestionAsked))
-    question = next(asked, None)  # a run may have ended before its question was written down
+    question = next(asked, None)  # a run may have ended before its question was recorded
     return session.run(question.content if question else "(not recorded)")
 
 
 def _interrupt(session: Session, following: Recorded | None) -> None:
-    """Do to the run what was done to it from outside before *following* happened."""
+    """Interrupt the run as the record shows before *following*."""
     match following:
         case Ended(status="cancelled", reason=reason):
             session.cancel(reason)

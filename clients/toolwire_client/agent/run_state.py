@@ -1,7 +1,7 @@
-"""Where a run is, and what is to be done next. No I/O, and no clock but the time of the last event.
+"""The state of a run and its next step. No I/O, and no clock but the time of the last event.
 
-Strategy. `apply` is the only thing that changes a state, and `next` only looks at it. A run that goes on, one that is
-taken up again and one that is repeated apply the same events, and so come to the same place.
+Strategy. Only `apply` changes the state, and `next` only reads it. Runs, resumed runs and repeated runs apply the same
+events, and so reach the same state.
 """
 
 from __future__ import annotations
@@ -26,47 +26,47 @@ if TYPE_CHECKING:
     from .approvals import Approvals, Trust
 
 
-class Tell(msgspec.Struct, frozen=True):
-    """Nothing has to be waited for: this happens next."""
+class Record(msgspec.Struct, frozen=True):
+    """Record this event; there is nothing to wait for."""
 
     event: events.Recorded
 
 
 class AskModel(msgspec.Struct, frozen=True):
-    """Get a reply of the model, within so many seconds."""
+    """Ask the model for a reply, within *seconds*."""
 
     seconds: float | None
 
 
 class AskUser(msgspec.Struct, frozen=True):
-    """Get an answer of the user."""
+    """Ask the user."""
 
     ask: Ask
 
 
 class AskApproval(msgspec.Struct, frozen=True):
-    """Find out whether the action is allowed."""
+    """Ask whether the action is allowed."""
 
     action: Action
     asked: events.ApprovalAsked
 
 
 class Call(msgspec.Struct, frozen=True):
-    """Call the tool, for so many seconds at most."""
+    """Call the tool, for at most *seconds*."""
 
     action: Action
     seconds: float | None
 
 
-Step = Tell | AskModel | AskUser | AskApproval | Call
+Step = Record | AskModel | AskUser | AskApproval | Call
 
 
 class Budgets(msgspec.Struct, frozen=True, kw_only=True):
-    """What a question may cost, `None` for no limit. Then the model has one more turn, for its final answer.
+    """What a question may cost; `None` sets no limit. At a limit the model has one more turn, for its final answer.
 
-    `turns` are replies of the model, `tokens` all that it reads and writes (four characters each, where it does not
-    tell), `seconds` the time from the question on, without that in which a person was waited for. `final_seconds` is
-    what the last turn may take beyond them.
+    `turns` counts replies of the model, `tokens` its input and output (estimated at four characters each where the
+    model does not report them). `seconds` is the time since the question, without waits for the user; the first
+    question of a session includes the listing of the tools. The last turn may take `final_seconds` more.
     """
 
     turns: int | None = 20
@@ -82,7 +82,7 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Spent(msgspec.Struct, frozen=True, kw_only=True):
-    """What a question has cost. `since` is when it was asked, later by the time in which persons were waited for."""
+    """What a question has cost. `since` is its start, moved forward by each wait for the user."""
 
     turns: int = 0
     tokens: int = 0
@@ -91,7 +91,7 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunState:
-    """What the events of a run come to so far."""
+    """The state that the events of a run lead to."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class RunState:
     ) -> None:
         self.conversation = Conversation((), protocol, limits=limits, roles=roles)
         self.sent: list[dict[str, Any]] = []
-        """What the model was last asked."""
+        """The messages of the last request."""
         self.has_ended = True
         self._limits = limits
         self._budgets = budgets
@@ -113,41 +113,41 @@ class RunState:
         self._spent = Spent()
         self._now = events.NEVER
         self._started_at: datetime | None = None
-        self._untold: events.Recorded | None = None
+        self._due: events.Recorded | None = None
         self._forced: events.FinalForced | None = None
         self._annotations: dict[str, dict[str, Any]] = {}
         self._trust: dict[str, Trust] = {}
         self._call: Literal["new", "allowed", "begun"] = "new"
-        self._interrupted: list[Action] = []  # calls whose end is not recorded
+        self._interrupted: list[Action] = []  # calls without a recorded end
         self._is_again = False
         self._asked_at = events.NEVER  # a person
         self._is_resumed = False
 
     @property
     def now(self) -> datetime:
-        """When the last event happened."""
+        """The time of the last event."""
         return self._now
 
     @property
     def can_go_on(self) -> bool:
-        """Whether there is something left to be done for the last question."""
-        return self._untold is not None or self.conversation.turn not in ("question", "stopped")
+        """Whether the last question has an open step."""
+        return self._due is not None or self.conversation.turn not in ("question", "stopped")
 
     @property
     def seconds(self) -> float | None:
-        """How long a question may take; `None` for as long as it does."""
+        """The time limit of a question, or `None`."""
         return self._budgets.seconds
 
     def forget_start(self) -> None:
-        """Count no time from before now for the next question: what started is another process."""
+        """Do not count the time before now for the next question: another process started the session."""
         self._started_at = None
 
     def words(self, kind: str, **details: str | int) -> str:
-        """Return a sentence for the model, in its language."""
+        """Return a sentence for the model in its language."""
         return model_message(self.conversation.protocol.language.name, kind, **details)
 
     def undone(self, kind: str, **details: str | int) -> str:
-        """Return, for the model, why the pending call is not made; and that it may have taken effect before, if so."""
+        """Return, for the model, why the pending call is not made, and whether it may have taken effect before."""
         frame = "interrupted" if self._may_be_done() else "undone"
         return self.words(frame, why=self.words(kind, **details))
 
@@ -161,10 +161,10 @@ class RunState:
     # --- what has happened ---
 
     def apply(self, event: events.Recorded) -> None:
-        """Take note of what happened."""
+        """Update the state for *event*."""
         before, self._now = self._now, event.at
-        if _is_told(self._untold, event):
-            self._untold = None
+        if _is_due(self._due, event):
+            self._due = None
         match event:
             case events.Started():
                 self._started_at = self._now
@@ -178,7 +178,7 @@ class RunState:
             case events.ModelReplied(reply=reply):
                 self._reply(event, self.conversation.reply(reply))
             case events.ModelFailed() as failed:
-                self._untold = self._after_failure(failed)
+                self._due = self._after_failure(failed)
             case events.ApprovalAsked() | events.UserAsked() | events.ToolAsked():
                 self._asked_at = self._now
             case events.FormAnswered():
@@ -216,8 +216,8 @@ class RunState:
         known = self.conversation
         self.conversation = Conversation(tools, known.protocol, limits=self._limits, roles=self._roles)
         self.conversation.restore(known.snapshot())
-        told = {tool["name"]: tool.get("annotations") for tool in tools}
-        self._annotations = {name: hints for name, hints in told.items() if isinstance(hints, dict)}
+        annotations = {tool["name"]: tool.get("annotations") for tool in tools}
+        self._annotations = {name: hints for name, hints in annotations.items() if isinstance(hints, dict)}
 
     def _question(self, content: str) -> None:
         match self.conversation.turn:
@@ -227,7 +227,7 @@ class RunState:
             case "user_response":
                 self.conversation.user_response(self.words("dismissed"))
         self.conversation.question(content)
-        self.has_ended, self._untold, self._forced = False, None, None
+        self.has_ended, self._due, self._forced = False, None, None
         # The first question waits until the tools are listed, which is part of its time.
         self._spent = Spent(since=self._now if self._started_at is None else self._started_at)
         self._started_at = None
@@ -241,7 +241,7 @@ class RunState:
             usage=spent.usage + (usage or Usage()),
         )
         self._call, self._is_again = "new", False
-        self._untold = self._consequence(decision)
+        self._due = self._consequence(decision)
 
     def _consequence(self, decision: Decision) -> events.Recorded:
         warnings = list(self.conversation.warnings)
@@ -269,14 +269,14 @@ class RunState:
     def _waited(self) -> None:
         since = self._spent.since + (self._now - self._asked_at)
         self._spent = msgspec.structs.replace(self._spent, since=since)
-        self._asked_at = self._now  # a tool may put several questions at once
+        self._asked_at = self._now  # a tool may ask several questions at once
 
     def _resume(self) -> None:
         self.has_ended, self._is_resumed = False, True
         self._remember_interruption()
         pending = self.conversation.pending
-        if isinstance(pending, Ask) and self._untold is None:
-            self._untold = events.UserAsked(thought=pending.thought, content=pending.content)
+        if isinstance(pending, Ask) and self._due is None:
+            self._due = events.UserAsked(thought=pending.thought, content=pending.content)
 
     def _remember_interruption(self) -> None:
         if self._call == "begun" and isinstance(action := self.conversation.pending, Action):
@@ -293,11 +293,11 @@ class RunState:
     # --- what is next ---
 
     def next(self) -> Step | None:
-        """Return what is to be done; `None` if the run is over."""
+        """Return the next step; `None` if the run is over."""
         if self.has_ended:
             return None
-        if self._untold is not None:
-            return Tell(self._untold)
+        if self._due is not None:
+            return Record(self._due)
         match self.conversation.pending:
             case Ask() as ask:
                 return AskUser(ask)
@@ -307,22 +307,22 @@ class RunState:
             more = self._budgets.final_seconds
             return AskModel(None if self._budgets.seconds is None else max(0.0, self._left) + more)
         if forced := self._exhausted():
-            return Tell(forced)
+            return Record(forced)
         return AskModel(None if self._budgets.seconds is None else self._left)
 
     def _next_of_call(self, action: Action) -> Step:
         limited = self._budgets.seconds is not None
         if limited and self._left <= 0:
-            return Tell(events.CallFinished(success=False, result=self.undone("no_time")))
-        if self._is_resumed and HIDDEN in json.dumps(action.params):  # what it stands for is not in any transcript
-            return Tell(events.Refused(reason=self.undone("hidden", tool=action.tool), by_user=False))
+            return Record(events.CallFinished(success=False, result=self.undone("no_time")))
+        if self._is_resumed and HIDDEN in json.dumps(action.params):  # no transcript holds the value
+            return Record(events.Refused(reason=self.undone("hidden", tool=action.tool), by_user=False))
         if self._call == "allowed":
             return Call(action, self._left if limited else None)
         interrupted = self._may_be_done()
         hints, trust = self._annotations.get(action.tool, {}), self._trust.get(action.tool)
         verdict = self._approvals.judge(action.tool, hints, trust)
         if isinstance(verdict, Refuse):
-            return Tell(events.Refused(reason=self.undone("denied", tool=action.tool), by_user=False))
+            return Record(events.Refused(reason=self.undone("denied", tool=action.tool), by_user=False))
         if isinstance(verdict, Allow) and not interrupted:
             return Call(action, self._left if limited else None)
         reason = _INTERRUPTED if interrupted else str(verdict)
@@ -350,15 +350,15 @@ class RunState:
 _INTERRUPTED = "it was started before and interrupted: it may have taken effect, and would do so twice"
 
 
-def _is_told(untold: events.Recorded | None, event: events.Recorded) -> bool:
-    """Whether *event* is what was to be told. A run that was cancelled has not told its answer."""
-    if isinstance(untold, events.Ended) and isinstance(event, events.Ended):
-        return untold.status == event.status
-    return type(untold) is type(event)
+def _is_due(due: events.Recorded | None, event: events.Recorded) -> bool:
+    """Whether *event* is the due event *due*. A cancelled run has not recorded its answer."""
+    if isinstance(due, events.Ended) and isinstance(event, events.Ended):
+        return due.status == event.status
+    return type(due) is type(event)
 
 
 _CHARS_PER_TOKEN = 4
-"""What OpenAI gives as a rule of thumb for English."""
+"""OpenAI's rule of thumb for English."""
 
 
 def _estimated(sent: list[dict[str, Any]], text: str) -> int:

@@ -1,4 +1,4 @@
-"""An exchange under way: what its state wants done is done, and every event is recorded and told."""
+"""The shell of a run: takes the steps of its state, and records and yields every event."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .events import (
     ToolsListed,
     outcome_of,
 )
-from .run_state import AskApproval, AskModel, AskUser, Call, Tell
+from .run_state import AskApproval, AskModel, AskUser, Call, Record
 from .transcript import BrokenTranscript
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 
 class Clock:
-    """What time it is: `seconds` from any beginning, and the `date` at the beginning of each run."""
+    """The time: `seconds` since any moment, and the `date` at the start of each run."""
 
     def seconds(self) -> float:
-        """Return seconds that only ever grow, whatever is done to the system's clock."""
+        """Return seconds that never go backwards."""
         return time.monotonic()
 
     def date(self) -> datetime:
@@ -46,16 +46,16 @@ class Clock:
 
 
 class Abandoned(Exception):
-    """A run that is repeated has come to where its record ends, and does nothing more."""
+    """A repeated run has reached the end of its record."""
 
 
 class Session:
-    """One exchange, over any number of questions, each of which is asked after the one before has ended.
+    """A conversation of one or more questions, asked one after another.
 
-    *events* are what has happened already; *names* say of each where it is from.
+    *events* are those of earlier runs; *names* say where each is from.
 
     Raises:
-        BrokenTranscript: if they do not follow from one another.
+        BrokenTranscript: if *events* do not follow from one another.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Session:
         clock: Clock | None = None,
     ) -> None:
         self.events: list[Recorded] = list(events)
-        """All that has happened."""
+        """All events so far."""
         self._state = state
         self._effects = effects
         self._begin = begin
@@ -94,17 +94,17 @@ class Session:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether the last question waits for something: a person, or somebody to go on with it."""
+        """Whether the last question has an open step: it waits for the user or was interrupted."""
         return self._state.can_go_on
 
     # --- running ---
 
     async def run(self, question: str) -> AsyncGenerator[Recorded, None]:
-        """Answer a question, and tell what happens; the last event is `Ended`.
+        """Answer a question and yield the events, `Ended` last.
 
         Raises:
-            ValueError: if it is empty.
-            RuntimeError: if another question is being answered.
+            ValueError: if *question* is empty.
+            RuntimeError: if another question is running.
         """
         if not question.strip():
             raise ValueError("an empty question cannot be answered")
@@ -114,11 +114,11 @@ class Session:
                 yield event
 
     async def go_on(self) -> AsyncGenerator[Recorded, None]:
-        """As `run`, with the last question: one that waited for a person, or was interrupted.
+        """Continue the last question, which waited for the user or was interrupted; yields as `run`.
 
         Raises:
             ValueError: if it has been answered.
-            RuntimeError: if it is being answered.
+            RuntimeError: if it is running.
         """
         if not self.can_go_on:
             raise ValueError("there is nothing to go on with: the last question is done")
@@ -127,7 +127,7 @@ class Session:
                 yield event
 
     async def answer(self, question: str | None = None) -> Outcome:
-        """Return what a question comes to; without one, what the last one does, as of `go_on`."""
+        """Return the outcome of *question*, by default of continuing the last one."""
         events = self.go_on() if question is None else self.run(question)
         async with aclosing(events):
             async for event in events:
@@ -138,20 +138,20 @@ class Session:
     # --- ending it from outside ---
 
     def cancel(self, reason: str = "") -> None:
-        """End the run, which then ends with `cancelled`; a call under way is cancelled. Where the event loop runs."""
+        """End the run as `cancelled`, and cancel a running call. Call it on the event loop."""
         self._cancelled = reason
         if self._scope is not None:
             self._scope.cancel()
 
     def cancel_call(self) -> bool:
-        """Cancel the call that is under way, which the model is told. Returns whether there was one."""
+        """Cancel the running call and report that to the model. Return whether a call was running."""
         if self._call is None:
             return False
         self._call.cancel()
         return True
 
     def abandon(self) -> None:
-        """Let the run stop where it is, as if this process ended here: nothing more happens or is recorded."""
+        """Stop as if the process ended here: nothing more happens or is recorded."""
         self._is_abandoned = True
 
     # --- how ---
@@ -160,10 +160,10 @@ class Session:
         if self._is_running:
             raise RuntimeError("this session is answering a question; a second one needs a session of its own")
         self._is_running, self._cancelled = True, None
-        # Anew for each run: seconds may stand still while the system sleeps.
+        # Computed for each run: monotonic seconds may stop while the system sleeps.
         self._start = self._clock.date() - timedelta(seconds=self._clock.seconds())
         try:
-            if not self._state.has_ended:  # whoever ran it before came to a sudden end
+            if not self._state.has_ended:  # the previous process ended without notice
                 self._note(self._state.ending("cancelled", reason="interrupted"), at=self._state.now)
             for event in first:
                 yield self._note(event)
@@ -173,13 +173,13 @@ class Session:
                 while (step := self._next()) is not None:
                     if announced := await self._announced(step):
                         yield self._note(announced)
-                    told = len(self.events)
+                    yielded = len(self.events)
                     self._note(await self._performed(step))
-                    for event in self.events[told:]:  # with what happened beside it
+                    for event in self.events[yielded:]:  # with the events during the step
                         yield event
         except Abandoned:
             raise
-        except BaseException as error:  # a cancelled task, a closed generator, Ctrl-C, a fault of whoever was asked
+        except BaseException as error:  # a cancelled task, a closed generator, Ctrl-C, an error of a callback
             if not self._state.has_ended:
                 self._note(self._state.ending("cancelled", reason=type(error).__name__))
             raise
@@ -192,7 +192,7 @@ class Session:
         if self._is_abandoned:
             raise Abandoned
         if self._cancelled is not None:
-            return Tell(self._state.ending("cancelled", reason=self._cancelled))
+            return Record(self._state.ending("cancelled", reason=self._cancelled))
         return self._state.next()
 
     async def _announced(self, step: Step) -> Recorded | None:
@@ -208,7 +208,7 @@ class Session:
         return None
 
     async def _performed(self, step: Step) -> Recorded:
-        if isinstance(step, Tell):
+        if isinstance(step, Record):
             return step.event
         if self._is_abandoned:
             raise Abandoned
@@ -238,7 +238,7 @@ class Session:
         is_waited_for = True
 
         def aside(event: Recorded) -> None:
-            if is_waited_for:  # a thread that was left to itself may still ask
+            if is_waited_for:  # an abandoned thread may still report
                 self._note(event)
 
         try:
@@ -250,7 +250,7 @@ class Session:
         return event or CallFinished(success=False, result=self._state.words("cancelled"))
 
     async def _listed(self) -> list[Recorded]:
-        """What has changed about the tools; nothing if the run is cancelled before all of them are known."""
+        """Return the changes of the tool list; nothing if the run is cancelled before all tools are known."""
         tools = self._tools
         with anyio.CancelScope() as self._scope:
             tools = await self._effects.tools(self._state.seconds) or tools
@@ -263,7 +263,7 @@ class Session:
         return self._start + timedelta(seconds=self._clock.seconds())
 
     def _note(self, event: Recorded, *, at: datetime | None = None) -> Recorded:
-        """Write the event down, before anybody hears of it, and take it into account."""
+        """Record *event*, then apply it; only then is it yielded."""
         if self._is_abandoned:
             raise Abandoned
         event = msgspec.structs.replace(event, at=at or max(self._state.now, self._time()))
@@ -278,6 +278,6 @@ _WAITS: dict[type[Step], str] = {AskUser: "a question waits for the user", AskAp
 
 
 def _same(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> int:
-    """How many messages at the beginning are the same."""
+    """Count the equal messages at the start."""
     pairs = list(zip(one, other, strict=False))
     return next((place for place, (mine, yours) in enumerate(pairs) if mine != yours), len(pairs))

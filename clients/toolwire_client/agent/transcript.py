@@ -1,10 +1,10 @@
-"""A run on file: one event a line, each written before anything else happens.
+"""Transcripts: one event a line, each on disk before the run continues.
 
-For readers in other languages the lines are described by the published schema `transcript-event`.
+The published schema `transcript-event` describes the lines for other languages.
 
-Strategy. A file has one writer at a time: it is locked from the first event of a run to its `Ended`, and another run of
-the same exchange goes on only where the file still ends as it was left. What was written all the same by two writers,
-or by hand, is found when it is read: each kind of event can follow only certain others.
+Strategy. A file has one writer at a time: it is locked from the first event of a run to its `Ended`, and a session
+continues only where the file still ends as it left it. Reading finds the traces of two writers, or of edits by hand:
+each kind of event can follow only certain others.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 
 class BrokenTranscript(ValueError):
-    """A file is no transcript, was written by a version that this one does not know, or by two runs at once."""
+    """A file is not a transcript, has an unknown version, or was written by two runs at once."""
 
 
 class Transcript:
-    """The file *path*, to which events are added. It is made when there is one, for nobody else to read.
+    """The file *path*, to which events are added; created at the first event, readable only by its owner.
 
-    A line that was cut off by a crash is taken away first. Secrets are hidden: keys, what stands under names such as
-    `password`, and the values of variables in *environ* whose names end like `..._KEY`. *end* is where the file has to
-    end when the next event is added, as `loaded` says; None if it may have grown.
+    A last line cut off by a crash is removed first. Secrets are hidden: keys, members named like `password`, and the
+    values of variables in *environ* named like `..._KEY`. *end* is the expected size of the file at the next event (see
+    `loaded`), `None` if it may have grown.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class Transcript:
         self._redactor = Redactor(environ)
 
     def add(self, event: events.Recorded) -> None:
-        """Write *event*, and return when it is on disk. The file is locked until that is an `Ended`.
+        """Write *event* and return when it is on disk. The file stays locked until an `Ended`.
 
         Raises:
             BlockingIOError: if another run is writing the file.
-            BrokenTranscript: if another run has written to it since this one did, or it is no transcript.
+            BrokenTranscript: if another run has written to it since, or it is not a transcript.
             OSError: if it cannot be written.
         """
         if self._file is None:
@@ -64,7 +64,7 @@ class Transcript:
             self.close()
 
     def close(self) -> None:
-        """Close the file; another event opens it again."""
+        """Close the file; the next event opens it again."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -77,7 +77,7 @@ class Transcript:
         try:
             _lock(file, self._path)
             if os.fstat(file).st_size != self._end:
-                _mend(file, self._path)
+                _remove_partial_line(file, self._path)
             if self._end not in (None, os.fstat(file).st_size):
                 raise BrokenTranscript(f"another run has written to {self._path} since this one read it")
         except BaseException:
@@ -87,7 +87,7 @@ class Transcript:
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """The last exchange in a file: its events, the number of each one's line, and where the file ends."""
+    """The last session in a file: its events, their line numbers, and the end of the file."""
 
     events: list[events.Recorded]
     lines: list[int]
@@ -95,17 +95,17 @@ class Loaded(msgspec.Struct, frozen=True):
 
 
 def load(path: str | os.PathLike[str]) -> list[events.Recorded]:
-    """Return the events of the last exchange in the file *path*. A last line that was cut off does not count.
+    """Return the events of the last session in the file *path*, without a last line that was cut off.
 
     Raises:
         OSError: if it cannot be read.
-        BrokenTranscript: if it is no transcript; the text says which line is not as it should be.
+        BrokenTranscript: if it is not a transcript; the text names the wrong line.
     """
     return loaded(path).events
 
 
 def loaded(path: str | os.PathLike[str]) -> Loaded:
-    """As `load`, with what it takes to go on in the same file."""
+    """As `load`, with what is needed to continue in the same file."""
     lines = Path(path).read_bytes().split(b"\n")
     last = lines.pop()
     if last and _is_whole(last):
@@ -122,7 +122,7 @@ def loaded(path: str | os.PathLike[str]) -> Loaded:
             raise BrokenTranscript(f"{path}, line {number}: a transcript begins with Started, not {_kind(event)}")
         if before is not None and not _may_follow(before, event):
             raise BrokenTranscript(
-                f"{path}, line {number}, is no event that can follow the one before it, {_kind(before)}: it is "
+                f"{path}, line {number}, cannot follow the event before it, {_kind(before)}: it is "
                 f"{_kind(event)}; the line is doubled or from another run"
             )
         exchange.events.append(event)
@@ -193,11 +193,11 @@ def _is_whole(line: bytes) -> bool:
     return True
 
 
-def _mend(file: int, path: Path) -> None:
-    """Take away a line that was cut off.
+def _remove_partial_line(file: int, path: Path) -> None:
+    """Remove a last line that was cut off.
 
     Raises:
-        BrokenTranscript: if the file is no transcript, which is left as it is.
+        BrokenTranscript: if the file is not a transcript; it stays unchanged.
     """
     *lines, rest = path.read_bytes().split(b"\n")
     whole = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
@@ -215,7 +215,7 @@ _BEGINNING = b'{"type":"Started"'
 
 
 def _lock(file: int, path: Path) -> None:
-    """Lock the file until it is closed, where the system and the file's disk can do that.
+    """Lock the file until it is closed, where the system and the disk support it.
 
     Raises:
         BlockingIOError: if it is locked.

@@ -1,4 +1,4 @@
-"""Fewer messages, for a model that cannot take all; what is sent stays an exchange that providers take."""
+"""Shortens the messages of a request for models with a short context, without breaking tool calls apart."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ Trim = Callable[[list[Message]], list[Message] | Awaitable[list[Message]]]
 
 
 async def trimmed(messages: list[Message], trim: Trim) -> list[Message]:
-    """Return what *trim* makes of *messages*.
+    """Return *messages* as *trim* shortens them.
 
     Raises:
-        ValueError: if it left out the last of them, which the model has to reply to, or one half of a tool's call.
+        ValueError: if it removed the last message, which needs a reply, or one half of a tool call.
     """
     made = trim([dict(message) for message in messages])
     kept = await made if inspect.isawaitable(made) else made
     if not kept or kept[-1].get("content") != messages[-1].get("content"):
-        raise ValueError("trim left out the last message, to which the model is to reply")
+        raise ValueError("trim removed the last message, which needs a reply")
     calls: set[str] = set()
     for message in kept:
         if "tool_call_id" in message and message["tool_call_id"] not in calls:
-            raise ValueError(f"trim left out the call {message['tool_call_id']!r}, but kept what came of it")
+            raise ValueError(f"trim removed the call {message['tool_call_id']!r}, but kept its result")
         calls = {call["id"] for call in message.get("tool_calls", ())} | (calls if "tool_call_id" in message else set())
     return kept
 
 
 def keep_last(max_chars: int) -> Trim:
-    """Return a `Trim` that keeps the system prompt and, of the rest, as much of its end as has *max_chars* characters.
+    """Return a `Trim` that keeps the system prompt and at most *max_chars* characters from the end.
 
-    What is kept begins with a message of the user, so that no call is cut from its result; the last message is kept in
-    any case.
+    The kept part starts with a user message, so that no call is separated from its result. The last message is always
+    kept.
     """
 
     def trim(messages: list[Message]) -> list[Message]:
@@ -46,7 +46,7 @@ def keep_last(max_chars: int) -> Trim:
                 break
             if rest[place]["role"] == "user":
                 start = place
-        while start > 0 and rest[start]["role"] != "user":  # the last message is what came of a call
+        while start > 0 and rest[start]["role"] != "user":  # the last message is the result of a call
             start -= 1
         return [*system, *rest[start:]]
 

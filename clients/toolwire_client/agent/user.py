@@ -1,4 +1,4 @@
-"""The user: one person, whoever asks."""
+"""Asks the user: the model's questions and the elicitations of tools."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .events import UserAnswered
 if TYPE_CHECKING:
     from ..session.elicitation import Answer
 
-Said = dict[str, Any] | str | NoAnswer | None
-OnUser = Callable[[Question], Said | Awaitable[Said]]
-"""Asks the user, and returns text, the fields of the form, or a `NoAnswer`; `None` to be asked again later.
+UserReply = dict[str, Any] | str | NoAnswer | None
+OnUser = Callable[[Question], UserReply | Awaitable[UserReply]]
+"""Asks the user, and returns text, the fields of the form, or a `NoAnswer`; `None` pauses the run.
 
-Whatever serves as `connect(on_ask=)` serves as this.
+Every `connect(on_ask=)` function works here.
 """
 
 ANSWER = "answer"
-"""The field of a form that the model's own questions have."""
+"""The field of the form for the model's own questions."""
 
 
 def question_of(content: str) -> Question:
@@ -32,7 +32,7 @@ def question_of(content: str) -> Question:
 
 
 class User:
-    """Asks *on_ask*. Without it the run waits, or with *nobody* `"tell"` the model learns that there is no user."""
+    """Asks *on_ask*. Without it the run pauses, or with `nobody="tell"` the model learns that there is no user."""
 
     def __init__(self, on_ask: OnUser | None, nobody: Literal["pause", "tell"], words: Callable[[str], str]) -> None:
         self._on_ask = on_ask
@@ -40,47 +40,47 @@ class User:
         self._words = words
 
     async def answer(self, content: str) -> UserAnswered | None:
-        """Put a question of the model to the user; `None` if it is not answered now."""
+        """Ask the user a question of the model; `None` if it is not answered now."""
         if self._on_ask is None:
             return UserAnswered(content=None) if self._nobody == "tell" else None
-        said = await self._asked(question_of(content))
-        match said:
+        reply = await self._asked(question_of(content))
+        match reply:
             case None:
                 return None
             case NoAnswer():
-                return UserAnswered(content=self._words("declined" if said is NoAnswer.DECLINED else "dismissed"))
+                return UserAnswered(content=self._words("declined" if reply is NoAnswer.DECLINED else "dismissed"))
             case str():
-                return UserAnswered(content=said)
-        text = said.get(ANSWER)
+                return UserAnswered(content=reply)
+        text = reply.get(ANSWER)
         if not isinstance(text, str):
-            raise TypeError(f"on_ask returns text, or {{{ANSWER!r}: text}}, or a NoAnswer, not {said!r}")
+            raise TypeError(f"on_ask must return text, {{{ANSWER!r}: text}} or a NoAnswer, not {reply!r}")
         return UserAnswered(content=text)
 
     async def fill_in(self, question: Question) -> Answer:
-        """Put a question of a tool to the user. Text is the answer of a form with a single field."""
+        """Ask the user a question of a tool. Text answers a form with a single field."""
         if self._on_ask is None:
             return NoAnswer.DISMISSED
-        said = await self._asked(question)
-        if said is None:
+        reply = await self._asked(question)
+        if reply is None:
             return NoAnswer.DISMISSED
-        if isinstance(said, str):
+        if isinstance(reply, str):
             fields = question.schema.get("properties")
             if not isinstance(fields, dict) or len(fields) != 1:
                 raise TypeError(f"the form of {question.tool!r} has not one field: on_ask has to return a dict")
-            return dict.fromkeys(fields, _typed(said, question))
-        return said
+            return dict.fromkeys(fields, _typed(reply, question))
+        return reply
 
-    async def _asked(self, question: Question) -> Said:
+    async def _asked(self, question: Question) -> UserReply:
         assert self._on_ask is not None
-        said = self._on_ask(question)
-        said = await said if inspect.isawaitable(said) else said
-        if not isinstance(said, dict | str | NoAnswer | None):
-            raise TypeError(f"on_ask returns text, a dict of the form's fields, a NoAnswer or None, not {said!r}")
-        return said
+        reply = self._on_ask(question)
+        reply = await reply if inspect.isawaitable(reply) else reply
+        if not isinstance(reply, dict | str | NoAnswer | None):
+            raise TypeError(f"on_ask must return text, a dict of the form's fields, a NoAnswer or None, not {reply!r}")
+        return reply
 
 
 def _typed(text: str, question: Question) -> Any:
-    """What was said as the form wants it: a number or a switch, if it is no text that is asked for."""
+    """Return *text* as the form's type, such as a number."""
     (name,) = question.schema["properties"]
     if not misfit({name: text}, question):
         return text

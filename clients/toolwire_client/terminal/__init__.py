@@ -1,4 +1,4 @@
-"""A run of an agent at a terminal: how it is shown, and how the person there is asked."""
+"""Shows a run of an agent at a terminal, and asks the user there."""
 
 from __future__ import annotations
 

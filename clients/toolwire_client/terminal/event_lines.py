@@ -1,6 +1,6 @@
-"""The lines a person sees of a run, event by event, whatever it is shown with. No I/O.
+"""The lines that show an event, for every renderer. No I/O.
 
-Every text here is safe to print, the answer excepted: a program may want that as it is.
+Every text is safe to print, except the answer, which a program may want unchanged.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from .text import arguments, called, excerpt
 Kind = Literal["thought", "action", "result", "failure", "asked", "note"]
 
 MARKS: dict[Kind, str] = {"thought": "  ", "action": "> ", "result": "  ", "failure": "! ", "asked": "? ", "note": "  "}
-"""What stands before the first line of each kind; further lines are indented as far."""
+"""The start of the first line of each kind; further lines are indented as far."""
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One line, or several: the text may go over several lines."""
+    """A text to show, perhaps of several lines."""
 
     kind: Kind
     text: str
 
 
 def line(kind: Kind, text: str) -> Line:
-    """Return a line of what somebody said, made safe to print."""
+    """Return a line of foreign text, made safe to print."""
     return Line(kind, printable(text))
 
 
 def event_lines(event: events.Recorded) -> list[Line]:
-    """Return the lines that show *event*. The answer is not part of it."""
+    """Return the lines that show *event*, without the answer."""
     match event:
         case events.ToolsListed(missing=missing):
             return [line("failure", f"{source} has no tools now: {reason}") for source, reason in missing.items()]
@@ -65,7 +65,7 @@ def event_lines(event: events.Recorded) -> list[Line]:
 
 
 def closing(ended: events.Ended, seconds: float | None = None) -> str:
-    """Return how the run ended and what it cost, as one line; *seconds* are what it took."""
+    """Return one line on how the run ended and what it cost; *seconds* is its duration."""
     replies = f"{ended.turns} {'reply' if ended.turns == 1 else 'replies'}"
     tokens = f"{ended.usage.total_tokens:,} tokens" if ended.usage.total_tokens else ""
     cost = ", ".join(filter(None, (replies, tokens, "" if seconds is None else f"{seconds:.1f} s")))

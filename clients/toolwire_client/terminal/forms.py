@@ -1,6 +1,6 @@
-"""The forms that tools' questions are, field by field, and what is typed into them. No I/O.
+"""The forms of tools' elicitations, field by field, and how typed text is read. No I/O.
 
-MCP allows flat objects of texts, numbers, switches and choices.
+MCP allows flat objects of strings, numbers, booleans and choices.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SWITCHES = {"y": True, "yes": True, "true": True, "n": False, "no": False, "fal
 
 
 class Field(msgspec.Struct, frozen=True):
-    """One field. `hint` says what may be typed; `schema` judges it."""
+    """One field of a form. `hint` says what may be typed; `schema` validates it."""
 
     name: str
     label: str
@@ -28,10 +28,10 @@ class Field(msgspec.Struct, frozen=True):
     is_required: bool
 
     def value(self, text: str) -> Any:
-        """Return what *text* stands for; `msgspec.UNSET` if it is empty and the field may be left out.
+        """Return the value of the typed *text*; `msgspec.UNSET` if it is empty and the field is optional.
 
         Raises:
-            ValueError: what is wrong with it.
+            ValueError: if it does not fit the field; the text says why.
         """
         text = text.strip()
         if not text and "default" in self.schema:
@@ -62,7 +62,7 @@ class Field(msgspec.Struct, frozen=True):
 
 
 def fields(schema: Schema) -> list[Field]:
-    """Return the fields of a form, in their order."""
+    """Return the fields of a form in order."""
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, dict):
         return []
@@ -91,7 +91,7 @@ def _hint(schema: Schema) -> str:
 
 
 def _choices(schema: Any) -> dict[str, Any]:
-    """What may be chosen, by how it is called; empty if anything goes."""
+    """Return the values of a choice by label; empty if the field is not a choice."""
     if not isinstance(schema, dict):
         return {}
     branches = schema.get("oneOf") or schema.get("anyOf")

@@ -1,4 +1,4 @@
-"""Lines that somebody types."""
+"""Reads lines that the user types."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Keyboard:
-    """Reads standard input line by line; on a terminal with the keys to edit them, and what was typed before.
+    """Reads standard input line by line, on a terminal with editing keys and history.
 
-    Each line is read within *typing*. A prompt never goes to a standard output that is no terminal.
+    Each line is read within *typing*. A prompt never goes to a standard output that is not a terminal.
     """
 
     def __init__(self, typing: Callable[[], AbstractContextManager[None]]) -> None:
@@ -25,11 +25,11 @@ class Keyboard:
         self._is_terminal = sys.stdin is not None and sys.stdin.isatty()
         self._edits = self._is_terminal and sys.stdout.isatty()
         self._readline = _readline() if self._edits else None
-        with suppress(AttributeError):  # what stands in for it in a test
+        with suppress(AttributeError):  # a substitute in a test
             sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
 
     def read(self, prompt: str, /, *, prefill: str = "") -> str | None:
-        """Return the next line; `None` at the end of the input. It may begin with *prefill*, where that is possible."""
+        """Return the next line, initially *prefill* where the terminal supports it; `None` at the end of input."""
         try:
             with self._typing(), self._filled_in(printable(prefill)):
                 line = self._line(printable(prompt))
@@ -52,7 +52,7 @@ class Keyboard:
         return line.rstrip("\r\n") if line else None
 
     def _end_line(self) -> None:
-        """Go to a new line, since nobody pressed Enter."""
+        """Start a new line, because Enter was not pressed."""
         if self._is_terminal:
             Output(sys.stderr).prompt("\n")
 
@@ -71,7 +71,7 @@ class Keyboard:
 
 def _readline() -> ModuleType | None:
     try:
-        import readline  # which gives `input` its keys
-    except ImportError:  # Windows' terminal has some by itself
+        import readline  # gives `input` editing keys
+    except ImportError:  # Windows' terminal has editing keys of its own
         return None
     return readline

@@ -1,8 +1,8 @@
-"""Two threads for a run at a terminal: an event loop in one of its own, and the main thread for the person.
+"""Runs an agent on an event loop in its own thread, and terminal work in the main thread.
 
-Strategy. Only the main thread can be interrupted by Ctrl-C, and only there can a line be read with all that a terminal
-offers and be given up again. So everything is written and read there, one thing after the other, and a run on the event
-loop has it done there. Ctrl-C is no exception that strikes anywhere: unless somebody types, it waits its turn.
+Strategy. Only the main thread receives Ctrl-C, and only there can reading a line be edited and interrupted. So all
+reading and writing happens there, one job after the other, on behalf of the event loop. Ctrl-C interrupts typing at
+once; otherwise it is a job like the others.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LOOK_SECONDS = 1.0
-"""How often to look up: on Windows, a thread that waits for a lock does not notice Ctrl-C."""
+"""How often to check for Ctrl-C: on Windows, a thread that waits for a lock does not notice it."""
 
 _ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class Interrupted(Exception):
-    """Whoever types pressed Ctrl-C, or nobody waits any longer for what they type."""
+    """The user pressed Ctrl-C while typing, or the typed line is no longer needed."""
 
 
 class MainThread:
-    """Runs work elsewhere, and does here what that wants done.
+    """Runs an asynchronous function in another thread, and its jobs in this one.
 
-    *on_interrupt* is called for each Ctrl-C, and *on_end* if the process is asked to end; both on the event loop.
+    *on_interrupt* is called for each Ctrl-C, and *on_end* for a signal to end the process; both on the event loop.
     """
 
     def __init__(self, on_interrupt: Callable[[], object], on_end: Callable[[], object]) -> None:
@@ -49,7 +49,7 @@ class MainThread:
         self._ended_by: int | None = None
 
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Return what *work* returns, which runs on an event loop. If a signal ends the process, it does so then."""
+        """Return the result of *work*, which runs on an event loop. A signal that ended it then ends the process."""
         try:
             # Signals first: Ctrl-C while the portal starts would leave its thread running, and so the process.
             with self._signals(), start_blocking_portal() as portal:
@@ -65,7 +65,7 @@ class MainThread:
                 signal.raise_signal(self._ended_by)
 
     async def do(self, work: Callable[[], T]) -> T:
-        """Return what *work* returns, in the main thread. If nobody waits for it any longer, it need not read on."""
+        """Return the result of *work*, which runs in the main thread. Cancellation interrupts its typing."""
         job = _Job(work)
         self.soon(lambda: self._do(job))
         try:
@@ -79,12 +79,12 @@ class MainThread:
         return job.results[0]
 
     def soon(self, work: Callable[[], object]) -> None:
-        """Have *work* done in the main thread, in its turn. From any thread."""
+        """Queue *work* for the main thread. Callable from any thread."""
         self._jobs.put(work)
 
     @contextmanager
     def typing(self) -> Iterator[None]:
-        """Within the block, in the main thread, Ctrl-C raises `Interrupted`."""
+        """Let Ctrl-C raise `Interrupted` within the block, in the main thread."""
         self._is_typing = True
         try:
             if self._doing is not None and not self._doing.is_wanted:
@@ -112,7 +112,7 @@ class MainThread:
             job.error = interrupted
             if job.is_wanted:
                 self._interrupt()
-        except BaseException as error:  # whatever it is, it is raised where it was waited for
+        except BaseException as error:  # raised in `do`
             job.error = error
         finally:
             self._doing = None
@@ -128,7 +128,7 @@ class MainThread:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        # What is ignored, as in the background of a script, stays so.
+        # Ignored signals, as in a script's background, stay ignored.
         before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDS)}
         before = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
         for number in before:
@@ -143,7 +143,7 @@ class MainThread:
         is_ours = number == signal.SIGINT and self._wakes > 0
         if is_ours:
             self._wakes -= 1
-            if self._doing is None or self._doing.is_wanted:  # too late: it has been typed
+            if self._doing is None or self._doing.is_wanted:  # too late: the line is complete
                 return
         elif number != signal.SIGINT:
             self._ended_by = number
@@ -154,7 +154,7 @@ class MainThread:
             raise Interrupted
 
     def _wake(self, job: _Job[Any]) -> None:
-        """Let the main thread notice, if it waits for somebody to type, that this is no longer wanted."""
+        """Interrupt the main thread if it still reads a line for *job*."""
         if self._doing is job and self._is_typing and hasattr(signal, "pthread_kill"):
             ident = threading.main_thread().ident
             assert ident is not None

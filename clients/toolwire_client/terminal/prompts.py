@@ -1,7 +1,4 @@
-"""The person at the terminal: what is asked of them, and what they can say to it.
-
-Only a `Read` is needed, which returns a line, or `None` at the end of the input.
-"""
+"""Asks the user at the terminal. It needs only a `Read`, which returns a line, or `None` at the end of input."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ if TYPE_CHECKING:
     from ..session.elicitation import Answer, Question
 
 _CHOICES = "yes | no | edit | always (for this tool) > "
-_HOW = "y: allow it. n: refuse, also with a reason (n not now). e: change the arguments. a: always allow this tool."
+_HOW = "y: allow. n: refuse, optionally with a reason (n not now). e: edit the arguments. a: always allow this tool."
 _DECLINE = "/decline"
 
 
@@ -31,11 +28,11 @@ class Read(Protocol):
     """Reads a line."""
 
     def __call__(self, prompt: str, /, *, prefill: str = "") -> str | None:
-        """Return what was typed behind *prompt*, which began with *prefill*; `None` if the input has ended."""
+        """Return the line typed after *prompt*, initially *prefill*; `None` at the end of input."""
 
 
 class Person:
-    """Asks whoever types what *read* returns; *say* tells them what they have to know for it."""
+    """Asks the user at the terminal: *read* reads their input, *say* shows them lines."""
 
     def __init__(self, read: Read, say: Callable[[Line], object]) -> None:
         self._read = read
@@ -44,20 +41,20 @@ class Person:
         self._edited: tuple[ApprovalRequest, str] | None = None
 
     def approve(self, request: ApprovalRequest) -> Verdict:
-        """Ask whether a call is allowed. At the end of the input, that is to be decided later."""
+        """Ask whether a call is allowed; the end of input decides later."""
         if request.tool in self._always and not request.interrupted:
             return Allow()
         if (text := self._misfit(request)) is not None:
             self._say(line("failure", request.reason))
-        elif is_cut(request.params):  # nobody is to allow what they cannot see
+        elif is_cut(request.params):  # the user sees all that they allow
             self._say(line("action", json.dumps(request.params, ensure_ascii=False, indent=2)))
-        while (said := self._read(_CHOICES)) is not None:
-            word, _, reason = said.strip().partition(" ")
+        while (typed := self._read(_CHOICES)) is not None:
+            word, _, reason = typed.strip().partition(" ")
             match word.lower():
                 case "y" | "yes":
                     return Allow()
                 case "n" | "no":
-                    return Refuse(reason.strip() or (self._read("why (may be left empty) > ") or "").strip())
+                    return Refuse(reason.strip() or (self._read("reason (optional) > ") or "").strip())
                 case "a" | "always":
                     self._always.add(request.tool)
                     return Allow()
@@ -69,23 +66,23 @@ class Person:
         return Pause()
 
     def reply(self, question: Question) -> str | None:
-        """Ask what the model wants to know, which has been shown. At the end of the input, that is answered later."""
-        while (said := self._read("> ")) is not None:
-            if said.strip():
-                return said
+        """Ask for the answer to the model's question, which is already shown; the end of input answers later."""
+        while (typed := self._read("> ")) is not None:
+            if typed.strip():
+                return typed
         return None
 
     def fill_in(self, question: Question) -> Answer:
-        """Put a tool's question. At the end of the input, it is dismissed."""
+        """Ask a tool's question; the end of input dismisses it."""
         by = f"{question.tool} asks: " if question.tool else ""
         self._say(line("asked", by + question.message))
         form = fields(question.schema)
-        self._say(Line("note", f"{_DECLINE} says no to the question, Ctrl-D closes it"))
+        self._say(Line("note", f"{_DECLINE} declines the question, Ctrl-D closes it"))
         if not form and self._read("press Enter to agree > ") is None:
             return NoAnswer.DISMISSED
         while not isinstance(answer := self._values(form), NoAnswer) and (wrong := misfit(answer, question)):
             self._say(line("failure", wrong))
-            if not form:  # there is nothing that could be filled in
+            if not form:  # the form has no field to correct
                 return NoAnswer.DISMISSED
         return answer
 
@@ -100,26 +97,26 @@ class Person:
         return values
 
     def _value(self, field: Field) -> Any:
-        """What is put into the field, or why nothing is."""
+        """Return the value typed for *field*, or why there is none."""
         hint = f" ({field.hint})" if field.hint else ""
         prompt = f"{field.label}{hint}".replace("\n", " ") + " > "
-        while (said := self._read(prompt)) is not None:
-            if said.strip() == _DECLINE:
+        while (typed := self._read(prompt)) is not None:
+            if typed.strip() == _DECLINE:
                 return NoAnswer.DECLINED
             try:
-                return field.value(said)
+                return field.value(typed)
             except ValueError as error:
                 self._say(line("failure", str(error)))
         return NoAnswer.DISMISSED
 
     def _edit(self, request: ApprovalRequest, text: str | None) -> Allow | None:
-        """What the person makes of the parameters; `None` if they leave them alone."""
+        """Return approval with the parameters as edited; `None` if they stay unchanged."""
         text = as_json(request.params) if text is None else text
         while text := (self._read("arguments > ", prefill=text) or "").strip():
             try:
                 params = codec.decode(text)
             except codec.DecodingError as error:
-                self._say(line("failure", f"that is no JSON: {error}; an empty line leaves the arguments as they are"))
+                self._say(line("failure", f"not JSON: {error}; an empty line keeps the arguments"))
                 continue
             if isinstance(params, dict):
                 self._edited = request, text
@@ -128,7 +125,7 @@ class Person:
         return None
 
     def _misfit(self, request: ApprovalRequest) -> str | None:
-        """What was made of these parameters before, if that is why the call comes back."""
+        """Return the rejected edit of the same call, if that is why it is asked again."""
         if self._edited is None:
             return None
         before, text = self._edited

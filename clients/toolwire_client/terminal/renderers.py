@@ -1,8 +1,8 @@
-"""How a run is shown: as plain text, or as JSON for a program. On a terminal there is `rich_face`, if rich is there."""
+"""Renderers of a run: plain text, or JSON for programs. `rich_renderer` is for terminals, where rich is installed."""
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING
 
 import msgspec
 from toolwire_schemas.output import Output
@@ -15,48 +15,53 @@ if TYPE_CHECKING:
     from ..agent.events import Live, Recorded
 
 
-class Renderer(Protocol):
-    """Shows a run to whoever watches it."""
+class Renderer:
+    """Shows a run. This base shows lines on *err*, and neither events nor anything that moves."""
+
+    def __init__(self, err: IO[str]) -> None:
+        self._err = Output(err)
 
     def show(self, event: Recorded) -> None:
-        """Show what happened."""
+        """Show an event."""
 
     def live(self, live: Live) -> None:
-        """Show what goes on until the next event."""
+        """Show an update between two events."""
 
     def wait(self, text: str) -> None:
-        """Show that something is waited for, until the next event or `rest`."""
+        """Show a wait, until the next event or `rest`."""
 
     def tell(self, line: Line) -> None:
-        """Tell what is not part of the run."""
+        """Show a line that is not part of the run."""
+        self._err.line(MARKS[line.kind] + line.text.replace("\n", "\n  "))
+        self._err.flush()
 
     def rest(self) -> None:
-        """Let nothing move: somebody wants to type, or it is over."""
+        """Stop everything that moves, before the user types or at the end."""
 
 
-class Timer:
-    """How long a question takes, by what its events say."""
+class Stopwatch:
+    """Measures a question by the times of its events."""
 
     def __init__(self) -> None:
         self._since = NEVER
 
     def seconds(self, event: Recorded) -> float:
-        """Return the seconds from the question, or from when it was taken up again, to *event*."""
+        """Return the seconds from the question, or from the last resumption, to *event*."""
         if isinstance(event, QuestionAsked | Resumed):
             self._since = event.at
         return (event.at - self._since).total_seconds()
 
 
-class PlainRenderer:
-    """The answer goes to *out*, and the story to *err*."""
+class PlainRenderer(Renderer):
+    """Writes the answer to *out* and everything else to *err*."""
 
     def __init__(self, out: IO[str], err: IO[str]) -> None:
+        super().__init__(err)
         self._out = Output(out)
-        self._err = Output(err)
-        self._timer = Timer()
+        self._stopwatch = Stopwatch()
 
     def show(self, event: Recorded) -> None:
-        seconds = self._timer.seconds(event)
+        seconds = self._stopwatch.seconds(event)
         for line in event_lines(event):
             self.tell(line)
         if isinstance(event, Ended):
@@ -65,43 +70,14 @@ class PlainRenderer:
                 self._out.flush()
             self.tell(Line("note", closing(event, seconds)))
 
-    def live(self, live: Live) -> None:
-        """Show nothing: a line for every report would be too many."""
 
-    def wait(self, text: str) -> None:
-        """As `Renderer.wait`: nothing ever moves."""
-
-    def tell(self, line: Line) -> None:
-        _tell(self._err, line)
-
-    def rest(self) -> None:
-        """As `Renderer.rest`: nothing ever moves."""
-
-
-class JsonRenderer:
-    """Every event goes to *out*, as one line of JSON; what is not part of the run goes to *err*."""
+class JsonRenderer(Renderer):
+    """Writes every event to *out* as a line of JSON, and other lines to *err*."""
 
     def __init__(self, out: IO[str], err: IO[str]) -> None:
+        super().__init__(err)
         self._out = Output(out)
-        self._err = Output(err)
 
     def show(self, event: Recorded) -> None:
         self._out.data(codec.encode(msgspec.to_builtins(event)).decode())
         self._out.flush()
-
-    def live(self, live: Live) -> None:
-        """Show nothing: an event will say the same."""
-
-    def wait(self, text: str) -> None:
-        """As `Renderer.wait`: nothing ever moves."""
-
-    def tell(self, line: Line) -> None:
-        _tell(self._err, line)
-
-    def rest(self) -> None:
-        """As `Renderer.rest`: nothing ever moves."""
-
-
-def _tell(output: Output, line: Line) -> None:
-    output.line(MARKS[line.kind] + line.text.replace("\n", "\n  "))
-    output.flush()

@@ -1,6 +1,6 @@
-"""A run on a terminal, with rich: thoughts dimmed, a spinner while the model thinks, bars where a tool tells progress.
+"""A renderer for terminals, with rich: dimmed thoughts, a spinner while the model thinks, bars for a tool's progress.
 
-Texts are `Text`s throughout: what a tool or a model says is never read as markup.
+All texts are rich's `Text`, so output of tools and models is never read as markup.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from toolwire_schemas.output import printable
 
 from ..agent.events import CallStarted, Ended, ModelAsked, TextArrived, ToolProgress
 from .event_lines import MARKS, Kind, Line, closing, event_lines
-from .renderers import Timer
+from .renderers import Renderer, Stopwatch
 
 if TYPE_CHECKING:
     from ..agent.events import Live, Recorded
@@ -32,24 +32,24 @@ _STYLES: dict[Kind, str] = {
 _MAX_TEXT = 40
 
 
-class RichRenderer:
-    """Shows everything on *console*, the standard output by itself.
+class RichRenderer(Renderer):
+    """Shows everything on *console*, by default standard output.
 
-    Without *moves*, as for a picture, there are no spinners and no times; without *thinks* no spinner while the model
-    is waited for: it is the person at the terminal.
+    Without *moves*, as for a picture, there are no spinners and no times. Without *thinks* there is no spinner while
+    the model is asked, because the model is the person at the terminal.
     """
 
     def __init__(self, console: Console | None = None, *, moves: bool = True, thinks: bool = True) -> None:
         self._console = console or Console(markup=False, highlight=False, emoji=False)
         self._moves = moves
         self._thinks = thinks
-        self._timer = Timer()
+        self._stopwatch = Stopwatch()
         self._progress: Progress | None = None
         self._written = 0
 
     def show(self, event: Recorded) -> None:
         self.rest()
-        seconds = self._timer.seconds(event)
+        seconds = self._stopwatch.seconds(event)
         for line in event_lines(event):
             self.tell(line)
         match event:
@@ -90,7 +90,7 @@ class RichRenderer:
             self._progress = None
 
     def _move(self, text: str, done: float = 0, total: float | None = None) -> None:
-        """Let something move until the next event: a spinner, and a bar if the end is known."""
+        """Show a spinner until the next event, with a bar if *total* is known."""
         if not self._moves:
             return
         # One line: what is wider than the terminal could not be taken away again.
@@ -98,13 +98,13 @@ class RichRenderer:
         has_bar = self._progress is not None and self._progress.tasks[0].total is not None
         if self._progress is None or has_bar != (total is not None):
             self.rest()
-            self._progress = self._begun(text, total)
+            self._progress = self._new_progress(text, total)
         self._progress.update(self._progress.task_ids[0], description=text, completed=done, total=total)
 
-    def _begun(self, text: str, total: float | None) -> Progress:
+    def _new_progress(self, text: str, total: float | None) -> Progress:
         bar = () if total is None else (BarColumn(bar_width=24), TaskProgressColumn())
-        said = TextColumn("{task.description}", markup=False)
-        progress = Progress(SpinnerColumn(), said, *bar, TimeElapsedColumn(), console=self._console, transient=True)
+        label = TextColumn("{task.description}", markup=False)
+        progress = Progress(SpinnerColumn(), label, *bar, TimeElapsedColumn(), console=self._console, transient=True)
         progress.add_task(text, total=total)
         progress.start()
         return progress

@@ -1,4 +1,4 @@
-"""Text for a person at a terminal: harmless, and no longer than is read. What tools and models say may be anything."""
+"""Text for a terminal: safe to print and short, because tools and models may write anything."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _MAX_LINES = 8
 
 
 def called(tool: str, params: dict[str, Any]) -> str:
-    """A call, as one line: `add(a=2, b=3)`."""
+    """Return a call as one line: `add(a=2, b=3)`."""
     return f"{_one_line(tool)}({arguments(params)})"
 
 
 def arguments(params: dict[str, Any]) -> str:
-    """Parameters, as one line."""
+    """Return parameters as one line."""
     return ", ".join(f"{_one_line(name)}={_one_line(as_json(value))}" for name, value in params.items())
 
 
 def excerpt(value: Any) -> str:
-    """The beginning of what a tool returned, and how long it is if that is not all."""
+    """Return the start of a tool's result, and its length if that is not all."""
     text = value if isinstance(value, str) else as_json(value)
     lines = text[:_MAX_CHARS].rstrip("\n").split("\n")
     if len(text) <= _MAX_CHARS and len(lines) <= _MAX_LINES:
@@ -32,7 +32,7 @@ def excerpt(value: Any) -> str:
 
 
 def as_json(value: Any) -> str:
-    """*value* as JSON, in one line; as well as that can be said, if JSON has no form for it."""
+    """Return *value* as JSON in one line, or as text if JSON cannot represent it."""
     try:
         return codec.encode(value).decode()
     except (codec.EncodingError, RecursionError):
@@ -40,7 +40,7 @@ def as_json(value: Any) -> str:
 
 
 def is_cut(params: dict[str, Any]) -> bool:
-    """Whether `called` does not show all of *params*."""
+    """Whether `called` shortens *params*."""
     return any(len(text) > _MAX_VALUE for name, value in params.items() for text in (name, as_json(value)))
 
 

@@ -111,7 +111,7 @@ def test_an_answer_that_is_none_is_a_fault_of_the_program_and_leaves_a_transcrip
     backend: str, tmp_path: Any, said: Any
 ) -> None:
     path = tmp_path / "run.jsonl"
-    with pytest.raises(TypeError, match="on_ask returns text"):
+    with pytest.raises(TypeError, match="on_ask must return text"):
         answer(backend, agent(SCRIPT, on_ask=lambda question: said, transcript=path))
     resumed = agent([final("done")], on_ask=lambda question: "Sunday").resume(path)
     assert play(backend, resumed.answer).status == "answered"

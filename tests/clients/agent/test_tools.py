@@ -105,7 +105,7 @@ def test_what_is_kept_never_cuts_a_call_from_its_result(max_chars: int) -> None:
     [
         (lambda messages: messages[:-1], "the last message"),
         (lambda messages: [], "the last message"),
-        (lambda messages: [messages[0], messages[-1]], "left out the call '2'"),
+        (lambda messages: [messages[0], messages[-1]], "removed the call '2'"),
     ],
 )
 def test_a_trim_that_breaks_the_exchange_is_refused(trim: Any, match: str) -> None:

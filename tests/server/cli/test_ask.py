@@ -545,7 +545,7 @@ def test_a_second_writer_and_a_doubled_line_are_one_sentence_each(killed: Path) 
     (killed / "run.jsonl").write_text("".join([*lines[:4], lines[3], *lines[4:]]))
     done = run("ask", *words, "payers.py:stops", "--resume", "run.jsonl", cwd=killed)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "run.jsonl, line 5, is no event that can follow the one before it, ModelAsked" in done.stderr
+    assert "run.jsonl, line 5, cannot follow the event before it, ModelAsked" in done.stderr
 
 
 # --- on a terminal ---

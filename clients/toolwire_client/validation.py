@@ -19,12 +19,12 @@ class Fitting:
     """
 
     def __init__(self, schema: Schema) -> None:
-        from toolwire_schemas.json_schema.bounded_validator import CannotJudge, Judge
+        from toolwire_schemas.json_schema.bounded_validator import CannotJudge, SchemaValidator
 
         self.trouble = ""
-        self._judge: Judge | None = None
+        self._judge: SchemaValidator | None = None
         try:
-            self._judge = Judge(schema)
+            self._judge = SchemaValidator(schema)
         except CannotJudge as error:
             self.trouble = str(error)
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
+from ..json_schema.bounded_validator import identity
 from ..json_schema.linear_regex import MAX_STEPS, Budget, CannotJudge, TooExpensive
-from .nodes import IN_PLACE, Key, Node, TooComplex, identity, kind, spend
+from .nodes import IN_PLACE, Key, Node, TooComplex, kind, spend
 from .proof import Proof
 from .proof_cases import NUMBERS, Case, cases, element, members, prefix
 
@@ -24,7 +25,7 @@ _MAX_ASKED = 10_000
 """A judgement takes some 20 microseconds, of a large object some 200."""
 
 
-class Judge:
+class CountedValidator:
     """Asks jsonschema, so often and no more: then it is `TooComplex`."""
 
     def __init__(self) -> None:
@@ -59,12 +60,12 @@ class Judge:
         if id(document) not in self._validators:
             from jsonschema import Draft7Validator, Draft202012Validator
 
-            from ..json_schema.bounded_validator import Judge as OfSchema
+            from ..json_schema.bounded_validator import SchemaValidator
 
             kind = Draft7Validator if document.is_old else Draft202012Validator
             self._validators[id(document)] = (
                 document,
-                OfSchema(document.root, dialect=kind, is_fixed=True, checks=False),
+                SchemaValidator(document.root, dialect=kind, is_fixed=True, checks=False, exact_multiples=False),
             )
         return self._validators[id(document)][1]
 
@@ -97,7 +98,7 @@ _FORMATS = (
 class Samples:
     """The search for values. *hints* are schemas whose edges are worth a try; fitting them is not wanted."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: CountedValidator) -> None:
         self._judge = judge
         self._proof = Proof()
         self._known: dict[Any, list[Any]] = {}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..json_schema.bounded_validator import identity
 from ..json_schema.linear_regex import Budget, CannotJudge, TooExpensive, search
 from ..json_schema.portable_regex import problem
 from ..json_schema.subschemas import LISTS, NAMED, ONE, target, walk
@@ -157,20 +158,6 @@ class Node:
             seen.add(node.key)
             node = node.document.target(node.words["$ref"]) or node
         return node
-
-
-def identity(value: Any) -> Any:
-    """What is equal for equal JSON values, and for no others: 1.0 is 1, and true is not."""
-    match value:
-        case bool() | None | str():
-            return (type(value).__name__, value)
-        case int() | float():
-            return ("number", Fraction(value))
-        case list():
-            return ("array", tuple(map(identity, value)))
-        case dict():
-            return ("object", frozenset((name, identity(member)) for name, member in value.items()))
-    raise TypeError(f"{type(value).__name__} is not of JSON")
 
 
 def equal(one: Any, other: Any) -> bool:

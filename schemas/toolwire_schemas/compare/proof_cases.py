@@ -12,7 +12,8 @@ from itertools import product
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
-from .nodes import Document, Key, Node, TooComplex, identity, kind, matches, spend
+from ..json_schema.bounded_validator import identity
+from .nodes import Document, Key, Node, TooComplex, kind, matches, spend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

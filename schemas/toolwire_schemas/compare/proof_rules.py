@@ -6,7 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Protocol
 
-from .nodes import Node, identity, matches
+from ..json_schema.bounded_validator import identity
+from .nodes import Node, matches
 from .proof_cases import KINDS, NUMBERS, Case, cases, element, of_types, prefix
 
 

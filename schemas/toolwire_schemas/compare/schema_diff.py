@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from ..json_schema.bounded_validator import identity
 from ..json_schema.error_text import place as written
 from ..json_schema.error_text import shown
 from .closed_world import described
-from .nodes import SAYING, Document, Key, Node, Sameness, equal, identity, limited
+from .nodes import SAYING, Document, Key, Node, Sameness, equal, limited
 from .subset import UNKNOWN, YES, Verdict, compared
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from .counterexample import Judge, Samples
+from .counterexample import CountedValidator, Samples
 from .nodes import Document, Node, TooComplex, equal, limited
 from .proof import Proof
 
@@ -43,7 +43,7 @@ def compared(old: Node, new: Node) -> Verdict:
     try:
         if Proof().holds((old,), new):
             return YES
-        for witness in Samples(Judge()).refused(old, new):
+        for witness in Samples(CountedValidator()).refused(old, new):
             return Verdict("no", witness)
     except (TooComplex, RecursionError):
         pass

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-from ..json_schema.bounded_validator import Budget, CannotJudge, Judge, TooExpensive, faults_of_schema
+from ..json_schema.bounded_validator import Budget, CannotJudge, SchemaValidator, TooExpensive, faults_of_schema
 from ..lint.portability import COMBINATORS
 from ..lint.vendors import about_strict
 from .tool_entry import Schema, as_json, followed, kind_of, properties, required, schema_of, text
@@ -96,8 +96,8 @@ def restored(arguments: dict[str, Any], schema: Schema) -> dict[str, Any]:
     return made
 
 
-def _judge_of(schema: Schema) -> Judge:
-    return Judge(schema, dialect=Draft202012Validator, is_fixed=True, checks=False)
+def _judge_of(schema: Schema) -> SchemaValidator:
+    return SchemaValidator(schema, dialect=Draft202012Validator, is_fixed=True, checks=False)
 
 
 class _Writer:
@@ -259,7 +259,7 @@ def _saying(made: Schema, *notes: str) -> Schema:
     return {**made, "description": f"{made.get('description', '')} ({note})".strip()} if note else made
 
 
-def _restored(value: Any, schema: Schema, judge: Judge, budget: Budget) -> Any:
+def _restored(value: Any, schema: Schema, judge: SchemaValidator, budget: Budget) -> Any:
     budget.spend()
     schema = followed(schema, judge.schema)
     for word in ("anyOf", "oneOf"):
@@ -284,11 +284,11 @@ def _restored(value: Any, schema: Schema, judge: Judge, budget: Budget) -> Any:
     }
 
 
-def _takes(judge: Judge, schema: Any, value: Any) -> bool:
+def _takes(judge: SchemaValidator, schema: Any, value: Any) -> bool:
     """Whether *value* is valid by *schema*, a part of the one that *judge* is for.
 
     Raises:
-        TooExpensive: as a `Judge` does.
+        TooExpensive: as a `SchemaValidator` does.
     """
     try:
         return judge.is_valid(value, schema)

@@ -1,16 +1,20 @@
-"""Judges values by JSON Schemas that anybody may have written, within a budget of steps.
+"""Validates values against JSON Schemas: the one place that sets up jsonschema.
 
 A schema of a few lines can ask for more work than a computer does in a year: references that double at each level,
-patterns that backtrack, lists compared item by item. Every such schema of another program is judged here.
+patterns that backtrack, lists compared item by item. So schemas of other programs are checked within a budget of steps.
 
-Strategy. jsonschema judges, with each of its keywords wrapped by one that counts. The keywords that use patterns or
-compare items are our own, since theirs may take for ever within one step.
+Strategy. jsonschema validates, with each of its keywords wrapped by one that counts. The keywords that use patterns or
+compare items are our own, since a single step of jsonschema's may take forever; `multipleOf` is, since jsonschema
+divides in binary.
 """
 
 from __future__ import annotations
 
+import sys
 from contextvars import ContextVar
+from fractions import Fraction
 from functools import cache
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from .fast_schema_check import is_well_formed
@@ -21,10 +25,10 @@ if TYPE_CHECKING:
 
     Keyword = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
 
-__all__ = ["MAX_STEPS", "Budget", "CannotJudge", "Judge", "TooExpensive", "faults_of_schema", "search"]
+__all__ = ["MAX_STEPS", "Budget", "CannotJudge", "SchemaValidator", "TooExpensive", "faults_of_schema", "search"]
 
 MAX_DEPTH = 100
-"""JSON values within each other. jsonschema's metaschema needs some ten calls for each, of the thousand there are."""
+"""Levels of nested JSON values. Python allows some thousand nested calls, and the metaschema takes ten for a level."""
 _MAX_STEPS_OF_SCHEMA = 4 * MAX_STEPS
 _MAX_ERRORS = 1000
 _LONG_NAME = 1000
@@ -32,23 +36,39 @@ _LONG_NAME = 1000
 _budget: ContextVar[Budget] = ContextVar("budget")
 
 
-class Judge:
-    """Judges values by *schema*. References never leave the schema.
+class SchemaValidator:
+    """Validates values against *schema*. References never leave the schema.
 
     *dialect* is the draft for a schema that does not name one; its own draft for one that does, unless *is_fixed*.
+    A schema that *is_trusted*, because the tool's author wrote it, is not checked and may take any number of steps.
+    *format_checker* checks formats in place of jsonschema's own. Without *exact_multiples* jsonschema decides
+    `multipleOf` as well, as validators that divide in binary do.
 
     Raises:
-        CannotJudge: if it is no JSON Schema, or too large to be judged by.
+        CannotJudge: if it is no JSON Schema, or is too large.
     """
 
-    def __init__(self, schema: Any, *, dialect: Any = None, is_fixed: bool = False, checks: bool = True) -> None:
+    def __init__(
+        self,
+        schema: Any,
+        *,
+        dialect: Any = None,
+        is_fixed: bool = False,
+        checks: bool = True,
+        is_trusted: bool = False,
+        format_checker: Any = None,
+        exact_multiples: bool = True,
+    ) -> None:
         from referencing import Registry
 
         self.schema = schema
-        self._kind = _bounded(_dialect(None if is_fixed else schema, dialect))
-        if checks and (faults := _faults(self._kind, schema)):
-            raise CannotJudge(f"it is no JSON Schema: {faults[0].message[:200]}")
-        _check_names(schema)
+        self._steps = sys.maxsize if is_trusted else MAX_STEPS
+        self._kind = _extended(_dialect(None if is_fixed else schema, dialect), not is_trusted, exact_multiples)
+        if not is_trusted:
+            if checks and (faults := _faults(self._kind, schema)):
+                raise CannotJudge(f"it is no JSON Schema: {faults[0].message[:200]}")
+            _check_names(schema)
+        self._formats = format_checker or self._kind.FORMAT_CHECKER
         self._validator: Any = self._kind(schema, registry=Registry())  # nothing is fetched
 
     def errors(
@@ -59,7 +79,7 @@ class Judge:
         The steps are also taken from *total*.
 
         Raises:
-            CannotJudge: if the schema does not tell, as with circular references; `TooExpensive` after too many steps.
+            CannotJudge: if the schema gives no answer, as in a circle; `TooExpensive` after too many steps.
         """
         return self._judged(value, schema, _MAX_ERRORS, formats, total)
 
@@ -75,25 +95,25 @@ class Judge:
         validator = self._validator
         changes = {} if schema is None else {"schema": schema}
         if formats:
-            changes["format_checker"] = self._kind.FORMAT_CHECKER
-        before = _budget.set(budget := Budget())
+            changes["format_checker"] = self._formats
+        before = _budget.set(budget := Budget(self._steps))
         try:
             return _first(most, (validator.evolve(**changes) if changes else validator).iter_errors(value))
         finally:
             _budget.reset(before)
             if total is not None:
-                total.spend(MAX_STEPS - budget.left)
+                total.spend(self._steps - budget.left)
 
 
 def faults_of_schema(schema: Any, *, dialect: Any = None, is_fixed: bool = False) -> list[Any]:
     """Return jsonschema's errors about *schema* as a JSON Schema, at most 1,000, without those about formats.
 
-    *dialect* and *is_fixed* mean what they do for a `Judge`.
+    *dialect* and *is_fixed* are those of `SchemaValidator`.
 
     Raises:
-        CannotJudge: if it is too large or nested too deeply to be looked at.
+        CannotJudge: if it is too large or nested too deeply.
     """
-    return _faults(_bounded(_dialect(None if is_fixed else schema, dialect)), schema)
+    return _faults(_extended(_dialect(None if is_fixed else schema, dialect), True), schema)
 
 
 def _faults(kind: Any, schema: Any) -> list[Any]:
@@ -124,10 +144,8 @@ def _first(most: int, errors: Iterator[Any]) -> list[Any]:
                 break
     except RecursionError:
         raise CannotJudge("it is nested too deeply, or refers to itself in a circle") from None
-    except ArithmeticError as error:  # jsonschema divides in floating point
-        raise CannotJudge(f"its numbers are too large to be judged: {error}") from None
-    except (Unresolvable, UnknownType, ValueError, TypeError, AttributeError, LookupError) as error:
-        raise CannotJudge(f"it does not tell: {str(error)[:200]}") from error
+    except (Unresolvable, UnknownType, ValueError, TypeError, AttributeError, LookupError, ArithmeticError) as error:
+        raise CannotJudge(f"it gives no answer: {str(error)[:200]}") from error
     return found
 
 
@@ -173,11 +191,15 @@ def _dialect(schema: Any, default: Any) -> Any:
 
 
 @cache
-def _bounded(kind: Any) -> Any:
-    """jsonschema's validator of this *kind*, which spends steps of the current budget."""
+def _extended(kind: Any, counts: bool, exact_multiples: bool = True) -> Any:
+    """Return jsonschema's validator of this *kind* with our keywords; if it *counts*, each spends from the budget."""
     from jsonschema.validators import extend
 
     ours = {word: keyword for word, keyword in _OURS.items() if word in kind.VALIDATORS}
+    if not exact_multiples:
+        del ours["multipleOf"]
+    if not counts:
+        return extend(kind, ours)
     made = extend(kind, {word: _counted(keyword) for word, keyword in {**kind.VALIDATORS, **ours}.items()})
     theirs = made.evolve
 
@@ -236,22 +258,36 @@ def _additional_properties(validator: Any, more: Any, instance: Any, schema: Any
 def _unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
     if wanted and isinstance(instance, list):
         _budget.get().spend(len(instance) >> 3)
-        if len(set(map(_identity, instance))) < len(instance):
+        if len(set(map(identity, instance))) < len(instance):
             yield _error(f"{instance!r} has non-unique elements")
 
 
-def _identity(value: Any) -> Any:
-    """What is equal for equal JSON values, and for no others: 1.0 is 1, and true is not."""
+def _multiple_of(validator: Any, step: Any, value: Any, schema: Any) -> Iterator[Any]:
+    # As written, 19.99 is a multiple of 0.01; the binary fractions that jsonschema divides are not.
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        is_finite = isinstance(value, int) or isfinite(value)
+        if not is_finite or _as_written(value) % _as_written(step):
+            yield _error(f"{value} is not a multiple of {step}")
+
+
+def _as_written(number: float) -> Fraction:
+    return Fraction(number if isinstance(number, int) else repr(number))
+
+
+def identity(value: Any) -> Any:
+    """Return a hashable value that is equal for equal JSON values only: 1.0 is 1, and true is not."""
     match value:
-        case bool() | None:
-            return (value,)
+        case bool() | None | str():
+            return (type(value).__name__, value)
+        case float() if not isfinite(value):
+            return ("number", repr(value))
         case int() | float():
-            return ("number", str(int(value)) if value == int(value) else repr(value))
+            return ("number", Fraction(value))
         case list():
-            return ("array", *map(_identity, value))
+            return ("array", tuple(map(identity, value)))
         case dict():
-            return frozenset((name, _identity(member)) for name, member in value.items())
-    return value
+            return ("object", frozenset((name, identity(member)) for name, member in value.items()))
+    raise TypeError(f"{type(value).__name__} is not of JSON")
 
 
 def _error(message: str) -> Any:
@@ -265,4 +301,5 @@ _OURS: dict[str, Keyword] = {
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
     "uniqueItems": _unique_items,
+    "multipleOf": _multiple_of,
 }

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.schema_pairs import VALUES, moved_into_definitions, pairs, schemas
-from toolwire_schemas.compare.counterexample import Judge, Samples
+from toolwire_schemas.compare.counterexample import CountedValidator, Samples
 from toolwire_schemas.compare.nodes import Document
 from toolwire_schemas.compare.subset import takes_all
 
@@ -27,7 +27,7 @@ def fits(schema: Any, value: Any) -> bool | None:
 def test_what_is_said_to_be_taken_still_is_taken(pair: tuple[Any, Any], values: list[Any]) -> None:
     old, new = pair
     assume(takes_all(new, old).answer == "yes")
-    edges = Samples(Judge()).of((Document(old).top,), (Document(new).top,))
+    edges = Samples(CountedValidator()).of((Document(old).top,), (Document(new).top,))
     for value in [*values, *edges]:
         assert not (fits(old, value) and fits(new, value) is False), value
 

@@ -14,7 +14,7 @@ from toolwire_schemas.json_schema.bounded_validator import (
     MAX_DEPTH,
     Budget,
     CannotJudge,
-    Judge,
+    SchemaValidator,
     TooExpensive,
     faults_of_schema,
 )
@@ -40,7 +40,7 @@ OBJECTS = st.dictionaries(_WORDS, JSON, max_size=4)
 def refusal(schema: Any, value: Any) -> str:
     """Why *value* is not judged by *schema*; empty if it is."""
     try:
-        Judge(schema).errors(value)
+        SchemaValidator(schema).errors(value)
     except CannotJudge as error:
         return str(error)
     return ""
@@ -52,7 +52,7 @@ def test_no_schema_takes_more_steps_than_the_budget_has(kind: str, times: int) -
     schema = tool(kind, times)["inputSchema"]
     total = Budget(_MANY)
     with suppress(CannotJudge):
-        Judge(schema).errors({"a": LONG}, total=total)
+        SchemaValidator(schema).errors({"a": LONG}, total=total)
     assert _MANY - total.left < 200_000  # what goes beyond the budget is one step
 
 
@@ -70,13 +70,13 @@ def test_a_schema_that_is_not_judged_by_says_why(kind: str, reason: str) -> None
 
 def test_a_schema_that_is_nested_too_deeply_is_refused_at_once() -> None:
     with pytest.raises(TooExpensive, match=f"more than {MAX_DEPTH} levels"):
-        Judge(tool("deep", 10)["inputSchema"])
+        SchemaValidator(tool("deep", 10)["inputSchema"])
 
 
 def test_a_pattern_that_backtracks_is_judged() -> None:
     schema = tool("pattern")["inputSchema"]
-    assert [error.validator for error in Judge(schema).errors({"a": LONG})] == ["pattern"]
-    assert Judge(schema).is_valid({"a": "aaa", "bbb": 1})
+    assert [error.validator for error in SchemaValidator(schema).errors({"a": LONG})] == ["pattern"]
+    assert SchemaValidator(schema).is_valid({"a": "aaa", "bbb": 1})
 
 
 def test_a_part_that_names_another_dialect_is_counted_too() -> None:
@@ -100,18 +100,18 @@ def test_the_text_of_errors_is_counted_too() -> None:
 
 @pytest.mark.parametrize("items", [[1, 1.0], [{"a": [1]}, {"a": [1.0]}], [None, None], ["a", "b", "a"]])
 def test_equal_items_are_found(items: list[Any]) -> None:
-    assert not Judge({"uniqueItems": True}).is_valid(items)
+    assert not SchemaValidator({"uniqueItems": True}).is_valid(items)
 
 
 @pytest.mark.parametrize("items", [[1, True], [0, False], ["1", 1], [None, "null"], [[], {}], [["a"], "a"]])
 def test_items_that_differ_in_kind_are_not_equal(items: list[Any]) -> None:
-    assert Judge({"uniqueItems": True}).is_valid(items)
+    assert SchemaValidator({"uniqueItems": True}).is_valid(items)
 
 
 @given(OBJECTS, JSON)
 def test_what_is_judged_is_judged_as_by_jsonschema(schema: dict[str, Any], value: Any) -> None:
     try:
-        judged = Judge(schema).is_valid(value)
+        judged = SchemaValidator(schema).is_valid(value)
     except CannotJudge:
         return
     assert judged == Draft202012Validator(schema).is_valid(value)

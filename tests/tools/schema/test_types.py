@@ -20,7 +20,7 @@ import pydantic
 import pytest
 from toolwire_tools import Image, Tool, tool_api
 from toolwire_tools.errors import ArgumentsError, OutputError, RegistrationError
-from toolwire_tools.schema.validator import Judge
+from toolwire_tools.schema.validator import SchemaValidator
 from toolwire_tools.signature import signature
 
 
@@ -905,10 +905,10 @@ class Linked(TypedDict):
     ],
 )
 def test_null_is_published_and_taken_beside_models_and_inside_of_recursive_types(hint: Any, value: Any) -> None:
-    returns, accepts = returning(list[hint]), Judge(takes(list[hint]).arguments.input_schema).accepts
+    returns, accepts = returning(list[hint]), SchemaValidator(takes(list[hint]).arguments.input_schema).accepts
     values = [value, None] if type(None) in typing.get_args(hint) else [value]
     assert returns.builtins(load(list[hint], values)) == values
-    assert Judge(returns.output_schema).accepts({"result": values})
+    assert SchemaValidator(returns.output_schema).accepts({"result": values})
     assert accepts({"x": values})
 
 

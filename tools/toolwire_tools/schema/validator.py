@@ -1,45 +1,39 @@
-"""jsonschema as the judge: imported when the fast check has said no, or when a schema was written by hand."""
+"""Validates by jsonschema: imported when the fast check has refused, or when a schema was written by hand."""
 
 from __future__ import annotations
 
 import datetime as dt
 import functools
 import re
-from fractions import Fraction
-from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from toolwire_schemas.json_schema.bounded_validator import CannotJudge
+from toolwire_schemas.json_schema.bounded_validator import SchemaValidator as JsonSchemaValidator
 from toolwire_schemas.json_schema.error_text import Fault, worded
 from toolwire_schemas.language import say
 
 from .scalars import SCALARS
 from .shape import Refused, Schema
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-
-class Judge:
+class SchemaValidator:
     """Checks values against one JSON Schema, 2020-12, formats included. References never leave the schema."""
 
     def __init__(self, schema: Schema) -> None:
-        from referencing import Registry
-
-        self.schema = schema
-        self._validator: Any = _validator()(schema, registry=Registry(), format_checker=_formats())
+        self._validator = JsonSchemaValidator(schema, is_fixed=True, is_trusted=True, format_checker=_formats())
 
     def faults(self, value: Any, root: str) -> list[Fault]:
         """Return what the schema has against *value*, as places (starting with *root*) and sentences."""
         try:
-            return worded(self._validator.iter_errors(value), root)
-        except RecursionError:
+            return worded(self._validator.errors(value, formats=True), root)
+        except CannotJudge:  # no other reason is left: references were checked by `problem`
             return [(root, say("is nested too deeply"))]
 
     def accepts(self, value: Any) -> bool:
-        """True if the schema has nothing against *value*."""
+        """Return whether the schema has nothing against *value*."""
         try:
-            return bool(self._validator.is_valid(value))
-        except RecursionError:
+            return self._validator.is_valid(value, formats=True)
+        except CannotJudge:
             return False
 
 
@@ -85,39 +79,14 @@ def _references(schema: Any) -> list[str]:
 
 
 @functools.cache
-def _validator() -> Any:
-    from jsonschema import Draft202012Validator, ValidationError
-    from jsonschema.validators import extend
-
-    def multiple_of(_: Any, step: Any, value: Any, schema: Any) -> Iterator[Any]:
-        if isinstance(value, int | float) and not isinstance(value, bool) and not _is_multiple(value, step):
-            yield ValidationError(f"{value} is not a multiple of {step}")
-
-    return extend(Draft202012Validator, {"multipleOf": multiple_of})
-
-
-def _is_multiple(value: float, step: float) -> bool:
-    """True for the numbers as they are written: 19.99 is a multiple of 0.01, which binary fractions deny."""
-    return (isinstance(value, int) or isfinite(value)) and _written(value) % _written(step) == 0
-
-
-def _written(number: float) -> Fraction:
-    return Fraction(number if isinstance(number, int) else repr(number))
-
-
-_checker: Any = None
-
-
 def _formats() -> Any:
-    """A format checker that knows the formats we publish, whichever optional packages are installed."""
-    global _checker
-    if _checker is None:
-        from jsonschema import FormatChecker
+    """Return a format checker that knows the formats we publish, whichever optional packages are installed."""
+    from jsonschema import FormatChecker
 
-        _checker = FormatChecker()
-        for name, holds in _HOLDS.items():
-            _checker.checks(name)(lambda value, holds=holds: not isinstance(value, str) or holds(value))
-    return _checker
+    checker = FormatChecker()
+    for name, holds in _HOLDS.items():
+        checker.checks(name)(lambda value, holds=holds: not isinstance(value, str) or holds(value))
+    return checker
 
 
 def _loads(hint: Any) -> Any:

@@ -19,7 +19,7 @@ from ..schema.shape import NOT_CONVERTED, Build, Refused, Schema, Shape, refusal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..schema.validator import Judge
+    from ..schema.validator import SchemaValidator
 
 Bound = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -55,7 +55,7 @@ class Arguments:
         self._careful = careful
         self._read: Callable[[Any], Bound] | None = None
         self._read_leniently: Callable[[Any], Bound] | None = None
-        self._judge: Judge | None = None
+        self._judge: SchemaValidator | None = None
 
     def bind(self, arguments: dict[str, Any], coerce: bool = False) -> Bound:
         """Return the positional and keyword arguments for a call. Defaults are left to Python.
@@ -84,11 +84,11 @@ class Arguments:
         self._read = read
         return read
 
-    def _judge_of(self) -> Judge:
+    def _judge_of(self) -> SchemaValidator:
         if self._judge is None:
-            from ..schema.validator import Judge
+            from ..schema.validator import SchemaValidator
 
-            self._judge = Judge(self.input_schema)
+            self._judge = SchemaValidator(self.input_schema)
         return self._judge
 
     def _second_reading(self, arguments: Any, coerce: bool) -> Bound:
@@ -117,7 +117,7 @@ class Arguments:
 def from_schema(schema: Schema) -> Arguments:
     """Return arguments that jsonschema checks at each call and that are passed by keyword, as they came."""
     arguments = Arguments(schema, Plan(()), lambda: Plan(()))
-    judge: list[Judge] = []
+    judge: list[SchemaValidator] = []
 
     def read(values: Any) -> Bound:
         if not judge:

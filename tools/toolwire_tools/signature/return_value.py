@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..schema.shape import Schema, Shape
-    from ..schema.validator import Judge
+    from ..schema.validator import SchemaValidator
 
 Kind = Literal["undeclared", "text", "blocks", "structured"]
 
@@ -51,7 +51,7 @@ class Returns:
         self.wraps = wraps
         self.is_tuple = is_tuple
         self._shape = shape
-        self._judge: Judge | None = None
+        self._judge: SchemaValidator | None = None
         self._quick = _quick(shape)
         self.builtins = self._chosen()
         """Returns the value as plain JSON data, not yet wrapped; raises OutputError if the schema refuses it."""
@@ -75,9 +75,9 @@ class Returns:
                 pass
         made = plain_result(value)
         if self._judge is None:
-            from ..schema.validator import Judge
+            from ..schema.validator import SchemaValidator
 
-            self._judge = Judge(self.output_schema or {})
+            self._judge = SchemaValidator(self.output_schema or {})
         if faults := self._judge.faults(
             {"result": made} if self.wraps else made, "structuredContent" if not self.wraps else "$"
         ):

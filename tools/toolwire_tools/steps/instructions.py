@@ -169,9 +169,9 @@ def _refuse_missing(answer: str, name: str, found: _Blocks) -> NoReturn:
 
 
 def _check(value: Any, schema: dict[str, Any], name: str) -> None:
-    from ..schema.validator import Judge
+    from ..schema.validator import SchemaValidator
 
-    if faults := Judge(schema).faults(value, "instruction"):
+    if faults := SchemaValidator(schema).faults(value, "instruction"):
         said = "\n".join(f"{place}: {sentence}" for place, sentence in faults)
         raise InstructionError(say("The instruction for {name} does not fit:\n{faults}", name=name, faults=said))
 

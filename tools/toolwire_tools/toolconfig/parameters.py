@@ -161,13 +161,13 @@ class _Reading:
         return {} if kind is None else {"type": kind}
 
     def _judge(self, made: dict[str, Any], path: tuple[str | int, ...]) -> None:
-        from ..schema.validator import Judge, problem
+        from ..schema.validator import SchemaValidator, problem
 
         fault = problem(made)
         if fault is not None:
             self._document.add(path, fault)
         elif "default" in made and made["default"] is not None:
-            for place, sentence in Judge(made).faults(made["default"], "default"):
+            for place, sentence in SchemaValidator(made).faults(made["default"], "default"):
                 self._document.add((*path, "default"), f"{place}: {sentence}" if place != "default" else sentence)
 
     def _listed(self, names: Any) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from toolwire_schemas.json_schema.bounded_validator import CannotJudge, Judge
+from toolwire_schemas.json_schema.bounded_validator import CannotJudge, SchemaValidator
 from toolwire_schemas.json_schema.error_text import Fault, worded
 from toolwire_schemas.wire import codec
 
@@ -28,7 +28,7 @@ def faults_in(value: Any, schema: Any, root: str = "it") -> list[Fault]:
         return [(root, f"cannot be judged by its schema: {error}")]
 
 
-def _judge(schema: dict[str, Any]) -> Judge | None:
+def _judge(schema: dict[str, Any]) -> SchemaValidator | None:
     try:
         return _made(codec.encode(schema))
     except codec.EncodingError:  # it is nested too deeply
@@ -36,8 +36,8 @@ def _judge(schema: dict[str, Any]) -> Judge | None:
 
 
 @lru_cache(maxsize=256)  # to check a schema takes longer than to judge a value by it
-def _made(text: bytes) -> Judge | None:
+def _made(text: bytes) -> SchemaValidator | None:
     try:
-        return Judge(codec.decode(text))
+        return SchemaValidator(codec.decode(text))
     except CannotJudge:
         return None

@@ -10,7 +10,7 @@ from toolwire_schemas.json_schema.bounded_validator import (
     MAX_STEPS,
     Budget,
     CannotJudge,
-    Judge,
+    SchemaValidator,
     faults_of_schema,
     search,
 )
@@ -73,7 +73,7 @@ class Document:
             for fault in faults_of_schema(schema, dialect=dialect, is_fixed=True)[:1]:
                 where = ".".join(map(str, fault.absolute_path))
                 raise Unsupported(where, f"this is no valid schema: {fault.message[:200]}")
-            self._judge = Judge(schema, dialect=dialect, is_fixed=True, checks=False)
+            self._judge = SchemaValidator(schema, dialect=dialect, is_fixed=True, checks=False)
             for where, why in self._faults():
                 raise Unsupported(where, why)
         except CannotJudge as error:

@@ -18,6 +18,7 @@ MAX_FILES = 14
 ROOMS: dict[str, list[str]] = {
     "toolwire_schemas": [
         "language output misplaced_names",
+        "did_you_mean",
         "wire cases",
         "json_schema",
         "published",
@@ -27,7 +28,7 @@ ROOMS: dict[str, list[str]] = {
         "toolwire_schemas",
     ],
     "toolwire_tools": [
-        "errors byte_sizes did_you_mean processes",
+        "errors byte_sizes processes",
         "content",
         "schema",
         "options",

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from .did_you_mean import unknown_name
 from .json_schema.subschemas import children, walk
 from .wire.codec import decode
 
@@ -29,7 +30,7 @@ _SUFFIX = ".schema.json"
 
 
 class UnknownSchema(LookupError):
-    """There is no such schema, or none at that place in it. The sentence lists what there is, the closest first."""
+    """No schema has this name, or it has no such place. The message proposes the closest and lists all."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -49,7 +50,7 @@ def text(name: str) -> str:
         UnknownSchema: if there is none.
     """
     if name not in names():
-        raise UnknownSchema(_unknown("schema", name, names()))
+        raise UnknownSchema(unknown_name("schema", name, names()))
     return (_FOLDER / (name + _SUFFIX)).read_text("utf-8")
 
 
@@ -77,7 +78,7 @@ def validator(name: str) -> Draft202012Validator:
     except Unresolvable:
         whole, _, place = name.partition("#")
         parts = [f"/$defs/{part}" for part in load(whole).get("$defs", {})]
-        raise UnknownSchema(_unknown(f"place in {whole}", place, parts)) from None
+        raise UnknownSchema(unknown_name(f"place in {whole}", place, parts)) from None
     return Draft202012Validator({"$ref": PREFIX + name}, registry=_registry())
 
 
@@ -127,14 +128,6 @@ def _local(schema: Any, name: str, root: str) -> Any:
         other = other or name
         made["$ref"] = ("#" if other == root else f"#/$defs/{other}") + place
     return made
-
-
-def _unknown(what: str, name: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
-    listed = get_close_matches(name, known, n=len(known) or 1, cutoff=0)
-    meant = f", did you mean {listed[0]!r}?" if get_close_matches(name, known, n=1) else "."
-    return f"no {what} {name!r}{meant} Known: {', '.join(listed) or 'none'}"
 
 
 def _named(reference: str) -> str:

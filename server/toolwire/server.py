@@ -88,9 +88,9 @@ class Server:
         with self._changing:
             gone = self._catalogue.by_name.get(name)
             if gone is None:
-                from toolwire_tools.did_you_mean import unknown
+                from toolwire_schemas.did_you_mean import unknown_name
 
-                raise KeyError(unknown("tool", name, self._catalogue.by_name))
+                raise KeyError(unknown_name("tool", name, self._catalogue.by_name))
             self.replace([tool for tool in self._given if self._catalogue.by_name[tool.name] is not gone])
 
     def replace(self, tools: Iterable[Any]) -> None:

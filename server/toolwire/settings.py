@@ -101,11 +101,11 @@ def settings_of(options: dict[str, Any]) -> Settings:
 
 
 def _mistake(options: dict[str, Any]) -> str | None:
-    from toolwire_tools.did_you_mean import unknown  # only a mistake needs it
+    from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it
 
     for name, value in options.items():
         if name not in Settings.__struct_fields__:
-            return unknown("option", name, (*_BESIDE, *Settings.__struct_fields__))
+            return unknown_name("option", name, (*_BESIDE, *Settings.__struct_fields__))
         try:
             msgspec.convert({name: value}, Settings)
         except (msgspec.ValidationError, AttributeError):

@@ -6,7 +6,8 @@ import inspect
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from .did_you_mean import unknown
+from toolwire_schemas.did_you_mean import unknown_name
+
 from .errors import RegistrationError
 from .options import ATTRIBUTE, Options, checked
 
@@ -171,4 +172,4 @@ def _check_names(function: Any, tool: str, options: Options) -> None:
     except (ValueError, TypeError):  # a Tool says so
         return
     for name in sorted(wanted - {"self", "cls", *known}):
-        raise RegistrationError(f"it has {unknown('parameter', name, known)}", tool=tool, remedy="name one it has")
+        raise RegistrationError(f"it has {unknown_name('parameter', name, known)}", tool=tool, remedy="name one it has")

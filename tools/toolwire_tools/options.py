@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.did_you_mean import unknown_name
 
 from .byte_sizes import size
 from .content.media_types import is_media_type
-from .did_you_mean import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,7 +56,7 @@ def checked(given: Mapping[str, Any]) -> Options:
     for option, value in given.items():
         check = _CHECKS.get(option)
         if check is None:
-            raise TypeError(f"tool_api: {unknown('option', option, _CHECKS)}")
+            raise TypeError(f"tool_api: {unknown_name('option', option, _CHECKS)}")
         values[option] = None if value is None else check(option, value)
     if values.get("memory_limit") is not None and values.get("runs_in") is None:
         raise ValueError('tool_api: memory_limit needs a process of its own; add runs_in="process"')
@@ -174,7 +174,7 @@ def _icon(option: str, value: Any) -> dict[str, Any]:
     icon = _mapping(option, value)
     for member in icon:
         if member not in _ICON_MEMBERS:
-            raise TypeError(f"tool_api: {option} has {unknown('member', member, _ICON_MEMBERS)}")
+            raise TypeError(f"tool_api: {option} has {unknown_name('member', member, _ICON_MEMBERS)}")
     source = _text(f"{option}.src", icon.get("src", ""))
     if not source.startswith(("https:", "http:", "data:")):
         raise ValueError(f"tool_api: {option}.src must be an https: or data: URI, not {source!r}")

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects import python_stub as python
+from toolwire_schemas.did_you_mean import closest_first
 from toolwire_schemas.json_schema.error_text import shown
 
 from .messages import FROM_MODEL, Action, Ask, FinalAnswer, ResultKey, ToModel, to_json
@@ -114,7 +115,7 @@ class _Members:
                 return Action(thought, tool, self._params(tools, tool))
             case "FINAL_ANSWER":
                 return FinalAnswer(thought, self._flag("ok"), self._result())
-        allowed = ", ".join(_closest_first(kind))
+        allowed = ", ".join(closest_first(str(kind).upper(), FROM_MODEL))
         self._wrong.append(remark("type", given=shown(kind), allowed=allowed))
         return None
 
@@ -167,13 +168,6 @@ class _Members:
             return value
         self._wrong.append(remark("wrong_type", member=name, wanted=wanted, given=shown(value)))
         return None
-
-
-def _closest_first(kind: Any) -> list[str]:
-    import difflib  # only a mistake needs it
-
-    close = difflib.get_close_matches(str(kind).upper(), FROM_MODEL, n=1)
-    return [*close, *(name for name in FROM_MODEL if name not in close)]
 
 
 def _text(value: Any) -> str:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects.name_mapping import Names
+from toolwire_schemas.did_you_mean import closest_first
 
 from ..validation import Fitting
 
@@ -50,10 +51,7 @@ class Tools:
 
     def closest(self, name: str) -> list[str]:
         """Return the names of all tools, those first that *name* may have been meant to be."""
-        import difflib  # only a mistake needs it
-
-        close = difflib.get_close_matches(name, self.names, n=3)
-        return [*close, *(other for other in self.names if other not in close)]
+        return closest_first(name, self.names, 3)
 
     def needs_params(self, name: str) -> bool:
         """Whether the tool cannot be called without parameters."""

@@ -6,6 +6,7 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from ..did_you_mean import closest
 from ..language import say
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ MAX_FAULTS = 10
 _MAX_COUNTED = 100
 _MAX_VALUE = 80
 _MAX_LIST = 30
-_MAX_COMPARED = 1000
 
 
 def worded(errors: Iterable[Any], root: str) -> list[Fault]:
@@ -96,10 +96,7 @@ def _is_named(name: str, patterns: Iterable[str]) -> bool:
 def _known(name: str, known: Sequence[str]) -> str:
     if not known:
         return say("nothing is taken here")
-    import difflib
-
-    likely = [other for other in known[:_MAX_COMPARED] if len(other) <= _MAX_VALUE]
-    close = difflib.get_close_matches(_cut(name), likely, n=3, cutoff=0.6)
+    close = closest(_cut(name), known, 3)
     ordered = [*close, *(other for other in known if other not in close)]
     listed = ", ".join(ordered[:_MAX_LIST]) + (", …" if len(ordered) > _MAX_LIST else "")
     question = say("did you mean {name}? ", name=close[0]) if close else ""

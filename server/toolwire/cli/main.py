@@ -103,13 +103,13 @@ def _help(name: str | None) -> int:
 
 
 def _no_command(word: str) -> str:
-    from toolwire_tools.did_you_mean import unknown  # only a mistake needs it, and all that comes with it
+    from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it, and all that comes with it
 
     if word.startswith("-"):
-        return unknown("option", word, ["--help", "--version"]) + "; other options go behind a command"
+        return unknown_name("option", word, ["--help", "--version"]) + "; other options go behind a command"
     if word.endswith((".py", ".yaml", ".yml")) or os.path.exists(word):
         return f"say what to do with {word}, as in `toolwire serve {word}`"
-    return unknown("command", word, COMMANDS)
+    return unknown_name("command", word, COMMANDS)
 
 
 # Only those who have something to say import how: a server has not.

@@ -102,9 +102,9 @@ def parse(arguments: Sequence[str], options: Sequence[Option]) -> Words:
 
 
 def _no_option(flag: str, options: Sequence[Option]) -> str:
-    from toolwire_tools.did_you_mean import unknown  # only a mistake needs it, and all that comes with it
+    from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it, and all that comes with it
 
-    return unknown("option", flag, [option.flag for option in (*options, HELP)])
+    return unknown_name("option", flag, [option.flag for option in (*options, HELP)])
 
 
 def _optional_value(option: Option, rest: deque[str]) -> str:

@@ -115,9 +115,9 @@ def _put(target: dict[str, Any], name: str, text: str, schema: Schema, root: Sch
 
 
 def _no_parameter(name: str, properties: dict[str, Schema]) -> str:
-    from toolwire_tools.did_you_mean import unknown  # only a mistake needs it, and all that comes with it
+    from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it, and all that comes with it
 
-    return unknown("parameter", name, properties) if properties else "the tool takes no arguments"
+    return unknown_name("parameter", name, properties) if properties else "the tool takes no arguments"
 
 
 def _value(text: str, schema: Schema, root: Schema) -> Any:

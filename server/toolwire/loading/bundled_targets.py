@@ -6,10 +6,10 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_tools import NotOffered, Options, RegistrationError, Tool, ToolError, tools_of
 from toolwire_tools.bundled import BUNDLED, class_of
 from toolwire_tools.context.context import UNATTENDED
-from toolwire_tools.did_you_mean import unknown
 
 from ..errors import LoadError, UsageError
 
@@ -37,7 +37,7 @@ def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) ->
     full_name = wanted if "." in wanted else f"{name}.{wanted}"
     named = [tool for tool in offered if tool.name in (wanted, full_name)]
     if not named:
-        problem = why_not(name, wanted) or unknown("tool", full_name, [tool.name for tool in offered])
+        problem = why_not(name, wanted) or unknown_name("tool", full_name, [tool.name for tool in offered])
         raise LoadError(f"{name}: {problem}")
     return named
 
@@ -72,7 +72,7 @@ def settings_by_tool(words: Iterable[str], names: Iterable[str]) -> dict[str, li
     for word in words:
         name, _, rest = word.partition(".")
         if name not in found:
-            served = unknown("bundled tool", name, found) if found else "no bundled tool is named"
+            served = unknown_name("bundled tool", name, found) if found else "no bundled tool is named"
             raise LoadError(f"--set {word}: {served}")
         found[name].append(rest)
     return found
@@ -86,7 +86,7 @@ def with_absolute_paths(word: str) -> str:
     """
     name, _, rest = word.partition(".")
     if name not in BUNDLED:
-        raise LoadError(f"--set {word}: {unknown('bundled tool', name, BUNDLED)}")
+        raise LoadError(f"--set {word}: {unknown_name('bundled tool', name, BUNDLED)}")
     cls = class_of(name)
     maker = _maker(cls.__new__(cls), name)
     try:

@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import msgspec
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_tools import RegistrationError
-from toolwire_tools.did_you_mean import unknown
 
 from .. import log
 from ..errors import LoadError
@@ -105,7 +105,7 @@ def module_or_installed(name: str) -> ModuleType | Installed:
     if dot and kit in BUNDLED:
         raise LoadError(f"no module {name!r}; tools of the bundled {kit} are targets of the form {kit}:{tool}")
     here = [file[:-3] for file in sorted(os.listdir()) if file.endswith(".py")]
-    raise LoadError(unknown("module, file, bundled or installed tools", name, [*entries, *here, *BUNDLED]))
+    raise LoadError(unknown_name("module, file, bundled or installed tools", name, [*entries, *here, *BUNDLED]))
 
 
 def _exists(name: str) -> bool:
@@ -246,4 +246,4 @@ def missing(path: str) -> str:
     names = [name for name in sorted(os.listdir(folder or ".")) if name.endswith((".py", *YAML))]
     if not names:
         return f"no file {path}, nor any other of Python or YAML in {folder or 'this folder'}"
-    return f"{folder or 'this folder'} has {unknown('file', base, names)}"
+    return f"{folder or 'this folder'} has {unknown_name('file', base, names)}"

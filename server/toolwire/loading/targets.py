@@ -15,8 +15,8 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 import msgspec
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_tools import RegistrationError, Tool, tools_in, tools_of
-from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.discovery.modules import is_made_for_fastmcp
 from toolwire_tools.errors import MadeForFastMCP
 from toolwire_tools.options import marked
@@ -233,7 +233,7 @@ def _offered_by(module: ModuleType, target: Target) -> list[Tool]:
         return tools
     named = [tool for tool in tools if tool.name == target.name]
     if not named:
-        raise LoadError(f"{target.place}: {unknown('tool', target.name, [tool.name for tool in tools])}")
+        raise LoadError(f"{target.place}: {unknown_name('tool', target.name, [tool.name for tool in tools])}")
     return named
 
 
@@ -245,7 +245,7 @@ def _tools_named(module: ModuleType, target: Target) -> list[Tool]:
         public = [name for name, value in vars(module).items() if callable(value) and name[0] != "_"]
         own = [name for name in public if getattr(vars(module)[name], "__module__", None) == module.__name__]
         known = dict.fromkeys([*own, *(tool.name for tool in tools)])
-        raise LoadError(f"{target.place}: {unknown('function, toolkit or tool', target.name, known)}")
+        raise LoadError(f"{target.place}: {unknown_name('function, toolkit or tool', target.name, known)}")
     return named
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from toolwire_tools.did_you_mean import unknown
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_tools.steps.configured_tool import tool_of
 from toolwire_tools.steps.step_tool import StepCall
 from toolwire_tools.toolconfig.files import load_file, tool_files
@@ -35,7 +35,7 @@ def tools(path: str, name: str | None = None) -> list[Tool]:
     configs = load_file(path)
     wanted = [config for config in configs if name is None or config.name == name]
     if not wanted:
-        raise LoadError(f"{path}: {unknown('tool', name, [config.name for config in configs])}")
+        raise LoadError(f"{path}: {unknown_name('tool', name, [config.name for config in configs])}")
     return [tool_of(config, imports.beside) for config in wanted]
 
 

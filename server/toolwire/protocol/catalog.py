@@ -44,8 +44,7 @@ class Catalogue:
 
     def unknown(self, name: str) -> RequestError:
         """Return the error for a name no tool has, with the closest ones that exist."""
-        from difflib import get_close_matches
-
+        from toolwire_schemas.did_you_mean import closest
         from toolwire_tools.actions.base import BaseAction
 
         for tool in self._shown.values():
@@ -55,7 +54,7 @@ class Catalogue:
                 if why is not None:
                     return RequestError(INVALID_PARAMS, f"Unknown tool: {name}; {why}")
         told = name[:200]  # to compare megabytes would take seconds
-        close = get_close_matches(told, self._shown, n=3)
+        close = closest(told, self._shown, 3)
         hint = f"; did you mean {' or '.join(close)}?" if close else _and_known(list(self._shown))
         return RequestError(INVALID_PARAMS, f"Unknown tool: {told}{hint}")
 

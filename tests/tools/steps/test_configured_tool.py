@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 import pytest
 from support.recording_caller import RecordingCaller
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_tools import (
     ArgumentsError,
     Executor,
@@ -21,7 +22,6 @@ from toolwire_tools import (
     tools_in,
     tools_of,
 )
-from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.toolconfig.yaml_document import ConfigError
 
 MODULE = '''
@@ -217,4 +217,4 @@ def test_a_file_hidden_by_another_module_is_told(folder: Path) -> None:
 
 
 def test_where_nothing_is_known_nothing_is_listed() -> None:
-    assert unknown("executor", "RAG", []) == "no executor 'RAG'; there is none at all"
+    assert unknown_name("executor", "RAG", []) == "no executor 'RAG'; there is none at all"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
 from toolwire_schemas.dialects.lagent import to_entry
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.language import say
 
 from ..context.context import UNATTENDED
-from ..did_you_mean import unknown
 from ..discovery.toolkit import decorated
 from ..errors import RegistrationError, ToolError
 from ..options import Options, options_of
@@ -158,7 +158,7 @@ def api_of(action: ActionLike, name: str) -> ActionApi:
     if api is None:
         why = action.__toolwire_needs__.get(name)
         if why is None:
-            which = unknown("API", name, action.__toolwire_apis__)
+            which = unknown_name("API", name, action.__toolwire_apis__)
             why = say("{action} has {which}", action=action.name, which=which)
         raise ToolError(say("invalid API: {name}; {why}", name=name, why=why))
     if not api.is_callable:

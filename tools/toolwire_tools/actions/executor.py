@@ -11,9 +11,9 @@ import warnings
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.language import say, speaking
 
-from ..did_you_mean import unknown
 from .base import BaseAction, is_async
 from .builtin import FinishAction, InvalidAction, NoAction
 from .messages import AgentMessage, RemovableHandle, asked_for, methods_of
@@ -32,7 +32,7 @@ def no_such_action(name: object, known: Collection[str]) -> str:
     apis = [other for other in known if other.startswith(f"{name}.")]
     if apis:
         return say("{name!r} is a toolkit; call one of {apis}", name=name, apis=", ".join(apis))
-    return say("There is {which}", which=unknown("action", name, known))
+    return say("There is {which}", which=unknown_name("action", name, known))
 
 
 class ActionSet:

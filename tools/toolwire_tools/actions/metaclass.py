@@ -15,9 +15,9 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwire_schemas.dialects.lagent import to_entries
+from toolwire_schemas.did_you_mean import unknown_name
 
 from ..api_description import description_of
-from ..did_you_mean import unknown
 from ..discovery.toolkit import decorated
 from ..errors import RegistrationError
 from ..signature import docstring as docstrings
@@ -115,7 +115,7 @@ def complete(description: dict[str, Any], cls: ActionMeta) -> None:
         raise ValueError(f"{cls.__name__} is {problem}")
     for api in description.get("api_list", []):
         if known and api["name"] not in known:
-            raise ValueError(f"{cls.__name__} has {unknown('API', api['name'], known)}")
+            raise ValueError(f"{cls.__name__} has {unknown_name('API', api['name'], known)}")
 
 
 def described(cls: ActionMeta) -> dict[str, Any]:

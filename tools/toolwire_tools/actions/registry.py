@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ..did_you_mean import unknown
+from toolwire_schemas.did_you_mean import unknown_name
+
 from ..discovery.tools_of import named_by
 from .metaclass import classes
 
@@ -35,7 +36,7 @@ class UnknownAction(KeyError):
     """There is no action class of this name; *known* are those there are."""
 
     def __init__(self, name: object, known: list[str]) -> None:
-        super().__init__(unknown("action", name, known))
+        super().__init__(unknown_name("action", name, known))
         self.name = name
         self.known = known
 

@@ -6,7 +6,8 @@ import math
 import sys
 from typing import Any, Protocol, TypeVar, overload
 
-from ..did_you_mean import unknown
+from toolwire_schemas.did_you_mean import unknown_name
+
 from ..errors import CannotAsk
 
 T = TypeVar("T")
@@ -133,7 +134,7 @@ class Context:
         *level* is `debug`, `info`, `warning` or `error`.
         """
         if level not in LEVELS:
-            raise ValueError(f"log: {unknown('level', level, LEVELS)}")
+            raise ValueError(f"log: {unknown_name('level', level, LEVELS)}")
         self._caller.log(level, str(message), fields)
 
 

@@ -10,8 +10,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import msgspec
+from toolwire_schemas.did_you_mean import unknown_name
 
-from ..did_you_mean import unknown
 from ..errors import MadeForFastMCP, NotOffered, RegistrationError
 from ..options import held, marked
 from ..tool import Tool
@@ -101,7 +101,7 @@ def _named(module: ModuleType, name: str) -> Any:
         return vars(module)[name]
     known = [other for other in vars(module) if not other.startswith("_")]
     raise RegistrationError(
-        f"__tools__ lists {unknown('name', name, known)}", tool=module.__name__, remedy="define it in the module"
+        f"__tools__ lists {unknown_name('name', name, known)}", tool=module.__name__, remedy="define it in the module"
     )
 
 

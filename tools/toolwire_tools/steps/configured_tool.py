@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.did_you_mean import unknown_name
 
-from ..did_you_mean import unknown
 from ..errors import RegistrationError
 from ..options import Options, options_for
 from ..tool import Tool
@@ -108,7 +108,7 @@ def _function(config: ToolConfig, binding: Function, import_module: Importer) ->
     for name in binding.name.split("."):
         if not hasattr(found, name):
             known = [known for known in dir(found) if not known.startswith("_")]
-            raise config.error(f"{binding.module}: {unknown('function', name, known)}", "function")
+            raise config.error(f"{binding.module}: {unknown_name('function', name, known)}", "function")
         owner, found = found, getattr(found, name)
     if isinstance(owner, type) and inspect.isfunction(inspect.getattr_static(owner, name)):
         problem = f"{binding.name} is a method and needs an object; make one in the module, and name its method"
@@ -127,7 +127,7 @@ def _compare(config: ToolConfig, function: Callable[..., Any], tool: Tool) -> No
     if not any(p.kind is p.VAR_KEYWORD for p in parameters):
         for name in schema.get("properties", {}):
             if name not in (known := [p.name for p in taken]):
-                raise config.error(f"the function takes {unknown('argument', name, known)}", f"parameters.{name}")
+                raise config.error(f"the function takes {unknown_name('argument', name, known)}", f"parameters.{name}")
     certain = {*schema.get("required", ()), *defaults(schema)}
     missing = [p.name for p in taken if p.default is p.empty and p.name not in certain]
     if missing:
@@ -154,7 +154,7 @@ def _executor(config: ToolConfig, import_module: Importer) -> type[Executor]:
         wanted = f"say it by command, function or executor, or write an executor in {os.path.basename(beside)}"
         raise config.error(f"nothing is found that runs it; {wanted}")
     where = f"{module} registers " if module else "there is "
-    raise config.error(where + unknown("executor", named.name, known), "executor")
+    raise config.error(where + unknown_name("executor", named.name, known), "executor")
 
 
 def _executors_in(module: ModuleType) -> dict[str, type[Executor]]:

@@ -13,7 +13,8 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from ..did_you_mean import unknown
+from toolwire_schemas.did_you_mean import unknown_name
+
 from .steps import FOLLOWING, StepError
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ class Executor:
                 return known
         if not names:
             raise LookupError(f"no {executor_type} {executor_name!r}: none is registered; import its module first")
-        raise LookupError(unknown(executor_type, executor_name, names))
+        raise LookupError(unknown_name(executor_type, executor_name, names))
 
     @classmethod
     def registered(cls, executor_type: str | None = None) -> dict[tuple[str, str], type[Executor]]:

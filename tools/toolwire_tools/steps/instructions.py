@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
+from toolwire_schemas.did_you_mean import closest
 from toolwire_schemas.language import say
 
 from ..toolconfig.model import ToolConfig, canonical
@@ -159,10 +160,8 @@ def _refuse_missing(answer: str, name: str, found: _Blocks) -> NoReturn:
     if found.closed:
         lone = "There is </{tag}>, but no <{tag}> before it: write {block}."
         raise InstructionError(say(lone, tag=tag, block=_block(name)))
-    import difflib
-
     tags = re.findall(r"<([^\s<>/][^<>/]*)>", answer)
-    close = difflib.get_close_matches(tag, [written.upper() for written in tags], n=1)
+    close = closest(tag, [written.upper() for written in tags])
     hint = say(" (There is <{tag}>.)", tag=close[0]) if close else ""
     none = "There is no block for {name}: write the instruction as {block}.{hint}"
     raise InstructionError(say(none, name=name, block=_block(name), hint=hint))

@@ -10,8 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
-
-from ..did_you_mean import unknown
+from toolwire_schemas.did_you_mean import unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,7 +62,7 @@ class StepState(msgspec.Struct):
 
     def __post_init__(self) -> None:
         if self.execution_state not in FOLLOWING:
-            raise StepError(unknown("status", self.execution_state, FOLLOWING))
+            raise StepError(unknown_name("status", self.execution_state, FOLLOWING))
 
     def __getitem__(self, index: int) -> StepState:
         if index not in (0, -1):
@@ -77,7 +76,7 @@ class StepState(msgspec.Struct):
             StepError: if there is no such status, or no way to it from the present one.
         """
         if status not in FOLLOWING:
-            raise StepError(unknown("status", status, FOLLOWING))
+            raise StepError(unknown_name("status", status, FOLLOWING))
         following = FOLLOWING[self.execution_state]
         if status != self.execution_state and status not in following:
             remedy = f"it can become {' or '.join(following)}" if following else "add a new step to do it again"
@@ -122,7 +121,7 @@ class AgentStep:
         for step in self.step_list:
             if step.step_id == step_id:
                 return step
-        raise StepError(unknown("step", step_id, [step.step_id for step in self.step_list]))
+        raise StepError(unknown_name("step", step_id, [step.step_id for step in self.step_list]))
 
     def update_step_status(self, step_id: str, status: str) -> None:
         """Note how far the step with this id is; raises what `StepState.update_execution_state` does."""

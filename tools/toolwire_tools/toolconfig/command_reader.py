@@ -11,10 +11,10 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.json_schema.error_text import shown
 
 from ..byte_sizes import size
-from ..did_you_mean import unknown
 from .command import DEFAULT_MAX_OUTPUT_BYTES, EVERYTHING, Command, Template, parse
 from .parameters import defaults
 
@@ -127,7 +127,7 @@ class _Reading:
         for place in template.places:
             if place.name != EVERYTHING and place.name not in self._properties:
                 hint = "; write {{ and }} for braces" if not place.name.isidentifier() else ""
-                self._add(path, unknown("parameter", place.name, self._properties) + hint)
+                self._add(path, unknown_name("parameter", place.name, self._properties) + hint)
             elif not (place.optional or may_be_absent or place.name in self._certain):
                 remedy = f"write {{{place.name}?}}, put it in a list of its own, or give it a default"
                 self._add(path, f"a call may leave out {place.name!r}: {remedy}")
@@ -161,13 +161,13 @@ class _Reading:
             return frozenset()
         for index, name in enumerate(given):
             if name not in [*self._properties]:  # it may be anything, a list too
-                self._add(("allow_leading_dash", index), unknown("parameter", name, self._properties))
+                self._add(("allow_leading_dash", index), unknown_name("parameter", name, self._properties))
         return frozenset(map(str, given))
 
     def _output(self) -> Any:
         given = self._given.get("output", "text")
         if given not in OUTPUTS:
-            self._add(("output",), unknown("output", given, OUTPUTS))
+            self._add(("output",), unknown_name("output", given, OUTPUTS))
         elif given == "text" and "output_schema" in self._given:
             self._add(("output_schema",), "text has no schema; say output: json as well")
         return given

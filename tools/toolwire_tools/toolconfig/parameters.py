@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.json_schema.error_text import shown
 from toolwire_schemas.json_schema.subschemas import LISTS, NAMED, ONE
-
-from ..did_you_mean import unknown
 
 if TYPE_CHECKING:
     from .yaml_document import Document
@@ -145,7 +144,7 @@ class _Reading:
             elif word in _WORDS or word.startswith("x-"):
                 made[word] = value
             else:
-                self._document.add((*path, word), unknown("key", word, sorted(_WORDS)))
+                self._document.add((*path, word), unknown_name("key", word, sorted(_WORDS)))
         self._properties[name] = made
         if needed:
             self._required.append(name)
@@ -155,7 +154,7 @@ class _Reading:
         if not isinstance(written, str):
             return {"type": written}  # JSON Schema has lists of types
         if written.lower() not in _TYPES:
-            self._document.add(path, unknown("type", written, _TYPES))
+            self._document.add(path, unknown_name("type", written, _TYPES))
             return {}
         kind = _TYPES[written.lower()]
         return {} if kind is None else {"type": kind}
@@ -176,5 +175,5 @@ class _Reading:
             return []
         for index, name in enumerate(names):
             if name not in [*self._properties]:  # it may be anything, a list too
-                self._document.add(("required", index), unknown("parameter", name, self._properties))
+                self._document.add(("required", index), unknown_name("parameter", name, self._properties))
         return [str(name) for name in names]

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.json_schema.error_text import shown
 
-from ..did_you_mean import unknown
 from ..options import Options, checked
 from .command_reader import KEYS, command
 from .model import ExecutorName, Function, Reference, ToolConfig, canonical
@@ -77,7 +77,7 @@ class _Reading:
     def _refuse_unknown(self, path: Path, given: dict[str, Any], known: Iterable[str]) -> None:
         for key in given:
             if key not in known:
-                self._add((*path, key), unknown("key", key, known))
+                self._add((*path, key), unknown_name("key", key, known))
 
     def _section(self, key: str, known: tuple[str, ...]) -> dict[str, Any]:
         given = self._document.value.get(key)

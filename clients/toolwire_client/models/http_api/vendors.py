@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
+from toolwire_schemas.did_you_mean import closest
 
 from ..errors import NotReady
 
@@ -182,8 +183,6 @@ def preset_called(name: str) -> Preset:
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
     """What to say after an unknown *name*: the closest of those *known* with a question mark, and all of them."""
-    import difflib  # only a mistake needs it
-
-    close = difflib.get_close_matches(name, known, n=1)
+    close = closest(name, known)
     question = f"; did you mean {close[0]!r}?" if close else "."
     return f"{question} Known: {', '.join(known)}"

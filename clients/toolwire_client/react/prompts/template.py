@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 import msgspec
+from toolwire_schemas.did_you_mean import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,8 +68,6 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _hint(name: str, known: tuple[str, ...]) -> str:
-    import difflib  # only a mistake needs it
-
-    close = difflib.get_close_matches(name, known, n=1)
+    close = closest(name, known)
     question = f"; did you mean {_listed(close)}?" if close else "."
     return f"{question} There are {_listed(known) or 'no slots'}"

@@ -85,9 +85,9 @@ def _tool(name: str, tools: list[ToolDescription], target: str | None) -> ToolDe
     for tool in tools:
         if tool.name == name:
             return tool
-    from toolwire_tools.did_you_mean import unknown  # only a mistake needs it, and all that comes with it
+    from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it, and all that comes with it
 
-    problem = unknown("tool", name, [tool.name for tool in tools])
+    problem = unknown_name("tool", name, [tool.name for tool in tools])
     if target is not None and load.parse(target).is_bundled and (why := bundled.why_not(target, name)):
         problem = why
     elif len(tools) == 1:

@@ -6,7 +6,7 @@ import io
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolwire_tools.did_you_mean import unknown
+from toolwire_schemas.did_you_mean import unknown_name
 
 from ...errors import UsageError
 from ..agent_options import check_set
@@ -65,7 +65,7 @@ async def _do(line: str, exchange: Exchange) -> None:
         case "/continue":
             exchange.tell("the last question is done")
         case _ if line.startswith("/"):
-            exchange.tell(unknown("command", line.split()[0], _TYPED))
+            exchange.tell(unknown_name("command", line.split()[0], _TYPED))
         case _:
             await exchange.show(session.run(line))
 

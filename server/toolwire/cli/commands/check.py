@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_tools.did_you_mean import unknown
+from toolwire_schemas.did_you_mean import unknown_name
 
 from ...errors import Failed, UsageError
 from ..check_report import as_text, cases_table, replayed
@@ -161,7 +161,7 @@ def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], opt
     except NotStarted as error:
         raise Failed(str(error), 2) from None
     except UnknownTool as error:
-        raise UsageError(unknown("tool", error.name, error.known)) from None
+        raise UsageError(unknown_name("tool", error.name, error.known)) from None
     finally:
         progress.clear()
 
@@ -187,14 +187,14 @@ def _cases(options: dict[str, Any]) -> list[Case]:
         return [_replayed(name, cases()) for name in options["replay"]]
     for pattern in (*options.get("only", ()), *options.get("skip", ())):
         if not chosen(cases(), [pattern]):
-            raise UsageError(unknown("case", pattern, _like(pattern, cases())))
+            raise UsageError(unknown_name("case", pattern, _like(pattern, cases())))
     return chosen(cases(), options.get("only", ()), options.get("skip", ()))
 
 
 def _replayed(name: str, cases: Sequence[Case]) -> Case:
     found = next((case for case in cases if case.id == name), None)
     if found is None:
-        raise UsageError(unknown("case", name, _like(name, cases)))
+        raise UsageError(unknown_name("case", name, _like(name, cases)))
     if found.process == "run":
         raise UsageError(
             f"{name} is about all that is said in a check, and cannot be replayed alone; take --only {name}"

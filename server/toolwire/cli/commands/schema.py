@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.published import UnknownSchema, bundle, files_to_export, load, names, text
-from toolwire_tools.did_you_mean import unknown
 
 from ...errors import UsageError
 from ..open_client import client_of
@@ -62,7 +62,7 @@ def _answer(words: Words) -> str:
             "say what to do: schema list, schema show NAME, schema export DIR, schema bundle or schema reply TARGET"
         )
     if what not in _TAKES:
-        raise UsageError(unknown("command of schema", what, _TAKES))
+        raise UsageError(unknown_name("command of schema", what, _TAKES))
     least, most, wanted = _TAKES[what]
     if not least <= len(rest) <= most:
         raise UsageError(f"schema {what} takes {wanted}")

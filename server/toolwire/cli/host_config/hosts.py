@@ -13,7 +13,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_tools.did_you_mean import unknown
+from toolwire_schemas.did_you_mean import unknown_name
 
 from ...errors import UsageError
 from . import jsonc_edit as jsonc
@@ -183,7 +183,7 @@ def host(name: str) -> Host:
 
         likeness = {other: difflib.SequenceMatcher(None, name.lower(), other).ratio() for other in HOSTS}
         known = sorted(HOSTS, key=likeness.__getitem__, reverse=True)
-        raise UsageError(unknown("host", name, known) + "; `json` is for any other")
+        raise UsageError(unknown_name("host", name, known) + "; `json` is for any other")
     return HOSTS[name]
 
 

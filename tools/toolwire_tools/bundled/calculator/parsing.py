@@ -11,8 +11,7 @@ import re
 from typing import Any, NoReturn
 
 import msgspec
-
-from toolwire_tools.did_you_mean import unknown
+from toolwire_schemas.did_you_mean import unknown_name
 
 from .functions import CONSTANTS, FUNCTIONS
 from .limits import MAX_BITS, MAX_CHARACTERS, MAX_DEPTH
@@ -231,7 +230,7 @@ class _Parser:
             known = CONSTANTS if token.text in CONSTANTS else FUNCTIONS
             if known is CONSTANTS:
                 raise Fault(f"write the multiplication: {token.text} * (...)", token.place)
-            raise Fault(unknown("function", token.text, FUNCTIONS), token.place)
+            raise Fault(unknown_name("function", token.text, FUNCTIONS), token.place)
         count = self._arguments(self._take(), ")")
         least, most = FUNCTIONS[token.text].takes
         if not least <= count <= most:
@@ -286,7 +285,7 @@ def _constant(token: Token) -> Any:
         return CONSTANTS[token.text]
     if token.text in FUNCTIONS:
         raise Fault(f"{token.text} is a function; write {token.text}(...)", token.place)
-    raise Fault(unknown("constant or function", token.text, [*CONSTANTS, *FUNCTIONS]), token.place)
+    raise Fault(unknown_name("constant or function", token.text, [*CONSTANTS, *FUNCTIONS]), token.place)
 
 
 def _number(token: Token) -> Any:

@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
+from toolwire_schemas.did_you_mean import unknown_name
 
-from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.errors import ToolError
 
 from .folders import open_root
@@ -113,7 +113,7 @@ class Places:
         if not parts:
             raise ToolError(f"say which folder: {', '.join(self._roots)}")
         if parts[0] not in self._roots:
-            raise ToolError(f"{_shown(path)} begins with {unknown('open folder', parts[0], self._roots)}")
+            raise ToolError(f"{_shown(path)} begins with {unknown_name('open folder', parts[0], self._roots)}")
         return parts[0], parts[1:]
 
 

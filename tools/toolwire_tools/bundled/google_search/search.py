@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.language import say
 
 from toolwire_tools.actions.action_return import ActionReturn
@@ -13,7 +14,6 @@ from toolwire_tools.bundled.settings import positive
 from toolwire_tools.bundled.web.deadline import Call
 from toolwire_tools.bundled.web.errors import WebError, failed
 from toolwire_tools.decorator import tool_api
-from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.errors import ArgumentsError
 
 from .format import PLACES, told
@@ -59,7 +59,7 @@ class GoogleSearch(BaseAction):
         """
         super().__init__(description, parser, enable, lang=lang)
         if search_type not in PLACES:
-            raise ValueError(f"GoogleSearch: {unknown('search_type', search_type, PLACES)}")
+            raise ValueError(f"GoogleSearch: {unknown_name('search_type', search_type, PLACES)}")
         self.search_type = search_type
         self._serper = Serper(api_key, base_url, positive("timeout", timeout))
 

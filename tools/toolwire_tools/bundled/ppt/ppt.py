@@ -8,6 +8,7 @@ import threading
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.language import say
 
 from toolwire_tools.actions.base import BaseAction
@@ -18,7 +19,6 @@ from toolwire_tools.bundled.files.roots import Located, told
 from toolwire_tools.bundled.files.writing import put, status
 from toolwire_tools.bundled.requirements import extra
 from toolwire_tools.decorator import tool_api
-from toolwire_tools.did_you_mean import unknown
 from toolwire_tools.errors import ArgumentsError, ToolError
 
 from .themes import THEMES, Theme, theme_of
@@ -95,7 +95,7 @@ class PPT(BaseAction):
                 * status (str): that it has begun
         """
         if theme not in self._themes:
-            raise ArgumentsError([("arguments.theme", unknown("theme", theme, self._themes))])
+            raise ArgumentsError([("arguments.theme", unknown_name("theme", theme, self._themes))])
         location = self._path(abs_location, "abs_location")
         if not location.lower().endswith(".pptx"):
             raise ArgumentsError([("arguments.abs_location", say("a presentation's name ends in .pptx"))])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
+from toolwire_schemas.did_you_mean import unknown_name
 
 from toolwire_tools.actions.action_return import ActionReturn
 from toolwire_tools.actions.base import BaseAction
@@ -15,7 +16,6 @@ from toolwire_tools.bundled.settings import positive
 from toolwire_tools.byte_sizes import size
 from toolwire_tools.context.context import Context  # read by what describes the tool
 from toolwire_tools.decorator import tool_api
-from toolwire_tools.did_you_mean import unknown
 
 from .job import DEFAULT_MAX_OUTPUT_BYTES, Job
 
@@ -93,7 +93,7 @@ class PythonInterpreter(BaseAction):
         """
         super().__init__(description, parser, enable, lang=lang)
         if sandbox not in _SANDBOXES:
-            raise ValueError(f"sandbox: {unknown('kind', sandbox, _SANDBOXES)}")
+            raise ValueError(f"sandbox: {unknown_name('kind', sandbox, _SANDBOXES)}")
         self._sandbox = sandbox
         self._job = Job(
             code="",

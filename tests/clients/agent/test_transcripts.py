@@ -84,7 +84,7 @@ def test_a_line_that_a_crash_cut_off_is_no_line_and_a_whole_one_stays(run: Any, 
         ("", "no line of it has the type Started"),
         ("hello\n", "line 1, is no event"),
         ('{"type":"Started","version":2}\n', "line 1, is no event"),
-        ('{"type":"Started"}\n{"type":"Resumed","date":7}\n', "line 2, is no event"),
+        ('{"type":"Started"}\n{"type":"Resumed","date":7}\n', "line 2, cannot follow"),
         ('{"messages":[],"reply":"x"}\n', "line 1, is no event"),
     ],
 )
@@ -117,7 +117,7 @@ def test_a_line_that_is_doubled_or_from_another_run_is_found_and_named(data: st.
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.jsonl"
         path.write_bytes(b"".join(line + b"\n" for line in lines))
-        with pytest.raises(BrokenTranscript, match=r"run.jsonl, line \d+, is no event that can follow") as caught:
+        with pytest.raises(BrokenTranscript, match=r"run.jsonl, line \d+, cannot follow the event before it") as caught:
             agent([]).resume(path)
         named = int(re.search(r"line (\d+)", str(caught.value))[1])  # type: ignore[index]
         assert named == place + 2 or (foreign and named == place + 3)

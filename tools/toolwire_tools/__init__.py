@@ -149,69 +149,54 @@ if TYPE_CHECKING:
     from .toolconfig.model import ToolConfig
     from .toolconfig.yaml_document import ConfigError
 
-_LATER: dict[str, str] = {
-    "ActionExecutor": "actions.executor",
-    "ActionPreprocessor": "actions.messages",
-    "ActionReturn": "actions.action_return",
-    "ActionStatusCode": "actions.action_return",
-    "ActionValidCode": "actions.action_return",
-    "AgentMessage": "actions.messages",
-    "AgentStatusCode": "actions.messages",
-    "AgentStep": "steps.steps",
-    "ArxivSearch": "bundled.arxiv",
-    "AsyncActionExecutor": "actions.executor",
-    "AsyncActionMixin": "actions.base",
-    "BINGMap": "bundled.maps",
-    "BaseAction": "actions.base",
-    "BaseParser": "actions.parsers",
-    "Calculator": "bundled.calculator",
-    "Clock": "bundled.clock",
-    "CodeExecutor": "bundled.python_interpreter",
-    "ConfigError": "toolconfig.yaml_document",
-    "Env": "env.env",
-    "Executor": "steps.executor",
-    "Files": "bundled.files",
-    "FinishAction": "actions.builtin",
-    "FunctionCall": "actions.messages",
-    "GoogleScholar": "bundled.scholar",
-    "GoogleSearch": "bundled.google_search",
-    "Hook": "actions.messages",
-    "IPythonInterpreter": "bundled.ipython",
-    "InstructionError": "steps.instructions",
-    "InternLMActionProcessor": "actions.messages",
-    "InvalidAction": "actions.builtin",
-    "JsonParser": "actions.parsers",
-    "MessageLogger": "actions.messages",
-    "ModelStatusCode": "actions.messages",
-    "NoAction": "actions.builtin",
-    "PPT": "bundled.ppt",
-    "ParseError": "actions.parsers",
-    "PythonInterpreter": "bundled.python_interpreter",
-    "RemovableHandle": "actions.messages",
-    "StepError": "steps.steps",
-    "StepState": "steps.steps",
-    "ToolConfig": "toolconfig.model",
-    "TupleParser": "actions.parsers",
-    "WebBrowser": "bundled.web_browser",
-    "WebSearch": "bundled.web_browser",
-    "available_skills_and_tools": "steps.instructions",
-    "get_tool": "actions.registry",
-    "get_tool_cls": "actions.registry",
-    "instruction_prompt": "steps.instructions",
-    "list_tools": "actions.registry",
-    "load_tool_config": "toolconfig.files",
-    "load_tool_configs": "toolconfig.files",
-    "parse_instruction": "steps.instructions",
+_LATER: dict[str, tuple[str, ...]] = {
+    "actions.action_return": ("ActionReturn", "ActionStatusCode", "ActionValidCode"),
+    "actions.base": ("AsyncActionMixin", "BaseAction"),
+    "actions.builtin": ("FinishAction", "InvalidAction", "NoAction"),
+    "actions.executor": ("ActionExecutor", "AsyncActionExecutor"),
+    "actions.messages": (
+        "ActionPreprocessor",
+        "AgentMessage",
+        "AgentStatusCode",
+        "FunctionCall",
+        "Hook",
+        "InternLMActionProcessor",
+        "MessageLogger",
+        "ModelStatusCode",
+        "RemovableHandle",
+    ),
+    "actions.parsers": ("BaseParser", "JsonParser", "ParseError", "TupleParser"),
+    "actions.registry": ("get_tool", "get_tool_cls", "list_tools"),
+    "bundled.arxiv": ("ArxivSearch",),
+    "bundled.calculator": ("Calculator",),
+    "bundled.clock": ("Clock",),
+    "bundled.files": ("Files",),
+    "bundled.google_search": ("GoogleSearch",),
+    "bundled.ipython": ("IPythonInterpreter",),
+    "bundled.maps": ("BINGMap",),
+    "bundled.ppt": ("PPT",),
+    "bundled.python_interpreter": ("CodeExecutor", "PythonInterpreter"),
+    "bundled.scholar": ("GoogleScholar",),
+    "bundled.web_browser": ("WebBrowser", "WebSearch"),
+    "env.env": ("Env",),
+    "steps.executor": ("Executor",),
+    "steps.instructions": ("InstructionError", "available_skills_and_tools", "instruction_prompt", "parse_instruction"),
+    "steps.steps": ("AgentStep", "StepError", "StepState"),
+    "toolconfig.files": ("load_tool_config", "load_tool_configs"),
+    "toolconfig.model": ("ToolConfig",),
+    "toolconfig.yaml_document": ("ConfigError",),
 }
-"""Names imported at first use, each with its module: a server that needs none of them starts without them."""
+"""Names imported at first use, by their module: a server that needs none of them starts without them."""
+
+_MODULES = {name: module for module, names in _LATER.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name not in _MODULES:
         from toolwire_schemas.misplaced_names import missing
 
         raise missing(__name__, name)
     from importlib import import_module
 
-    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    value = globals()[name] = getattr(import_module(f".{_MODULES[name]}", __name__), name)
     return value

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from .context.context import Context
 from .options import Options, name_of, options_for
-from .schema.annotations import Names, Unresolved, bare, members
+from .schema.annotations import Names, Unresolved, members, unwrap_annotation
 from .schema.enums import in_json
 from .schema.record_fields import has_members
 from .signature import docstring as docstrings
@@ -147,7 +147,7 @@ def _look(hint: Any, names: Names) -> tuple[str, str]:
     if type(hint) is type and hint in _NAMES:  # the most frequent case, and the cheapest
         return _NAMES[hint], ""
     try:
-        peeled = bare(hint, names)
+        peeled = unwrap_annotation(hint, names)
         union = members(peeled.hint, names)
         found = [(_named(peeled.hint, names), "")] if union is None else [_look(member, names) for member in union]
     except (Unresolved, TypeError, RecursionError):

@@ -16,7 +16,7 @@ from toolwire_schemas.lint.portability import Finding, lint
 from .context.context import AsyncContext, Context
 from .errors import OutputError, RegistrationError
 from .options import Options, name_of, options_for
-from .results.generators import drain, drain_async
+from .results.generators import consume_async_generator, consume_generator
 from .results.results import presenter
 from .schema.annotations import is_async
 from .signature import signature
@@ -267,12 +267,12 @@ class Tool:
         while hasattr(type(value), "__await__"):
             value = await value
         if hasattr(type(value), "__anext__"):
-            return await drain_async(value, caller, joins=self._joins)
-        return drain(value, caller, joins=self._joins) if type(value) is GeneratorType else value
+            return await consume_async_generator(value, caller, joins=self._joins)
+        return consume_generator(value, caller, joins=self._joins) if type(value) is GeneratorType else value
 
     def _finished(self, value: Any, caller: Caller) -> Any:
         if type(value) is GeneratorType:
-            return drain(value, caller, joins=self._joins)
+            return consume_generator(value, caller, joins=self._joins)
         if type(value) is CoroutineType:
             value.close()  # it will never be awaited, and Python need not warn of it
         _refuse_unfinished(value)
@@ -281,7 +281,7 @@ class Tool:
     def _presented_late(self, value: Any, caller: Caller) -> dict[str, Any]:
         """The result of what turned out to be no data: map, zip and other iterators are generators in all but type."""
         if hasattr(type(value), "__next__"):
-            value = drain(value, caller, joins=self._joins)
+            value = consume_generator(value, caller, joins=self._joins)
         _refuse_unfinished(value)
         return self._present(value)
 

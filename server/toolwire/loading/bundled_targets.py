@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_tools import NotOffered, Options, RegistrationError, Tool, ToolError, tools_of
 from toolwire_tools.bundled import BUNDLED, class_of
-from toolwire_tools.context.context import UNATTENDED
+from toolwire_tools.context.context import NULL_CALLER
 
 from ..errors import LoadError, UsageError
 
@@ -56,7 +56,7 @@ def _made(name: str, *settings: str) -> Any:
     maker = _maker(action, name)
     try:
         arguments = _read(settings, maker) if settings else {}
-        maker.run(arguments, UNATTENDED)
+        maker.run(arguments, NULL_CALLER)
     except (UsageError, ToolError, RegistrationError, TypeError, ValueError, OSError) as error:
         raise LoadError(f"{name} cannot be made as it is set: {error}") from None
     return action

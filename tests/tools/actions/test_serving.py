@@ -178,7 +178,7 @@ def test_a_dict_with_described_members_is_served_without_a_judge_of_schemas() ->
     script = """if True:
         import sys
         from toolwire_tools import BaseAction, tool_api, tools_of
-        from toolwire_tools.context.context import UNATTENDED
+        from toolwire_tools.context.context import NULL_CALLER
 
         class Map(BaseAction):
             @tool_api(explode_return=True)
@@ -194,9 +194,9 @@ def test_a_dict_with_described_members_is_served_without_a_judge_of_schemas() ->
         (tool,) = tools_of(Map())
         told = tool.describe()["outputSchema"]
         assert told == {"type": "object", "properties": {"distance": {"description": "in km"}}}, told
-        answer = tool.call({"end": "Rome"}, UNATTENDED)
+        answer = tool.call({"end": "Rome"}, NULL_CALLER)
         assert answer["structuredContent"] == {"distance": 3.2, "7": "Rome"}, answer
-        assert tool.call({"end": ""}, UNATTENDED)["structuredContent"] == {"result": None}
+        assert tool.call({"end": ""}, NULL_CALLER)["structuredContent"] == {"result": None}
         assert "jsonschema" not in sys.modules
     """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

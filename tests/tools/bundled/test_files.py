@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from toolwire_tools import Audio, Cancelled, Context, File, Image, Text, ToolError, get_tool
 from toolwire_tools.bundled.files import Files
 from toolwire_tools.bundled.files.searching import _is_named
-from toolwire_tools.context.context import UNATTENDED, Unattended
+from toolwire_tools.context.context import NULL_CALLER, NullCaller
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-CONTEXT = Context(UNATTENDED)
+CONTEXT = Context(NULL_CALLER)
 
 
 @pytest.fixture
@@ -277,7 +277,7 @@ def test_of_a_long_line_only_the_part_around_the_match_is_shown(files: Files, ro
 
 
 def test_a_search_that_is_cancelled_ends(files: Files) -> None:
-    class Gone(Unattended):
+    class Gone(NullCaller):
         cancelled = True
 
     with pytest.raises(Cancelled):

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from toolwire_tools import Context, Text, ToolError, tools_of
 from toolwire_tools.bundled.files import Files, folders
 from toolwire_tools.bundled.files import regex as patterns
-from toolwire_tools.context.context import UNATTENDED
+from toolwire_tools.context.context import NULL_CALLER
 
-CONTEXT = Context(UNATTENDED)
+CONTEXT = Context(NULL_CALLER)
 SECRET = "the secret outside"
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links and pipes are made as POSIX has them")
@@ -462,9 +462,9 @@ def test_the_process_of_a_pattern_imports_nothing_from_the_working_folder(root: 
 import sys
 from toolwire_tools import Context
 from toolwire_tools.bundled.files import Files
-from toolwire_tools.context.context import UNATTENDED
+from toolwire_tools.context.context import NULL_CALLER
 
-print(len(Files([sys.argv[1]]).search(Context(UNATTENDED), text="i", regex=True)["matches"]))
+print(len(Files([sys.argv[1]]).search(Context(NULL_CALLER), text="i", regex=True)["matches"]))
 """
     done = subprocess.run(
         [sys.executable, "-P", "-c", code, str(root)],

@@ -11,7 +11,7 @@ from toolwire_schemas.dialects.lagent import to_entry
 from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.language import say
 
-from ..context.context import UNATTENDED
+from ..context.context import NULL_CALLER
 from ..discovery.toolkit import decorated
 from ..errors import RegistrationError, ToolError
 from ..options import Options, options_of
@@ -112,12 +112,12 @@ class ActionApi:
 
     def run(self, arguments: dict[str, Any]) -> Any:
         """Call the method and return its value. Raises what `Tool.run` does."""
-        return self.tool.run(arguments, UNATTENDED)
+        return self.tool.run(arguments, NULL_CALLER)
 
     async def run_async(self, arguments: dict[str, Any]) -> Any:
         """As `run`, for any method. If calls of the action are awaited, so is the value of the method."""
         awaits = self.tool.is_async or self.returns_awaitable
-        return await self.tool.run_async(arguments, UNATTENDED) if awaits else self.run(arguments)
+        return await self.tool.run_async(arguments, NULL_CALLER) if awaits else self.run(arguments)
 
     def _schema(self) -> dict[str, Any]:
         schema: dict[str, Any] = to_entry(self.description)["inputSchema"]

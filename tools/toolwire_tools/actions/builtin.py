@@ -1,4 +1,4 @@
-"""The actions that every executor has: for names that are none, for replies that are no call, and for the end."""
+"""The actions of every executor: for unknown names, for replies that are not a call, and for the final answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 class InvalidAction(BaseAction):
-    """Tells the model that there is no such action: by *err_msg*, unless a call brings a better text."""
+    """Tells the model that there is no such action: by *err_msg*, unless a call has a better text."""
+
+    _usual = "The action is invalid, please check the action name."
 
     def __init__(
         self,
@@ -28,7 +30,7 @@ class InvalidAction(BaseAction):
     ) -> None:
         super().__init__(description, parser, enable=False, lang=lang)
         with speaking(self.__toolwire_language__):
-            self._err_msg = say("The action is invalid, please check the action name.") if err_msg is None else err_msg
+            self._err_msg = say(self._usual) if err_msg is None else err_msg
 
     @tool_api
     def run(self, err_msg: Any = None) -> ActionReturn:
@@ -37,36 +39,24 @@ class InvalidAction(BaseAction):
         Args:
             err_msg (str, optional): what to tell instead of the usual
         """
-        return _complaint(self, err_msg)
+        is_given = err_msg not in (None, "", {}, [])
+        return ActionReturn(
+            {"text": err_msg},
+            type=self.name,
+            errmsg=self._parser.parse_outputs(err_msg)[0]["content"] if is_given else self._err_msg,
+            state=ActionStatusCode.API_ERROR,
+            valid=ActionValidCode.INVALID,
+        )
 
 
-class NoAction(BaseAction):
-    """Tells the model that its reply is no call: by *err_msg*, unless a call brings a better text."""
+class NoAction(InvalidAction):
+    """Tells the model that its reply is not a call: by *err_msg*, unless a call has a better text."""
 
-    def __init__(
-        self,
-        err_msg: str | None = None,
-        description: dict[str, Any] | None = None,
-        parser: Callable[..., BaseParser] = BaseParser,
-        *,
-        lang: str | None = None,
-    ) -> None:
-        super().__init__(description, parser, enable=False, lang=lang)
-        with speaking(self.__toolwire_language__):
-            self._err_msg = say("Please follow the format") if err_msg is None else err_msg
-
-    @tool_api
-    def run(self, err_msg: Any = None) -> ActionReturn:
-        """Return the error message.
-
-        Args:
-            err_msg (str, optional): what to tell instead of the usual
-        """
-        return _complaint(self, err_msg)
+    _usual = "Please follow the format"
 
 
 class FinishAction(BaseAction):
-    """Takes the final answer, and says by its `valid` that the conversation is over."""
+    """Takes the final answer; its `valid` ends the conversation."""
 
     def __init__(
         self,
@@ -90,15 +80,3 @@ class FinishAction(BaseAction):
             result=self._parser.parse_outputs(response),
             valid=ActionValidCode.FINISH,
         )
-
-
-def _complaint(action: InvalidAction | NoAction, given: Any) -> ActionReturn:
-    """Return the complaint of *action*: what is *given*, as text, or else its own."""
-    is_given = given not in (None, "", {}, [])
-    return ActionReturn(
-        {"text": given},
-        type=action.name,
-        errmsg=action._parser.parse_outputs(given)[0]["content"] if is_given else action._err_msg,
-        state=ActionStatusCode.API_ERROR,
-        valid=ActionValidCode.INVALID,
-    )

@@ -129,7 +129,6 @@ SerpApi 拒绝或没有找到时，会转述其原话。一次调用最多两分
 
 APIS: dict[str, Api] = {
     "InvalidAction.run": Api("返回错误信息。", {"err_msg": "代替通常错误信息的内容"}),
-    "NoAction.run": Api("返回错误信息。", {"err_msg": "代替通常错误信息的内容"}),
     "FinishAction.run": Api("返回最终结果。", {"response": "最终结果"}),
     "ArxivSearch.get_arxiv_article_information": Api(
         "在 Arxiv 上搜索，获取文章的元信息。", {"query": "搜索的内容"}, {"content": "最多 3 篇 arxiv 论文的列表"}

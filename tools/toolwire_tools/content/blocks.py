@@ -251,7 +251,7 @@ def _check_annotations(name: str, audience: object, priority: object) -> None:
         raise ValueError(f"{name}: priority must be between 0 and 1, not {priority!r}")
 
 
-def picture(value: Any) -> Image | None:
+def as_image(value: Any) -> Image | None:
     """A matplotlib figure or a PIL image as PNG; None for anything else."""
     kind = type(value)
     if any(hasattr(kind, mark) for mark in _RECORDS):

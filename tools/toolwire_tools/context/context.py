@@ -175,7 +175,7 @@ def _number(value: Any, what: str) -> float:
     return number
 
 
-class Unattended:
+class NullCaller:
     """The far end of a call that a program makes directly. What the tool logs goes to stderr."""
 
     cancelled = False
@@ -197,4 +197,4 @@ class Unattended:
         return self.ask(message, schema)
 
 
-UNATTENDED = Unattended()
+NULL_CALLER = NullCaller()

@@ -15,7 +15,7 @@ from ..actions.executor import no_such_action
 from ..actions.model_literals import Unreadable, json_value
 from ..actions.registry import action_from
 from ..api_description import description_of
-from ..context.context import UNATTENDED
+from ..context.context import NULL_CALLER
 from ..discovery.toolkit import constructed
 from ..discovery.tools_of import tools_of
 from ..errors import ArgumentsError, NotOffered, RegistrationError
@@ -139,8 +139,8 @@ def _act(api: ActionApi, parameters: Any) -> Any:
 def _run(tool: Tool, parameters: Any) -> Any:
     arguments = _arguments(parameters)
     if tool.is_async:
-        return _shown(_waited_for(lambda: tool.run_async(arguments, UNATTENDED)))
-    return _shown(tool.run(arguments, UNATTENDED))
+        return _shown(_waited_for(lambda: tool.run_async(arguments, NULL_CALLER)))
+    return _shown(tool.run(arguments, NULL_CALLER))
 
 
 def _waited_for(start: Callable[[], Any]) -> Any:

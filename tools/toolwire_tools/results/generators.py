@@ -8,7 +8,7 @@ from toolwire_schemas.wire.codec import encode
 
 from ..content.blocks import Content
 from ..context.context import Cancelled
-from ..schema.to_json import plain
+from ..schema.to_json import to_jsonable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..context.context import Caller
 
 
-def drain(items: Iterator[Any], caller: Caller, *, joins: bool) -> Any:
+def consume_generator(items: Iterator[Any], caller: Caller, *, joins: bool) -> Any:
     """The answer of a generator: its non-None return value, else its items (strings joined if *joins*).
 
     Raises:
@@ -35,8 +35,8 @@ def drain(items: Iterator[Any], caller: Caller, *, joins: bool) -> Any:
             items.close()
 
 
-async def drain_async(items: AsyncIterator[Any], caller: Caller, *, joins: bool) -> Any:
-    """As `drain`, for an async generator."""
+async def consume_async_generator(items: AsyncIterator[Any], caller: Caller, *, joins: bool) -> Any:
+    """As `consume_generator`, for an async generator."""
     told: list[Any] = []
     try:
         async for item in items:
@@ -60,7 +60,7 @@ def _message(item: Any) -> str | None:
     if isinstance(item, Content | bytes | bytearray):
         return None
     try:
-        return encode(plain(item)).decode()
+        return encode(to_jsonable(item)).decode()
     except ValueError:  # progress is a courtesy; the answer will say what is wrong with the item
         return None
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.codec import encode
 
-from ..content.blocks import Content, File, Text, base64_of, picture
+from ..content.blocks import Content, File, Text, as_image, base64_of
 from ..content.media_types import media_type_of
 from ..errors import OutputError
 
@@ -108,7 +108,7 @@ def _blocks_of(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None
     if _shows_itself(value):
         blocks: list[Block] = _by_looks(value.to_content(), builtins)["content"]
         return blocks
-    image = picture(value)
+    image = as_image(value)
     return None if image is None else [image.block()]
 
 

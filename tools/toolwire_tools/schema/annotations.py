@@ -23,7 +23,7 @@ LENGTHS = ("min_length", "max_length")
 CONSTRAINTS = (*BOUNDS, *LENGTHS, "pattern", "tz")
 
 
-class Notes(msgspec.Struct, frozen=True):
+class Constraints(msgspec.Struct, frozen=True):
     """Texts and constraints collected from one annotation, the outermost winning."""
 
     texts: dict[str, Any] = {}
@@ -31,15 +31,15 @@ class Notes(msgspec.Struct, frozen=True):
     schema: dict[str, Any] = {}
     """Members for the JSON Schema, exactly as the author wrote them."""
 
-    def over(self, inner: Notes) -> Notes:
+    def over(self, inner: Constraints) -> Constraints:
         """These notes, and *inner* where these say nothing."""
-        return Notes(inner.texts | self.texts, inner.constraints | self.constraints, inner.schema | self.schema)
+        return Constraints(inner.texts | self.texts, inner.constraints | self.constraints, inner.schema | self.schema)
 
 
-NOTHING = Notes()
+NOTHING = Constraints()
 
 
-def read(metadata: tuple[Any, ...]) -> Notes:
+def read(metadata: tuple[Any, ...]) -> Constraints:
     """Return what the members of an `Annotated[...]` after the first say; unknown ones are passed over."""
     texts: dict[str, Any] = {}
     constraints: dict[str, Any] = {}
@@ -57,7 +57,7 @@ def read(metadata: tuple[Any, ...]) -> Notes:
             constraints |= _set(item, (*CONSTRAINTS, *(() if is_field(item) else ("tz",))))
             if is_field(item):
                 texts |= _set(item, _TEXTS)
-    return Notes(texts, constraints, schema)
+    return Constraints(texts, constraints, schema)
 
 
 def is_field(item: Any) -> bool:
@@ -113,11 +113,11 @@ _IMPORT_IT = (
 _DESCRIBE_IT = 'write a type, such as int; words about it go next to it: Annotated[int, "how many"]'
 
 
-class Bare(msgspec.Struct, frozen=True):
+class UnwrappedHint(msgspec.Struct, frozen=True):
     """A hint without its wrappers."""
 
     hint: Any
-    notes: Notes
+    notes: Constraints
     metadata: tuple[Any, ...] = ()
     wrappers: frozenset[str] = frozenset()
     """Names of the qualifiers taken off: Required, NotRequired, ClassVar, …"""
@@ -126,7 +126,7 @@ class Bare(msgspec.Struct, frozen=True):
 _QUALIFIERS = {"Required", "NotRequired", "ReadOnly", "Final", "ClassVar"}
 
 
-def bare(hint: Any, names: Names) -> Bare:
+def unwrap_annotation(hint: Any, names: Names) -> UnwrappedHint:
     """Take `Annotated`, `NewType`, `Final`, `Required` and the like off *hint*, evaluating it if it is a string."""
     notes = NOTHING
     metadata: tuple[Any, ...] = ()
@@ -143,7 +143,7 @@ def bare(hint: Any, names: Names) -> Bare:
             wrappers.add(name)
             hint = hint.__args__[0] if getattr(hint, "__args__", None) else Any
         else:
-            return Bare(hint, notes, metadata, frozenset(wrappers))
+            return UnwrappedHint(hint, notes, metadata, frozenset(wrappers))
 
 
 def _qualifier(hint: Any) -> str | None:
@@ -193,7 +193,7 @@ _EVERYWHERE = {
 
 def names_of(function: Callable[..., Any]) -> Names:
     """Return the names that the annotations of *function* may use: those of its module, its closure and itself."""
-    plain = innermost(function)
+    plain = unwrap_function(function)
     names: dict[str, Any] = getattr(plain, "__globals__", {})
     inner: dict[str, Any] = {p.__name__: p for p in getattr(plain, "__type_params__", ())}
     code = getattr(plain, "__code__", None)
@@ -205,7 +205,7 @@ def names_of(function: Callable[..., Any]) -> Names:
     return {**names, **inner} if inner else names
 
 
-def innermost(function: Any) -> Any:
+def unwrap_function(function: Any) -> Any:
     """Return the function that was written with `def`, below partials, methods, wrappers and callable objects."""
     for layer in layers(function):
         function = layer
@@ -253,7 +253,7 @@ def is_union(hint: Any) -> bool:
 def mentions(hint: Any, wanted: Callable[[Any], bool], names: Names, around: tuple[Any, ...] = ()) -> bool:
     """True if *hint*, or any hint inside it, is wanted. *around* are those that it is inside of."""
     try:
-        plain = bare(hint, names).hint
+        plain = unwrap_annotation(hint, names).hint
     except Unresolved:
         return False
     if wanted(plain):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from toolwire_schemas.language import say
 
-from .shape import ALL_KINDS, Refused, Schema, Shape, any_of
+from .shape import ALL_KINDS, Refused, Schema, TypePlan, any_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ _SCALARS = (str, int, float, type(None))
 _WORDS = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 
 
-def literal(members: Sequence[Any], direction: Direction) -> Shape:
+def literal(members: Sequence[Any], direction: Direction) -> TypePlan:
     """The shape of `Literal[members]`.
 
     Raises:
@@ -27,7 +27,7 @@ def literal(members: Sequence[Any], direction: Direction) -> Shape:
     return _choice([(_plain(member), member) for member in members], direction, None)
 
 
-def enumeration(cls: type[enum.Enum], direction: Direction) -> Shape:
+def enumeration(cls: type[enum.Enum], direction: Direction) -> TypePlan:
     """The shape of an Enum: its values, or its members' names if some value is no JSON scalar.
 
     Raises:
@@ -63,7 +63,7 @@ def _plain(member: Any) -> Any:
     raise TypeError(f"Literal member {member!r} has no form in JSON")
 
 
-def _choice(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.Enum] | None) -> Shape:
+def _choice(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.Enum] | None) -> TypePlan:
     values = [value for value, _ in pairs]
     types = {type(value) for value in values}
     schema = one_of(values)
@@ -74,9 +74,9 @@ def _choice(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.E
     # msgspec knows integers of 64 bits here.
     small = all(type(value) is not int or abs(value) < 2**63 for value in values)
     if direction != "lenient" and small and types <= {str, int, type(None)} and (unchanged or direction == "output"):
-        return Shape(schema, Literal[tuple(values)], None, kinds, True)
+        return TypePlan(schema, Literal[tuple(values)], None, kinds, True)
     if direction == "input" and cls is not None and small and types in ({str}, {int}):
-        return Shape(schema, cls, None, kinds)
+        return TypePlan(schema, cls, None, kinds)
     table = {(type(value) is bool, value): member for value, member in pairs}
 
     def build(value: Any) -> Any:
@@ -87,7 +87,7 @@ def _choice(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.E
                 say("{value} is not one of {values}", value=repr(value), values=", ".join(map(repr, values)))
             ) from None
 
-    return Shape(schema, Any, build, kinds or ALL_KINDS)
+    return TypePlan(schema, Any, build, kinds or ALL_KINDS)
 
 
 def one_of(values: Sequence[Any]) -> Schema:

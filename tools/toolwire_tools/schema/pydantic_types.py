@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 from toolwire_schemas.json_schema.subschemas import children
 
-from .shape import JUDGE, Build, Refused, Schema, Shape, any_of
+from .shape import JUDGE, Build, Refused, Schema, TypePlan, any_of
 
 if TYPE_CHECKING:
     from .scalars import Direction
@@ -73,7 +73,7 @@ class NotAModel(TypeError):
     """pydantic itself cannot describe the type."""
 
 
-def shape(hint: Any, direction: Direction, defs: dict[str, Schema]) -> Shape:
+def shape(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePlan:
     """Return the shape of a type that pydantic describes; definitions it cannot do without go into *defs*.
 
     Raises:
@@ -89,7 +89,7 @@ def shape(hint: Any, direction: Direction, defs: dict[str, Schema]) -> Shape:
     except (PydanticUserError, NameError, ImportError) as error:  # ImportError: EmailStr has a package of its own
         raise NotAModel(str(error).partition("\n")[0]) from error
     build = None if direction == "output" else _reader(adapter, lax=direction == "lenient")
-    return Shape(schema, Any, build, care=JUDGE)
+    return TypePlan(schema, Any, build, check_level=JUDGE)
 
 
 def _reader(adapter: Any, *, lax: bool) -> Build:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from .annotations import Unresolved, bare
+from .annotations import Unresolved, unwrap_annotation
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +156,7 @@ def _struct(cls: Any, hints: dict[str, Any]) -> Members:
 
 
 def _may_be_unset(hint: Any) -> bool:
-    return msgspec.UnsetType in getattr(bare(hint, {}).hint, "__args__", ())
+    return msgspec.UnsetType in getattr(unwrap_annotation(hint, {}).hint, "__args__", ())
 
 
 def _attrs(cls: Any, hints: dict[str, Any]) -> Members:

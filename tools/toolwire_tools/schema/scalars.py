@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, LiteralString
 import msgspec
 from toolwire_schemas.language import say
 
-from .shape import NOT_CONVERTED, WALK, Refused, Shape, guarded
+from .shape import NOT_CONVERTED, WALK, Refused, TypePlan, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,10 +40,12 @@ _UUID = r"\A[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z"
 STRING = frozenset({"string"})
 
 
-def text(schema: dict[str, Any], native: Any = str, build: Callable[[Any], Any] | None = None, rank: int = 0) -> Shape:
+def text(
+    schema: dict[str, Any], native: Any = str, build: Callable[[Any], Any] | None = None, rank: int = 0
+) -> TypePlan:
     """A shape whose JSON form is a string."""
     same = native is str and build is None
-    return Shape({"type": "string", **schema}, native, build, STRING, same, rank)
+    return TypePlan({"type": "string", **schema}, native, build, STRING, same, rank)
 
 
 def integral(value: Any) -> int:
@@ -59,28 +61,28 @@ def integral(value: Any) -> int:
     raise Refused(say("{value!r} is not an integer", value=value))
 
 
-def _integer(direction: Direction) -> Shape:
+def _integer(direction: Direction) -> TypePlan:
     if direction == "lenient":
-        return Shape({"type": "integer"}, Any, integral, frozenset({"integer"}))
-    return Shape({"type": "integer"}, int, None, frozenset({"integer"}), True)
+        return TypePlan({"type": "integer"}, Any, integral, frozenset({"integer"}))
+    return TypePlan({"type": "integer"}, int, None, frozenset({"integer"}), True)
 
 
-def _number(direction: Direction) -> Shape:
+def _number(direction: Direction) -> TypePlan:
     # NaN and the infinities fail these bounds, at the speed of C.
     native: Any = Annotated[float, msgspec.Meta(ge=-_LARGEST, le=_LARGEST)] if direction == "output" else float
-    return Shape({"type": "number"}, native, None, frozenset({"number"}))
+    return TypePlan({"type": "number"}, native, None, frozenset({"number"}))
 
 
 _moment = guarded(lambda value: dt.datetime.fromisoformat(value.upper()))
 
 
-def _datetime(direction: Direction) -> Shape:
+def _datetime(direction: Direction) -> TypePlan:
     if direction == "output":
         return text({"description": "Date and time, ISO 8601."})
     return _datetime_clock(True, direction)
 
 
-def _time(direction: Direction) -> Shape:
+def _time(direction: Direction) -> TypePlan:
     if direction == "output":
         return text({"description": "Time of day, ISO 8601."})
     native = Annotated[str, msgspec.Meta(pattern=TIME_PATTERN.replace("$", r"\Z"))]
@@ -89,7 +91,7 @@ def _time(direction: Direction) -> Shape:
     )
 
 
-def _timedelta(direction: Direction) -> Shape:
+def _timedelta(direction: Direction) -> TypePlan:
     if direction == "output":
         return text({"description": "Duration, ISO 8601."})
 
@@ -107,12 +109,12 @@ def _timedelta(direction: Direction) -> Shape:
     return text({"format": "duration"}, str, guarded(build))
 
 
-def _uuid(direction: Direction) -> Shape:
+def _uuid(direction: Direction) -> TypePlan:
     native = Annotated[str, msgspec.Meta(pattern=_UUID)]
     return text({"format": "uuid"}, native, None if direction == "output" else uuid.UUID)
 
 
-def _decimal(direction: Direction) -> Shape:
+def _decimal(direction: Direction) -> TypePlan:
     as_text = {"type": "string", "pattern": DECIMAL_PATTERN}
     if direction == "output":
         return text(as_text, Annotated[str, msgspec.Meta(pattern=DECIMAL_PATTERN)])
@@ -125,15 +127,15 @@ def _decimal(direction: Direction) -> Shape:
         return decimal.Decimal(repr(value) if type(value) is float else value)
 
     schema = {"anyOf": [as_text, {"type": "number"}]}
-    return Shape(schema, Any, guarded(build), frozenset({"string", "integer", "number"}))
+    return TypePlan(schema, Any, guarded(build), frozenset({"string", "integer", "number"}))
 
 
-def _bytes(make: Callable[[bytes], Any] | None) -> Callable[[Direction], Shape]:
-    def shape(direction: Direction) -> Shape:
+def _bytes(make: Callable[[bytes], Any] | None) -> Callable[[Direction], TypePlan]:
+    def shape(direction: Direction) -> TypePlan:
         # After str in a union: many a plain word is valid base64.
         native: Any = bytes if direction == "input" else str
         build: Any = {"input": make, "lenient": decoded, "output": None}[direction]
-        return msgspec.structs.replace(text({"contentEncoding": "base64"}, native, build, rank=2), same=False)
+        return msgspec.structs.replace(text({"contentEncoding": "base64"}, native, build, rank=2), is_identity=False)
 
     def decoded(value: str) -> Any:
         data = _from_base64(value)
@@ -150,7 +152,7 @@ def _from_base64(value: str) -> bytes:
         raise Refused(say(none, value=value[:40])) from None
 
 
-def _datetime_clock(aware: bool, direction: Direction) -> Shape:
+def _datetime_clock(aware: bool, direction: Direction) -> TypePlan:
     if aware:
         build = None if direction == "output" else _moment
         return text({"format": "date-time"}, Annotated[str, msgspec.Meta(pattern=_DATE_TIME)], build)
@@ -162,26 +164,26 @@ def _datetime_clock(aware: bool, direction: Direction) -> Shape:
     )
 
 
-def _time_clock(aware: bool, direction: Direction) -> Shape:
+def _time_clock(aware: bool, direction: Direction) -> TypePlan:
     native = Annotated[dt.time, msgspec.Meta(tz=aware)]
     return text({"format": "time"} if aware else {"description": "Time of day, such as 14:30:00."}, native)
 
 
-CLOCKS: dict[Any, Callable[[bool, Direction], Shape]] = {
+CLOCKS: dict[Any, Callable[[bool, Direction], TypePlan]] = {
     dt.datetime: _datetime_clock,
     dt.time: _time_clock,
 }
 """Shapes of times that must have an offset, or must not."""
 
-ANYTHING = Shape({}, Any, same=True, rank=3, care=WALK)
-NULL = Shape({"type": "null"}, None, None, frozenset({"null"}), True)
+ANYTHING = TypePlan({}, Any, is_identity=True, union_order=3, check_level=WALK)
+NULL = TypePlan({"type": "null"}, None, None, frozenset({"null"}), True)
 
-SCALARS: dict[Any, Callable[[Direction], Shape]] = {
+SCALARS: dict[Any, Callable[[Direction], TypePlan]] = {
     Any: lambda _: ANYTHING,
     object: lambda _: ANYTHING,
     None: lambda _: NULL,
     type(None): lambda _: NULL,
-    bool: lambda _: Shape({"type": "boolean"}, bool, None, frozenset({"boolean"}), True),
+    bool: lambda _: TypePlan({"type": "boolean"}, bool, None, frozenset({"boolean"}), True),
     int: _integer,
     float: _number,
     **dict.fromkeys((str, LiteralString), lambda _: text({}, rank=1)),
@@ -198,7 +200,7 @@ SCALARS: dict[Any, Callable[[Direction], Shape]] = {
 
 
 @functools.cache
-def scalar(hint: Any, direction: Direction) -> Shape:
+def scalar(hint: Any, direction: Direction) -> TypePlan:
     """The shape of one of the types above. Nobody changes a schema, so all may share it."""
     return SCALARS[hint](direction)
 
@@ -217,7 +219,7 @@ def _path(given: str) -> Any:
     return Path(given)
 
 
-def from_text(cls: type, direction: Direction) -> Shape | None:
+def from_text(cls: type, direction: Direction) -> TypePlan | None:
     """Return the shape of a class that is made from one string: paths, addresses, time zones, subclasses of str."""
     name = f"{cls.__module__}.{cls.__qualname__}"
     build = None if direction == "output" else guarded(cls, private=name not in _FORMATS)

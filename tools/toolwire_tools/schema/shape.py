@@ -43,21 +43,21 @@ class Refused(ValueError):
         return Refused(self.sentence, (step, *self.path), private=self.private)
 
 
-class Shape(msgspec.Struct, frozen=True):
+class TypePlan(msgspec.Struct, frozen=True):
     """What one type hint means on the wire and in Python."""
 
     schema: Schema
-    native: Any = Any
+    msgspec_type: Any = Any
     """The type msgspec converts JSON data to."""
-    build: Build | None = None
+    convert: Build | None = None
     """Makes the author's value from the native one; None if they are the same."""
     kinds: frozenset[str] = ALL_KINDS
     """JSON types that may occur."""
-    same: bool = False
+    is_identity: bool = False
     """The JSON data, once checked, is the author's value already."""
-    rank: int = 0
+    union_order: int = 0
     """In a union, members of a lower rank are tried first."""
-    care: int = QUICK
+    check_level: int = QUICK
     """What making results plain and checking them takes: `QUICK`, `WALK` or `JUDGE`."""
 
     def load(self, value: Any) -> Any:
@@ -67,12 +67,12 @@ class Shape(msgspec.Struct, frozen=True):
             Refused: if it is none.
         """
         try:
-            native = msgspec.convert(value, self.native)
+            native = msgspec.convert(value, self.msgspec_type)
         except NOT_CONVERTED as error:
             raise refusal(error) from None
-        return native if self.build is None else self.build(native)
+        return native if self.convert is None else self.convert(native)
 
-    def with_schema(self, **members: Any) -> Shape:
+    def with_schema(self, **members: Any) -> TypePlan:
         """The same shape with members added to its schema."""
         return msgspec.structs.replace(self, schema={**self.schema, **members})
 
@@ -106,11 +106,11 @@ def guarded(make: Build, *, private: bool = False) -> Build:
     return build
 
 
-def optional(shape: Shape) -> Shape:
+def optional(shape: TypePlan) -> TypePlan:
     """The shape, or null."""
     if takes_null(shape.schema):
         return shape
-    make = shape.build
+    make = shape.convert
 
     def build(value: Any) -> Any:
         return None if value is None else make(value)  # type: ignore[misc]
@@ -118,8 +118,8 @@ def optional(shape: Shape) -> Shape:
     return msgspec.structs.replace(
         shape,
         schema=any_of([shape.schema, {"type": "null"}]),
-        native=either([shape.native, None]),
-        build=None if make is None else build,
+        msgspec_type=either([shape.msgspec_type, None]),
+        convert=None if make is None else build,
         kinds=shape.kinds | {"null"},
     )
 
@@ -137,25 +137,25 @@ def either(natives: Sequence[Any]) -> Any:
     return Union[tuple(natives)]  # noqa: UP007 (an operator takes no sequence)
 
 
-def union(shapes: Sequence[Shape]) -> Shape:
+def union(shapes: Sequence[TypePlan]) -> TypePlan:
     """A value of any of the shapes: msgspec's own union if JSON types tell them apart, else the first that fits."""
     schema = any_of([shape.schema for shape in shapes])
     kinds = frozenset[str]().union(*(shape.kinds for shape in shapes))
-    same = all(shape.same for shape in shapes)
-    care = max(shape.care for shape in shapes)
-    rank = max(shape.rank for shape in shapes)
+    same = all(shape.is_identity for shape in shapes)
+    care = max(shape.check_level for shape in shapes)
+    rank = max(shape.union_order for shape in shapes)
     if _told_apart(shapes):
-        return Shape(schema, either([shape.native for shape in shapes]), None, kinds, same, rank, care)
-    candidates = sorted(shapes, key=lambda shape: shape.rank)
-    return Shape(schema, Any, _first_of(candidates), kinds, False, rank, care)
+        return TypePlan(schema, either([shape.msgspec_type for shape in shapes]), None, kinds, same, rank, care)
+    candidates = sorted(shapes, key=lambda shape: shape.union_order)
+    return TypePlan(schema, Any, _first_of(candidates), kinds, False, rank, care)
 
 
-def _told_apart(shapes: Sequence[Shape]) -> bool:
+def _told_apart(shapes: Sequence[TypePlan]) -> bool:
     """True if no JSON type occurs twice (int beside float is fine: msgspec prefers the exact one)."""
     seen: set[str] = set()
     for shape in shapes:
-        kinds = {"number"} if shape.native is float else set(shape.kinds)
-        if shape.build is not None or shape.native is Any or seen & kinds or _is_fragile(shape.native):
+        kinds = {"number"} if shape.msgspec_type is float else set(shape.kinds)
+        if shape.convert is not None or shape.msgspec_type is Any or seen & kinds or _is_fragile(shape.msgspec_type):
             return False
         seen |= kinds
     return True
@@ -177,7 +177,7 @@ def _has_places(native: Any) -> bool:
     return getattr(native, "__origin__", None) is tuple and native.__args__[-1:] != (...,)
 
 
-def _first_of(shapes: Sequence[Shape]) -> Build:
+def _first_of(shapes: Sequence[TypePlan]) -> Build:
     def build(value: Any) -> Any:
         kind = _kind(value)
         refusal: Refused | None = None
@@ -224,9 +224,9 @@ def any_of(schemas: Sequence[Schema]) -> Schema:
     return flat[0] if len(flat) == 1 else {"anyOf": flat}
 
 
-def each(item: Shape, container: Callable[[Any], Any] | None) -> Build | None:
+def each(item: TypePlan, container: Callable[[Any], Any] | None) -> Build | None:
     """A build step for an array of *item*, put into *container* unless that is None."""
-    make = item.build
+    make = item.convert
     if make is None:
         return None if container is None else guarded(container)
 
@@ -245,9 +245,9 @@ def each(item: Shape, container: Callable[[Any], Any] | None) -> Build | None:
     return lambda values: wrap(build(values))
 
 
-def in_turn(items: Sequence[Shape]) -> Build | None:
+def in_turn(items: Sequence[TypePlan]) -> Build | None:
     """A build step for a tuple whose places have shapes of their own."""
-    makes = [item.build for item in items]
+    makes = [item.convert for item in items]
     if not any(makes):
         return None
 
@@ -294,22 +294,22 @@ _LENGTH_WORDS = {
 }
 
 
-def constrain(shape: Shape, constraints: dict[str, Any]) -> Shape:
+def constrain(shape: TypePlan, constraints: dict[str, Any]) -> TypePlan:
     """The shape narrowed by msgspec's constraints (`ge`, `max_length`, `pattern`, …).
 
     Raises:
         TypeError: if one of them says nothing about such a type.
     """
     words = _words(shape)
-    if _has_places(shape.native):
+    if _has_places(shape.msgspec_type):
         raise TypeError("its length is settled already")
     if unknown := constraints.keys() - words.keys():
         raise TypeError(f"the constraint {min(unknown)} does not fit the type")
-    narrowed = msgspec.structs.replace(shape, native=Annotated[shape.native, msgspec.Meta(**constraints)])
+    narrowed = msgspec.structs.replace(shape, msgspec_type=Annotated[shape.msgspec_type, msgspec.Meta(**constraints)])
     return narrowed.with_schema(**_in_words(shape, constraints))
 
 
-def _in_words(shape: Shape, constraints: dict[str, Any]) -> Schema:
+def _in_words(shape: TypePlan, constraints: dict[str, Any]) -> Schema:
     """The members of a schema that say the same as *constraints*, as far as it can say it."""
     words = _words(shape)
     size = _characters if "contentEncoding" in shape.schema else _json
@@ -321,7 +321,7 @@ def _characters(length: int) -> int:
     return 4 * ((length + 2) // 3)
 
 
-def _words(shape: Shape) -> dict[str, str]:
+def _words(shape: TypePlan) -> dict[str, str]:
     kind = shape.schema.get("type")
     if kind in ("integer", "number"):
         return _NUMBER_WORDS
@@ -332,9 +332,9 @@ def _json(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
 
 
-def compared(shape: Shape, constraints: dict[str, Any]) -> Shape:
+def compared(shape: TypePlan, constraints: dict[str, Any]) -> TypePlan:
     """The shape with bounds or lengths checked in Python, after building: for Decimal, dates and the like."""
-    make = shape.build
+    make = shape.convert
 
     def build(value: Any) -> Any:
         built = value if make is None else make(value)
@@ -343,7 +343,7 @@ def compared(shape: Shape, constraints: dict[str, Any]) -> Shape:
                 raise Refused(say(_SAID[name], limit=limit))
         return built
 
-    checked = msgspec.structs.replace(shape, build=guarded(build), same=False)
+    checked = msgspec.structs.replace(shape, convert=guarded(build), is_identity=False)
     return checked.with_schema(**_in_words(shape, constraints))
 
 

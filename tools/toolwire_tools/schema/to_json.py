@@ -20,7 +20,7 @@ _LEAVES = {str, int, bool, type(None)}
 _MAX_DEPTH = 200
 
 
-class NotPlain(ValueError):
+class NotJsonable(ValueError):
     """A value that JSON cannot express; *path* leads to it."""
 
     def __init__(self, sentence: str, path: tuple[str | int, ...] = ()) -> None:
@@ -29,18 +29,18 @@ class NotPlain(ValueError):
         self.path = path
 
 
-def plain(value: Any, depth: int = 0) -> Any:
+def to_jsonable(value: Any, depth: int = 0) -> Any:
     """Return *value* as plain JSON data. The value itself is never changed.
 
     Raises:
-        NotPlain: for NaN, infinities, objects of unknown types, content blocks, keys that are equal in JSON, and
+        NotJsonable: for NaN, infinities, objects of unknown types, content blocks, keys that are equal in JSON, and
             nesting beyond 200 levels.
     """
     kind = type(value)
     if kind in _LEAVES:
         return value
     if depth > _MAX_DEPTH:
-        raise NotPlain(f"nested more than {_MAX_DEPTH} levels deep")
+        raise NotJsonable(f"nested more than {_MAX_DEPTH} levels deep")
     if isinstance(kind, enum.EnumMeta):  # before str and int, which an Enum may also be
         return _enum(value, depth)
     for cls in kind.__mro__:
@@ -49,7 +49,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     for recognised, make in _BY_LOOKS:
         if recognised(kind):
             return make(value, depth + 1)
-    raise NotPlain(f"{kind.__name__} has no form in JSON")
+    raise NotJsonable(f"{kind.__name__} has no form in JSON")
 
 
 def _array(values: Any, depth: int) -> list[Any]:
@@ -59,9 +59,9 @@ def _array(values: Any, depth: int) -> list[Any]:
     made = []
     for index, value in enumerate(values):
         try:
-            made.append(value if type(value) in _LEAVES else plain(value, depth))
-        except NotPlain as error:
-            raise NotPlain(error.sentence, (index, *error.path)) from None
+            made.append(value if type(value) in _LEAVES else to_jsonable(value, depth))
+        except NotJsonable as error:
+            raise NotJsonable(error.sentence, (index, *error.path)) from None
     return made
 
 
@@ -70,11 +70,11 @@ def _object(mapping: Mapping[Any, Any], depth: int) -> dict[str, Any]:
     for key, value in mapping.items():
         name = key if type(key) is str else _key(key)
         try:
-            made[name] = value if type(value) in _LEAVES else plain(value, depth)
-        except NotPlain as error:
-            raise NotPlain(error.sentence, (name, *error.path)) from None
+            made[name] = value if type(value) in _LEAVES else to_jsonable(value, depth)
+        except NotJsonable as error:
+            raise NotJsonable(error.sentence, (name, *error.path)) from None
     if len(made) < len(mapping):
-        raise NotPlain("two of its keys are the same in JSON")
+        raise NotJsonable("two of its keys are the same in JSON")
     return made
 
 
@@ -83,15 +83,15 @@ def _key(key: Any) -> str:
         return "true" if key else "false"
     if key is None:
         return "null"
-    name = plain(key)
+    name = to_jsonable(key)
     if isinstance(name, str | int | float):
         return str(name)
-    raise NotPlain(f"a key of type {type(key).__name__} has no form in JSON")
+    raise NotJsonable(f"a key of type {type(key).__name__} has no form in JSON")
 
 
 def _float(value: float, _: int) -> float:
     if not math.isfinite(value):
-        raise NotPlain(f"{value} has no form in JSON")
+        raise NotJsonable(f"{value} has no form in JSON")
     return float(value)
 
 
@@ -102,7 +102,7 @@ def _tuple(value: tuple[Any, ...], depth: int) -> Any:
 
 def _decimal(value: decimal.Decimal, _: int) -> str:
     if not value.is_finite():
-        raise NotPlain(f"{value} has no form in JSON")
+        raise NotJsonable(f"{value} has no form in JSON")
     return str(value)
 
 
@@ -120,13 +120,13 @@ def _as_its_base(value: Any) -> str:
     if isinstance(value, dt.timedelta):
         return str(msgspec.to_builtins(dt.timedelta(value.days, value.seconds, value.microseconds)))
     if value != value:  # pandas.NaT
-        raise NotPlain(f"{value} has no form in JSON")
+        raise NotJsonable(f"{value} has no form in JSON")
     return str(value.isoformat())
 
 
 def _content(value: Content, _: int) -> Any:
     name = type(value).__name__
-    raise NotPlain(f"{name} is content of the answer and no data; return it by itself, or a list[{name}]")
+    raise NotJsonable(f"{name} is content of the answer and no data; return it by itself, or a list[{name}]")
 
 
 def _enum(value: enum.Enum, depth: int) -> Any:
@@ -163,13 +163,13 @@ def _attrs(value: Any, depth: int) -> Any:
 
 
 def _model(value: Any, depth: int) -> Any:
-    return plain(value.model_dump(mode="json", by_alias=True), depth)
+    return to_jsonable(value.model_dump(mode="json", by_alias=True), depth)
 
 
 def _known_to_pydantic(value: Any, depth: int) -> Any:
     from .pydantic_types import dumped
 
-    return plain(dumped(value), depth)
+    return to_jsonable(dumped(value), depth)
 
 
 def _is_path(kind: Any) -> bool:
@@ -218,7 +218,7 @@ _BY_LOOKS: list[tuple[Callable[[Any], bool], Make]] = [
     (lambda kind: f"{kind.__module__}.{kind.__name__}" in _AS_TEXT, lambda value, _: str(value)),
     (
         lambda kind: hasattr(kind, "tolist") and hasattr(kind, "dtype"),
-        lambda value, depth: plain(value.tolist(), depth),
+        lambda value, depth: to_jsonable(value.tolist(), depth),
     ),
     (lambda kind: hasattr(kind, "keys") and hasattr(kind, "__getitem__"), lambda v, depth: _object(dict(v), depth)),
     (lambda kind: hasattr(kind, "__iter__") and hasattr(kind, "__len__"), lambda v, depth: _array(list(v), depth)),

@@ -1,4 +1,4 @@
-"""From a type hint to its shape: the table of types that tools may use.
+"""From a type hint to its plan.
 
 Strategy. `Types` reads the hints of one function (or of one result). It takes the wrappers off a hint,
 looks the bare type up, and puts texts and constraints back on. Classes are written out in place, since
@@ -7,8 +7,6 @@ many hosts do not follow `$ref`; only a class that contains itself keeps a defin
 
 from __future__ import annotations
 
-import collections
-import collections.abc
 import contextlib
 import enum
 import itertools
@@ -21,43 +19,25 @@ import msgspec
 
 from ..content.blocks import Content
 from . import record_fields as fields
-from .annotations import Names, Unresolved, bare, evaluated, is_field, is_union, only_describes
+from .annotations import Names, Unresolved, evaluated, is_field, is_union, only_describes, unwrap_annotation
+from .containers import CONTAINERS, OBJECT, RECOUNTED, Unsupported, joined, union_of
 from .enums import enumeration, literal
-from .scalars import ANYTHING, CLOCKS, SCALARS, STRING, Direction, from_text, scalar
+from .scalars import ANYTHING, CLOCKS, SCALARS, Direction, from_text, scalar
 from .shape import (
     COMPARABLE,
     QUICK,
-    WALK,
     Refused,
     Schema,
-    Shape,
+    TypePlan,
     compared,
     constrain,
-    each,
-    entries,
     guarded,
-    in_turn,
     optional,
-    union,
 )
-from .to_json import plain
+from .to_json import to_jsonable
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-ARRAY = frozenset({"array"})
-_DICT: Any = dict
-_LIST: Any = list
-_TUPLE: Any = tuple
-OBJECT = frozenset({"object"})
-
-
-class Unsupported(TypeError):
-    """A type that has no form in JSON, and what to write instead."""
-
-    def __init__(self, problem: str, remedy: str) -> None:
-        super().__init__(problem)
-        self.remedy = remedy
 
 
 class Types:
@@ -67,12 +47,12 @@ class Types:
         self.direction = direction
         self.names = names
         self.defs: dict[str, Schema] = {}
-        self._done: dict[Any, Shape] = {}
+        self._done: dict[Any, TypePlan] = {}
         self._open: list[Any] = []
         self._labels: dict[Any, str] = {}
         """Names of the definitions, by the type that contains itself."""
 
-    def of(self, hint: Any) -> Shape:
+    def of(self, hint: Any) -> TypePlan:
         """Return the shape of *hint*.
 
         Raises:
@@ -83,7 +63,7 @@ class Types:
             return scalar(hint, self.direction)
         if isinstance(hint, str | typing.ForwardRef):
             return self._written(hint)
-        peeled = bare(hint, self.names)
+        peeled = unwrap_annotation(hint, self.names)
         if any(_is_pydantic(item) for item in peeled.metadata):
             return self._model(Annotated[(peeled.hint, *peeled.metadata)])
         notes = peeled.notes
@@ -92,7 +72,7 @@ class Types:
             return shape.with_schema(**notes.texts, **notes.schema)
         return shape
 
-    def _written(self, hint: str | typing.ForwardRef) -> Shape:
+    def _written(self, hint: str | typing.ForwardRef) -> TypePlan:
         """The shape of a type given as text, as it must be inside of itself: `Tree = list["Tree"]`."""
         found = evaluated(hint, self.names)
         if isinstance(found, type) or not _hashable(found):
@@ -100,14 +80,14 @@ class Types:
         name = hint if isinstance(hint, str) else hint.__forward_arg__
         return self._named(found, name, lambda: self.of(found))
 
-    def _bare(self, hint: Any) -> Shape:
+    def _bare(self, hint: Any) -> TypePlan:
         if _hashable(hint):
             if hint in SCALARS:
                 return scalar(hint, self.direction)
             if hint in self._done:
                 return self._done[hint]
         if is_union(hint):
-            return self._union(hint.__args__)
+            return union_of(self, hint.__args__)
         origin = getattr(hint, "__origin__", None)
         if type(hint).__name__ == "TypeAliasType" or type(origin).__name__ == "TypeAliasType":
             return self._named(hint, hint.__name__, lambda: self.of(_alias_value(hint)))
@@ -119,13 +99,13 @@ class Types:
             arguments = ((),)
         if kind is Literal:
             return literal(arguments, self.direction)
-        if _hashable(kind) and kind in _CONTAINERS:
-            return _CONTAINERS[kind](self, arguments)
+        if _hashable(kind) and kind in CONTAINERS:
+            return CONTAINERS[kind](self, arguments)
         if isinstance(kind, type) or typing.is_typeddict(kind):
             return self._class(hint, kind, arguments)
         raise self._unsupported(hint)
 
-    def _class(self, hint: Any, cls: Any, arguments: tuple[Any, ...]) -> Shape:
+    def _class(self, hint: Any, cls: Any, arguments: tuple[Any, ...]) -> TypePlan:
         if isinstance(cls, type) and issubclass(cls, enum.Enum):
             # Which sums of flags there are is for the class to say.
             return self._subclass(cls, int) if issubclass(cls, enum.Flag) else enumeration(cls, self.direction)
@@ -151,13 +131,13 @@ class Types:
             return self._model(hint)
         raise self._unsupported(hint)
 
-    def _subclass(self, cls: type, base: type) -> Shape:
+    def _subclass(self, cls: type, base: type) -> TypePlan:
         shape = self._bare(base)
         if self.direction == "output":
             return shape
-        make, wrap = shape.build, guarded(cls, private=True)
+        make, wrap = shape.convert, guarded(cls, private=True)
         build = wrap if make is None else (lambda value: wrap(make(value)))
-        return msgspec.structs.replace(shape, build=build, same=False)
+        return msgspec.structs.replace(shape, convert=build, is_identity=False)
 
     def _unsupported(self, hint: Any) -> Unsupported:
         name = getattr(hint, "__qualname__", None) or repr(hint)
@@ -169,9 +149,9 @@ class Types:
 
     # Wrappers, unions, variables
 
-    def _narrowed(self, hint: Any, constraints: dict[str, Any]) -> Shape:
+    def _narrowed(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
         if is_union(hint):
-            return self._joined([self._fitting(member, constraints) for member in hint.__args__])
+            return joined([self._fitting(member, constraints) for member in hint.__args__])
         if hint in CLOCKS and constraints.keys() == {"tz"}:
             return CLOCKS[hint](bool(constraints["tz"]), self.direction)
         shape = self._bare(hint)
@@ -179,13 +159,13 @@ class Types:
             return self._compared(hint, constraints)
         # When jsonschema has passed the arguments, their constraints need no second look.
         narrowed = shape if self.direction == "lenient" else constrain(shape, constraints)
-        if getattr(hint, "__origin__", hint) in _RECOUNTED:
+        if getattr(hint, "__origin__", hint) in RECOUNTED:
             return compared(narrowed, constraints)
         return narrowed
 
-    def _fitting(self, hint: Any, constraints: dict[str, Any]) -> Shape:
+    def _fitting(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
         """The member of a union under those of the constraints that say something about it."""
-        inner = bare(hint, self.names)
+        inner = unwrap_annotation(hint, self.names)
         shape = self.of(hint)
         wanted = {
             name: value
@@ -194,15 +174,15 @@ class Types:
         }
         return self._narrowed(hint, wanted) if wanted and not is_union(inner.hint) else shape
 
-    def _expressible(self, shape: Shape, constraints: dict[str, Any]) -> bool:
+    def _expressible(self, shape: TypePlan, constraints: dict[str, Any]) -> bool:
         try:
             narrowed = constrain(shape, constraints)
-            msgspec.convert(None, narrowed.native | None)
+            msgspec.convert(None, narrowed.msgspec_type | None)
         except (TypeError, ValueError):  # ValueError: integers beyond 64 bits
             return False
         return True
 
-    def _compared(self, hint: Any, constraints: dict[str, Any]) -> Shape:
+    def _compared(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
         shape = self._bare(hint)
         constraints = {name: value for name, value in constraints.items() if name != "tz"}
         if not constraints or self.direction == "output":
@@ -212,93 +192,14 @@ class Types:
         name = min(constraints)
         raise Unsupported(f"the constraint {name} does not fit the type", "remove it, or put it on a type it fits")
 
-    def _union(self, found: Sequence[Any]) -> Shape:
-        return self._joined([self.of(member) for member in found if member is not msgspec.UnsetType])
-
-    def _joined(self, shapes: Sequence[Shape]) -> Shape:
-        given = [shape for shape in shapes if shape.schema != {"type": "null"}]
-        if not given:
-            return shapes[0]
-        joined = given[0] if len(given) == 1 else union(given)
-        return joined if len(given) == len(shapes) else optional(joined)
-
-    def _type_variable(self, variable: Any) -> Shape:
+    def _type_variable(self, variable: Any) -> TypePlan:
         if variable.__constraints__:
-            return self._union(variable.__constraints__)
+            return union_of(self, variable.__constraints__)
         return ANYTHING if variable.__bound__ is None else self.of(variable.__bound__)
-
-    # Containers
-
-    def array(
-        self,
-        arguments: tuple[Any, ...],
-        native: Any = list,
-        container: Callable[[Any], Any] | None = None,
-        exact: bool = True,
-    ) -> Shape:
-        """An array of one type.
-
-        *native* is list, set, frozenset or tuple, *container* a class that msgspec does not know. Not *exact* means
-        that a result may well be a tuple, which msgspec leaves in plain data; only a walk makes a list of it.
-        """
-        item = self.of(arguments[0]) if arguments else ANYTHING
-        schema = {"type": "array", "items": item.schema}
-        if self.direction == "output":
-            care = item.care if exact and native is not tuple else max(item.care, WALK)
-            return Shape(schema, _LIST[item.native], each(item, None), ARRAY, care=care)
-        # Of what cannot be in a set msgspec says so by a TypeError, as if the tool were at fault.
-        unhashable = native in (set, frozenset) and item.kinds & (ARRAY | OBJECT)
-        if native is not list and (item.build is not None or unhashable):
-            native, container = list, native
-        inner = (item.native, ...) if native is tuple else item.native
-        same = item.same and native is list and container is None
-        return Shape(schema, native[inner], each(item, container), ARRAY, same, care=item.care)
-
-    def places(self, arguments: tuple[Any, ...]) -> Shape:
-        """A tuple: an array of one type, or one with a type for each place."""
-        if not arguments or (len(arguments) == 2 and arguments[1] is ...):
-            return self.array(arguments[:1], tuple)
-        items = [self.of(argument) for argument in arguments if argument != ()]
-        native: Any = _TUPLE[tuple(item.native for item in items)]
-        # msgspec leaves tuples in plain data as they are; only a walk makes lists of them.
-        care = max([WALK, *(item.care for item in items)])
-        return Shape(_places([item.schema for item in items]), native, in_turn(items), ARRAY, care=care)
-
-    def mapping(self, arguments: tuple[Any, ...], container: Callable[[Any], Any] | None = None) -> Shape:
-        """A JSON object with members of one type."""
-        key, key_schema, make_key = self._key(arguments[0]) if arguments else (str, {}, None)
-        value = self.of(arguments[1]) if len(arguments) > 1 else ANYTHING
-        schema: Schema = {"type": "object"}
-        if key_schema:
-            schema["propertyNames"] = key_schema
-        if value.schema:
-            schema["additionalProperties"] = value.schema
-        if self.direction == "output":
-            make_key = container = None
-        build = entries(make_key, value.build, container)
-        same = value.same and key is str and build is None
-        native: Any = _DICT[key, value.native]
-        return Shape(schema, native, build, OBJECT, same, 1, value.care)
-
-    def _key(self, hint: Any) -> tuple[Any, Schema, Callable[[Any], Any] | None]:
-        """What msgspec checks a key against, the schema of the keys, and how the author's key is made."""
-        plain_hint = bare(hint, self.names).hint
-        if plain_hint in _KEYS:
-            pattern, make = _KEYS[plain_hint]
-            return Annotated[str, msgspec.Meta(pattern=pattern.replace("$", r"\Z"))], {"pattern": pattern}, make
-        shape = self.of(hint)
-        if shape is ANYTHING:
-            return str, {}, None
-        if shape.kinds != STRING:
-            raise Unsupported(
-                f"keys of type {getattr(plain_hint, '__name__', plain_hint)} have no form in JSON", "use str keys"
-            )
-        members_ = {word: value for word, value in shape.schema.items() if word not in ("type", "description")}
-        return (shape.native, members_, shape.build) if shape.native is not Any else (str, members_, shape.build)
 
     # Classes
 
-    def _object(self, cls: Any, found: fields.Members) -> Shape:
+    def _object(self, cls: Any, found: fields.Members) -> TypePlan:
         given = [field for field in found.fields if field.taken or self.direction == "output"]
         shapes = [self._field(field) for field in given]
         properties: Schema = {}
@@ -319,20 +220,22 @@ class Types:
             schema["description"] = text
         native = _twin(cls, found.tag, given, shapes, set(required))
         make = None if self.direction == "output" else found.make
-        if self.direction == "output" and not any(shape.build for shape in shapes):
+        if self.direction == "output" and not any(shape.convert for shape in shapes):
             build = None  # for msgspec has checked it all
         else:
             build = _members_of(given, shapes, make)
-        same = make is None and all(shape.same for shape in shapes)
-        return Shape(schema, native, build, OBJECT, same, care=max((shape.care for shape in shapes), default=QUICK))
+        same = make is None and all(shape.is_identity for shape in shapes)
+        return TypePlan(
+            schema, native, build, OBJECT, same, check_level=max((shape.check_level for shape in shapes), default=QUICK)
+        )
 
-    def _field(self, field: fields.Field) -> Shape:
+    def _field(self, field: fields.Field) -> TypePlan:
         shape = self.of(field.hint)
         if field.default is None:
             shape = optional(shape)
         return shape
 
-    def _model(self, hint: Any) -> Shape:
+    def _model(self, hint: Any) -> TypePlan:
         from . import pydantic_types as models
 
         try:
@@ -340,11 +243,11 @@ class Types:
         except models.NotAModel as error:
             raise Unsupported(str(error), "see pydantic's message") from error
 
-    def _named(self, key: Any, name: str, make: Callable[[], Shape]) -> Shape:
+    def _named(self, key: Any, name: str, make: Callable[[], TypePlan]) -> TypePlan:
         """The shape of a type that may contain itself: written out, or kept as a definition if it does."""
         if key in self._open:
             label = self._labels.setdefault(key, self._label(name))
-            return Shape({"$ref": f"#/$defs/{label}"}, Any, self._later(key))
+            return TypePlan({"$ref": f"#/$defs/{label}"}, Any, self._later(key))
         self._open.append(key)
         try:
             shape = make()
@@ -368,7 +271,7 @@ class Types:
         return lambda value: self._done[key].load(value)
 
 
-def described(shape: Shape, text: str | None, default: Any = fields.MISSING) -> Schema:
+def described(shape: TypePlan, text: str | None, default: Any = fields.MISSING) -> Schema:
     """The schema of a parameter or member: with a text unless it has one, and with its default if JSON can show it."""
     schema = dict(shape.schema)
     if text:
@@ -377,11 +280,11 @@ def described(shape: Shape, text: str | None, default: Any = fields.MISSING) -> 
         schema["description"] = "Any JSON value."
     if default is not fields.MISSING:
         with contextlib.suppress(TypeError, ValueError, RecursionError):
-            schema["default"] = plain(default)
+            schema["default"] = to_jsonable(default)
     return schema
 
 
-def _twin(cls: Any, tag: Any, given: Sequence[fields.Field], shapes: Sequence[Shape], required: set[str]) -> Any:
+def _twin(cls: Any, tag: Any, given: Sequence[fields.Field], shapes: Sequence[TypePlan], required: set[str]) -> Any:
     """A msgspec Struct with the members of *cls*, which refuses unknown ones."""
     specification: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     rename = {}
@@ -391,15 +294,17 @@ def _twin(cls: Any, tag: Any, given: Sequence[fields.Field], shapes: Sequence[Sh
     for index, (field, shape) in enumerate(zip(given, shapes, strict=True)):
         name = f"f{index}"
         rename[name] = field.key
-        specification.append((name, shape.native) if field.key in required else (name, shape.native, msgspec.UNSET))
+        specification.append(
+            (name, shape.msgspec_type) if field.key in required else (name, shape.msgspec_type, msgspec.UNSET)
+        )
     return msgspec.defstruct(cls.__name__, specification, rename=rename, forbid_unknown_fields=True, kw_only=True)
 
 
 def _members_of(
-    given: Sequence[fields.Field], shapes: Sequence[Shape], make: Callable[[dict[str, Any]], Any] | None
+    given: Sequence[fields.Field], shapes: Sequence[TypePlan], make: Callable[[dict[str, Any]], Any] | None
 ) -> Callable[[Any], Any]:
     plan = [
-        (f"f{index}", field.name if make else field.key, field.key, shape.build)
+        (f"f{index}", field.name if make else field.key, field.key, shape.convert)
         for index, (field, shape) in enumerate(zip(given, shapes, strict=True))
     ]
     finish = guarded(make, private=True) if make else None
@@ -417,16 +322,6 @@ def _members_of(
         return values if finish is None else finish(values)
 
     return build
-
-
-def _places(schemas: list[Schema]) -> Schema:
-    """The schema of a tuple. Draft-07 clients pass over `prefixItems` and read `items`, so both tell the truth."""
-    distinct = [schema for index, schema in enumerate(schemas) if schema not in schemas[:index]]
-    schema: Schema = {"type": "array", "minItems": len(schemas), "maxItems": len(schemas)}
-    if len(distinct) > 1:
-        schema["prefixItems"] = schemas
-    schema["items"] = distinct[0] if len(distinct) == 1 else {"anyOf": distinct} if distinct else {}
-    return schema
 
 
 def _own_text(cls: Any) -> str | None:
@@ -473,35 +368,3 @@ def _is_pydantic(item: Any) -> bool:
     if is_field(item):
         return not only_describes(item)
     return type(item).__module__.startswith("pydantic.") or getattr(item, "__module__", "").startswith("pydantic.")
-
-
-_KEYS: dict[Any, tuple[str, Callable[[str], Any]]] = {
-    int: ("^-?[0-9]+$", int),
-    float: (r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$", float),
-    bool: ("^(true|false)$", lambda key: key == "true"),
-}
-
-
-_SEQUENCES = (
-    collections.abc.Sequence,
-    collections.abc.MutableSequence,
-    collections.abc.Collection,
-    collections.abc.Iterable,
-    collections.abc.Reversible,
-)
-_SETS = (set, collections.abc.Set, collections.abc.MutableSet)
-_RECOUNTED = (*_SETS, frozenset, bytes, bytearray, memoryview)
-"""What has another length than its JSON: equal items are one, and four characters of Base64 up to three bytes."""
-_MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping, collections.defaultdict)
-
-_CONTAINERS: dict[Any, Callable[[Types, tuple[Any, ...]], Shape]] = {
-    list: Types.array,
-    **dict.fromkeys(_SEQUENCES, lambda types, arguments: types.array(arguments, exact=False)),
-    **dict.fromkeys(_SETS, lambda types, arguments: types.array(arguments, set)),
-    frozenset: lambda types, arguments: types.array(arguments, frozenset),
-    collections.deque: lambda types, arguments: types.array(arguments, container=collections.deque),
-    tuple: Types.places,
-    **dict.fromkeys(_MAPPINGS, Types.mapping),
-    collections.OrderedDict: lambda types, arguments: types.mapping(arguments, collections.OrderedDict),
-    collections.Counter: lambda types, arguments: types.mapping((*(arguments or (str,)), int), collections.Counter),
-}

@@ -14,7 +14,7 @@ from toolwire_schemas.language import say
 
 from ..errors import ArgumentsError
 from ..schema.record_fields import MISSING
-from ..schema.shape import NOT_CONVERTED, Build, Refused, Schema, Shape, refusal
+from ..schema.shape import NOT_CONVERTED, Build, Refused, Schema, TypePlan, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ class Parameter(msgspec.Struct, frozen=True):
     """One parameter that a call has to care about."""
 
     name: str
-    shape: Shape
+    shape: TypePlan
     required: bool
     positional: bool = False
     default: Any = MISSING
@@ -42,7 +42,7 @@ class Plan(msgspec.Struct, frozen=True):
     """Parameters as they are read; *extra* is the shape of what `**kwargs` takes, None without it."""
 
     parameters: tuple[Parameter, ...]
-    extra: Shape | None = None
+    extra: TypePlan | None = None
 
 
 class Arguments:
@@ -138,7 +138,7 @@ def reader(plan: Plan) -> Callable[[Any], Bound]:
     struct = _struct(shown)
     convert = msgspec.convert
     by_keyword = not any(p.positional or p.fill for p in plan.parameters)
-    if by_keyword and all(p.shape.same for p in shown):
+    if by_keyword and all(p.shape.is_identity for p in shown):
 
         def unchanged(arguments: Any) -> Bound:
             convert(arguments, struct)
@@ -149,7 +149,7 @@ def reader(plan: Plan) -> Callable[[Any], Bound]:
     return lambda arguments: finish(arguments, convert(arguments, struct))
 
 
-def _open_reader(plan: Plan, extra: Shape) -> Callable[[Any], Bound]:
+def _open_reader(plan: Plan, extra: TypePlan) -> Callable[[Any], Bound]:
     known = frozenset(p.name for p in plan.parameters)
     closed = reader(Plan(plan.parameters))
 
@@ -176,7 +176,7 @@ def _struct(parameters: tuple[Parameter, ...]) -> Any:
     for index, parameter in enumerate(parameters):
         rename[f"f{index}"] = parameter.name
         absent = () if parameter.required else (msgspec.UNSET,)
-        specification.append((f"f{index}", parameter.shape.native, *absent))
+        specification.append((f"f{index}", parameter.shape.msgspec_type, *absent))
     return msgspec.defstruct("arguments", specification, rename=rename, forbid_unknown_fields=True, kw_only=True)
 
 
@@ -184,7 +184,7 @@ _Step = tuple[str, str, bool, Build | None]
 
 
 def _finisher(shown: tuple[Parameter, ...], parameters: tuple[Parameter, ...]) -> Callable[[Any, Any], Bound]:
-    steps: list[_Step] = [(f"f{i}", p.name, p.shape.same, p.shape.build) for i, p in enumerate(shown)]
+    steps: list[_Step] = [(f"f{i}", p.name, p.shape.is_identity, p.shape.convert) for i, p in enumerate(shown)]
     # A parameter that only takes its place needs a value as soon as a later one has been given.
     places = {p.name: p for p in parameters if p.positional}
     fills = [(p.name, p.fill) for p in parameters if p.fill is not None]

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ..schema.annotations import innermost
+from ..schema.annotations import unwrap_function
 from .docstring_returns import Entry, entries
 
 
@@ -58,7 +58,7 @@ def text_of(function: Any) -> str:
 
 
 def _written(function: Any) -> str | None:
-    for candidate in (function, getattr(function, "func", None), innermost(function)):
+    for candidate in (function, getattr(function, "func", None), unwrap_function(function)):
         text = getattr(candidate, "__doc__", None) if candidate is not None else None
         if isinstance(text, str) and text != getattr(type(candidate), "__doc__", None):
             return text

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from ..schema.annotations import Names, Unresolved, bare, is_field, members, names_of
+from ..schema.annotations import Names, Unresolved, is_field, members, names_of, unwrap_annotation
 from . import docstring as docstrings
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def is_context(annotation: Any, wanted: type | None, names: Names) -> bool:
     if type(annotation) is type:  # the most frequent case, and the cheapest
         return issubclass(annotation, wanted)
     try:
-        plain = bare(annotation, names).hint
+        plain = unwrap_annotation(annotation, names).hint
         options = members(plain, names) or (plain,)
     except Unresolved as error:
         # Imported for the type checker only: the name alone says enough.

@@ -14,16 +14,16 @@ import msgspec
 
 from ..content.blocks import Content
 from ..errors import OutputError
-from ..schema.annotations import Names, bare, members, mentions
+from ..schema.annotations import Names, members, mentions, unwrap_annotation
 from ..schema.scalars import scalar
 from ..schema.shape import JUDGE, WALK
-from ..schema.to_json import NotPlain, plain
+from ..schema.to_json import NotJsonable, to_jsonable
 from ..schema.types import Types
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..schema.shape import Schema, Shape
+    from ..schema.shape import Schema, TypePlan
     from ..schema.validator import SchemaValidator
 
 Kind = Literal["undeclared", "text", "blocks", "structured"]
@@ -43,7 +43,7 @@ class Returns:
         output_schema: Schema | None = None,
         *,
         wraps: bool = False,
-        shape: Shape | None = None,
+        shape: TypePlan | None = None,
         is_tuple: bool = False,
     ) -> None:
         self.kind: Kind = kind
@@ -59,7 +59,7 @@ class Returns:
     def _chosen(self) -> Callable[[Any], Any]:
         if self.output_schema is None:
             return plain_result
-        exact = None if self._shape is None else _EXACT.get(self._shape.native)
+        exact = None if self._shape is None else _EXACT.get(self._shape.msgspec_type)
         if exact is None:
             return self._checked
 
@@ -90,18 +90,24 @@ class Returns:
         return made
 
 
-_EXACT: dict[Any, type] = {int: int, str: str, bool: bool, None: type(None), scalar(float, "output").native: float}
+_EXACT: dict[Any, type] = {
+    int: int,
+    str: str,
+    bool: bool,
+    None: type(None),
+    scalar(float, "output").msgspec_type: float,
+}
 
 
-def _quick(shape: Shape | None) -> Callable[[Any], Any] | None:
+def _quick(shape: TypePlan | None) -> Callable[[Any], Any] | None:
     """Make plain and check without jsonschema; None if only that knows all the schema says."""
-    if shape is None or shape.care == JUDGE:
+    if shape is None or shape.check_level == JUDGE:
         return None
-    native, build = shape.native, shape.build
-    to_builtins, convert, walk = msgspec.to_builtins, msgspec.convert, shape.care == WALK
+    native, build = shape.msgspec_type, shape.convert
+    to_builtins, convert, walk = msgspec.to_builtins, msgspec.convert, shape.check_level == WALK
 
     def quick(value: Any) -> Any:
-        made = plain(value) if walk else to_builtins(value, str_keys=True, enc_hook=plain)
+        made = to_jsonable(value) if walk else to_builtins(value, str_keys=True, enc_hook=to_jsonable)
         checked = convert(made, native)
         if build is not None:
             build(checked)
@@ -121,8 +127,8 @@ def plain_result(value: Any) -> Any:
         OutputError: naming the place of what JSON cannot express.
     """
     try:
-        return plain(value)
-    except NotPlain as error:
+        return to_jsonable(value)
+    except NotJsonable as error:
         from toolwire_schemas.json_schema.error_text import place
 
         steps, further = error.path[:_SHOWN], "…" if len(error.path) > _SHOWN else ""
@@ -140,11 +146,11 @@ def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
     """
     from typing import Never, NoReturn
 
-    bared = bare(hint, names).hint
+    bared = unwrap_annotation(hint, names).hint
     # Also where the function is no generator itself: it may return that of another one.
     if is_generator or getattr(bared, "__origin__", bared) in _GENERATORS:
         hint = _of_generator(bared, names)
-        bared = bare(hint, names).hint
+        bared = unwrap_annotation(hint, names).hint
     if bared in (Any, object, Never, NoReturn):
         return Returns("undeclared")
     if bared is str:
@@ -201,13 +207,13 @@ def _of_generator(hint: Any, names: Names) -> Any:
     if not arguments:
         return Any
     if getattr(hint, "__origin__", None) is collections.abc.Generator and len(arguments) == 3:
-        final = bare(arguments[2], names).hint
+        final = unwrap_annotation(arguments[2], names).hint
         if final not in (None, type(None)):
             options = members(final, names) or (final,)
             # None means "no return value", and then the yields count: nothing can be promised.
             return Any if type(None) in options or final is Any else arguments[2]
     item = arguments[0]
-    bared = bare(item, names).hint
+    bared = unwrap_annotation(item, names).hint
     return bared if bared in (str, Any) else _LIST[item]
 
 

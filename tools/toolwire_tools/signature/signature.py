@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from ..errors import RegistrationError
-from ..schema.annotations import Unresolved, innermost, is_async, is_field, layers
+from ..schema.annotations import Unresolved, is_async, is_field, layers, unwrap_function
 from ..schema.record_fields import MISSING
-from ..schema.shape import JUDGE, Schema, Shape, optional
+from ..schema.shape import JUDGE, Schema, TypePlan, optional
 from ..schema.types import Types, described, must_be_judged
 from . import parameters
 from .arguments import Arguments, Parameter, Plan, from_schema
@@ -70,7 +70,7 @@ class _Reading:
     def __init__(self, function: Callable[..., Any], tool: str, found: Parameters) -> None:
         self.tool = tool
         self.function = function
-        self.inner = innermost(function)
+        self.inner = unwrap_function(function)
         code_flags: int = getattr(getattr(self.inner, "__code__", None), "co_flags", 0)
         self.is_generator = bool(code_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR))
         self.found = found
@@ -124,7 +124,7 @@ class _Reading:
             schema["additionalProperties"] = plan.extra.schema
         if types.defs:
             schema["$defs"] = types.defs
-        careful = must_be_judged() and any(parameter.shape.care == JUDGE for parameter in shown)
+        careful = must_be_judged() and any(parameter.shape.check_level == JUDGE for parameter in shown)
         return Arguments(schema, plan, lambda: self._plan(Types("lenient", self.names)), careful=careful)
 
     def _plan(self, types: Types) -> Plan:
@@ -152,7 +152,7 @@ class _Reading:
             return [msgspec.structs.replace(made, shown=False)]
         return []
 
-    def _extra(self, types: Types, parameter: inspect.Parameter) -> Shape:
+    def _extra(self, types: Types, parameter: inspect.Parameter) -> TypePlan:
         """What the members of `**kwargs` may be. Through it callers could reach a parameter that is hidden."""
         if hidden := [other.name for other in self.found.every if other.name in self.found.hidden]:
             names = ", ".join(map(repr, [*hidden, parameter.name]))
@@ -174,7 +174,7 @@ class _Reading:
             shape = optional(shape)
         return Parameter(parameter.name, shape, False, positional, parameter.default)
 
-    def _with_field(self, shape: Shape, parameter: inspect.Parameter, positional: bool) -> Parameter:
+    def _with_field(self, shape: TypePlan, parameter: inspect.Parameter, positional: bool) -> Parameter:
         """A parameter whose default is pydantic's `Field(...)`, which Python must not pass on."""
         field: Any = parameter.default
         default = MISSING
@@ -187,7 +187,7 @@ class _Reading:
             parameter.name, shape, False, positional, default, lambda: field.get_default(call_default_factory=True)
         )
 
-    def _shape(self, types: Types, parameter: inspect.Parameter) -> Shape:
+    def _shape(self, types: Types, parameter: inspect.Parameter) -> TypePlan:
         hint = Any if parameter.annotation is parameter.empty else parameter.annotation
         try:
             return types.of(hint)
@@ -235,7 +235,7 @@ _NO_TYPE = (Unresolved, TypeError, RecursionError)
 """What an annotation ends in that is no type, or none that has a form in JSON."""
 
 
-def _default(shape: Shape, default: Any) -> Schema:
+def _default(shape: TypePlan, default: Any) -> Schema:
     return {word: value for word, value in described(shape, None, default).items() if word == "default"}
 
 

@@ -28,7 +28,7 @@ SYNC = ("update_stage_agent_state", "send_shared_message")
 """The members of an output by which a system keeps its shared state."""
 
 
-class Frame:
+class StatusGuard:
     """One step being done. What is done within it may set `returned`; an exception ends the step, and stays in `error`.
 
     Raises:
@@ -48,7 +48,7 @@ class Frame:
         step = step_of(agent_state["agent_step"], step_id)
         self._task_id, self._stage_id = _needed(step, "task_id"), _needed(step, "stage_id")
 
-    def __enter__(self) -> Frame:
+    def __enter__(self) -> StatusGuard:
         self._state["agent_step"].update_step_status(self._step_id, "running")
         return self
 
@@ -269,7 +269,7 @@ def _framed(override: Callable[..., Any]) -> Callable[..., Any]:
         async def execute(self: Executor, step_id: str, agent_state: dict[str, Any]) -> Any:
             if type(self).execute is not execute:  # called by super()
                 return await override(self, step_id, agent_state)
-            with Frame(name_of(self), step_id, agent_state) as frame:
+            with StatusGuard(name_of(self), step_id, agent_state) as frame:
                 frame.returned = await override(self, step_id, agent_state)
             return frame.logged_output()
     else:
@@ -278,7 +278,7 @@ def _framed(override: Callable[..., Any]) -> Callable[..., Any]:
         def execute(self: Executor, step_id: str, agent_state: dict[str, Any]) -> Any:
             if type(self).execute is not execute:
                 return override(self, step_id, agent_state)
-            with Frame(name_of(self), step_id, agent_state) as frame:
+            with StatusGuard(name_of(self), step_id, agent_state) as frame:
                 frame.returned = override(self, step_id, agent_state)
             return frame.logged_output()
 

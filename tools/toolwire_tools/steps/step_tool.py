@@ -14,7 +14,7 @@ from ..options import Options
 from ..signature import docstring as docstrings
 from ..tool import Tool
 from ..toolconfig.parameters import defaults
-from .executor import SYNC, Executor, Frame, name_of, override_of
+from .executor import SYNC, Executor, StatusGuard, name_of, override_of
 from .instructions import InstructionError, parse_instruction
 from .steps import AgentStep, StepState
 
@@ -84,7 +84,7 @@ class StepCall:
 
     def __call__(self, /, *, toolwire_context: Context, **arguments: Any) -> Any:
         step, state = self._begin(arguments, toolwire_context)
-        with Frame(step.executor, step.step_id, state) as frame:
+        with StatusGuard(step.executor, step.step_id, state) as frame:
             frame.returned = _override(self.executor)(self.executor, step.step_id, state)
         return _answer(step, frame)
 
@@ -106,7 +106,7 @@ class AsyncStepCall(StepCall):
 
     async def __call__(self, /, *, toolwire_context: Context, **arguments: Any) -> Any:
         step, state = self._begin(arguments, toolwire_context)
-        with Frame(step.executor, step.step_id, state) as frame:
+        with StatusGuard(step.executor, step.step_id, state) as frame:
             frame.returned = await _override(self.executor)(self.executor, step.step_id, state)
         return _answer(step, frame)
 
@@ -127,7 +127,7 @@ def _instruction(text: str, name: str) -> Any:
         return text
 
 
-def _answer(step: StepState, frame: Frame) -> Any:
+def _answer(step: StepState, frame: StatusGuard) -> Any:
     """What the caller gets: the step's result, or what the output says beside how the step went."""
     if frame.error is not None:
         raise frame.error

@@ -1,4 +1,4 @@
-"""From a command, or a server in this process, to a client of either kind."""
+"""Connect to a server: a command, or an object in this process."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from .client import Client
 from .settings import OWN_NAME, OWN_VERSION, START_TIMEOUT_SECONDS, Settings
 from .transport.child_process import ServerProcess
 from .transport.environment import server_environment
-from .waiting.blocking import Blocking
+from .waiting.blocking import Blocking, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import TracebackType
 
     from .session.elicitation import OnAsk
     from .session.handshake import Era
@@ -28,14 +27,13 @@ if TYPE_CHECKING:
 
 
 class PendingConnection:
-    """A server to be started: `with` makes a `Client` of it, `async with` an `AsyncClient`."""
+    """A server to start: `with` gives its `Client`, `async with` its `AsyncClient`."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._client: Client | None = None
-        self._async_client: AsyncClient | None = None
+        self._client: AsyncClient | None = None
 
-    if not TYPE_CHECKING:  # a type checker is to find the mistake itself
+    if not TYPE_CHECKING:  # or type checkers would accept the mistake
 
         def __getattr__(self, name: str) -> object:
             raise AttributeError(
@@ -44,30 +42,26 @@ class PendingConnection:
             )
 
     def client(self, waiting: Waiting) -> AsyncClient:
-        """Return a client that waits in this way, and is not open yet."""
+        """Return a client that is not open yet and waits by *waiting*."""
         return AsyncClient(self._settings, waiting)
 
     def __enter__(self) -> Client:
-        self._client = Client(self.client(Blocking()))
-        return self._client.__enter__()
+        self._client = self.client(Blocking())
+        return Client(self._client).__enter__()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._client is not None:
-            self._client.close()
+            run(self._client.close())
 
     async def __aenter__(self) -> AsyncClient:
-        from .waiting.event_loop import OnEventLoop  # with anyio, which the synchronous client can do without
+        from .waiting.event_loop import OnEventLoop  # imports anyio, which the synchronous client does not need
 
-        self._async_client = self.client(OnEventLoop())
-        return await self._async_client.__aenter__()
+        self._client = self.client(OnEventLoop())
+        return await self._client.__aenter__()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._async_client is not None:
-            await self._async_client.close()
+    async def __aexit__(self, *error: object) -> None:
+        if self._client is not None:
+            await self._client.close()
 
 
 def connect(
@@ -88,40 +82,39 @@ def connect(
 ) -> PendingConnection:
     """Return what `with` turns into a `Client` of *server*, and `async with` into an `AsyncClient`.
 
-    *server* is the command that starts it, which runs inside the block, or a server in this process, for which the
-    next four do not matter.
+    *server* is the command that starts it, which runs inside the block, or a server in this process, which ignores the
+    next four arguments.
 
     Args:
-        env: the server's environment, on top of the handful of our variables that the official clients pass on.
-        inherit_env: pass on all of ours instead.
-        cwd: the folder it runs in.
-        show_stderr: let what it writes to its stderr appear on ours; the last of it is in errors anyway.
-        era: the family of MCP revisions to speak. By itself the modern one is tried first; what a command was found to
-            speak is remembered within this process.
-        restart: start the server again if it has ended and is called again: so many times, or as often as needed
-            (`True`) with growing pauses of up to 30 s. Calls that were under way fail with `ServerGone` all the same:
-            nobody knows what they did.
-        on_ask: asked when a tool asks the user something; returns the fields of the answer, `NoAnswer.DECLINED` or
-            `NoAnswer.DISMISSED`. Without it servers are told that nobody can be asked. It runs where a call is waited
-            for, and may be running for several calls at once. For an `AsyncClient` it may be async.
-        on_log: told what is worth noting, on the thread that reads: it must be quick and not call the client.
-        start_timeout_seconds: how long the server may take to get ready; `None` for ever.
-        max_message_bytes: how long a message of the server's may be; a longer answer is an error.
-        name: what the client calls itself.
-        version: the version it gives.
+        env: the server's environment, in addition to the few variables that the official clients pass on.
+        inherit_env: pass on the whole environment of this process.
+        cwd: the server's working folder.
+        show_stderr: copy the server's stderr to ours. Errors quote its last lines in any case.
+        era: the family of MCP revisions to speak. By default the modern one is tried first; the outcome is remembered
+            for the command within this process.
+        restart: how often to restart a server that ended, at its next call; `True` for any number, with growing pauses
+            of up to 30 s. Open calls fail with `ServerGone` in any case, since their effect is unknown.
+        on_ask: answers a tool's question to the user with the fields of the form, `NoAnswer.DECLINED` or
+            `NoAnswer.DISMISSED`. Without it, servers learn that this client cannot ask. It runs where a call is waited
+            for, possibly for several calls at once. For an `AsyncClient` it may be async.
+        on_log: receives log entries on the reading thread: it must be quick and must not call the client.
+        start_timeout_seconds: how long the server may take to get ready; `None` for no limit.
+        max_message_bytes: the longest message accepted from the server; a longer response is an error.
+        name: the client's name, as the server sees it.
+        version: its version.
 
     Raises (on entering the block):
         NotStarted: if the command cannot be run.
         ServerGone: if the server ends before it is ready.
-        TimedOut: if it takes too long.
-        RequestFailed, BrokenRules: if it refuses every revision of MCP known here.
+        TimedOut: if it is not ready in time.
+        RequestFailed, BrokenRules: if it refuses all revisions of MCP that this client speaks.
     """
     if isinstance(server, str | bytes):
         import shlex
 
         raise TypeError(f"the command must be a list of words: connect({shlex.split(os.fsdecode(server))})")
     if not isinstance(server, Sequence) and not hasattr(server, "converse"):
-        raise TypeError(f"connect takes a command, or a server in this process, and not {server!r}")
+        raise TypeError(f"connect takes a command or a server in this process, not {server!r}")
     launch: Callable[[], Transport]
     if isinstance(server, Sequence):
         environment = {**os.environ, **(env or {})} if inherit_env else server_environment(env)

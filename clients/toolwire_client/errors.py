@@ -1,14 +1,14 @@
-"""Why a server could not be asked, or did not answer.
+"""The errors of a client.
 
     ClientError
-    ├── BadConfiguration a file of servers, or one server in it, does not say how to start it
+    ├── BadConfiguration a configuration file, or a server in it, is malformed
     ├── NotStarted      the command cannot be run
-    ├── ServerGone      the server ended, or closed its output, with answers still owed
-    ├── BrokenRules     the server answered, but not as the protocol says
-    ├── RequestFailed   the server answered with a JSON-RPC error
-    ├── TimedOut        no answer in time (also a `TimeoutError`)
-    ├── CallCancelled   the call was cancelled from this side
-    └── Closed          the client is not open (any more)
+    ├── ServerGone      the server ended, or closed its output, before it answered
+    ├── BrokenRules     the response violates the protocol
+    ├── RequestFailed   the response is a JSON-RPC error
+    ├── TimedOut        no response in time (also a `TimeoutError`)
+    ├── CallCancelled   the call was cancelled by this client
+    └── Closed          the client is not open
 
 A tool that fails raises nothing: its `CallResult` says `is_error`.
 """
@@ -20,15 +20,15 @@ from typing import Any, Self
 
 
 class ClientError(Exception):
-    """Asking a server did not work out. The text is one sentence for the person who asked."""
+    """The base of all errors of a client. The text is one sentence for users."""
 
     def again(self) -> Self:
-        """Return the same error, to be raised once more: by each of several that wait, in tracebacks of their own."""
+        """Return a copy to raise, since each of several waiting callers needs a traceback of its own."""
         return type(self)(*self.args)
 
 
 class BadConfiguration(ClientError):
-    """A configuration is none, or does not say how to start a server."""
+    """A configuration is malformed, or does not say how to start a server."""
 
 
 class NotStarted(ClientError):
@@ -38,9 +38,9 @@ class NotStarted(ClientError):
 class ServerGone(ClientError):
     """The server ended before it answered.
 
-    `exit_status` is negative for a signal, as in `subprocess`, and `None` if the process is still running and
-    only closed its output. `stderr` holds the last lines it wrote there, and `noise` the last lines of its output
-    that were no messages.
+    `exit_status` is negative for a signal, as in `subprocess`, and `None` if the process still runs
+    with its output closed. `stderr` holds the last lines it wrote there, and `noise` the last lines of its output that
+    were not messages.
     """
 
     def __init__(self, exit_status: int | None, stderr: str, noise: str = "") -> None:
@@ -50,27 +50,27 @@ class ServerGone(ClientError):
         self.noise = noise
 
     def __str__(self) -> str:
-        noise = f"; its output ended with what is no message:\n{self.noise}" if self.noise else ""
+        noise = f"; its output ended with lines that are not messages:\n{self.noise}" if self.noise else ""
         if not self.stderr:
             return f"{self.reason}, and wrote nothing to its stderr{noise}"
         return f"{self.reason}; the end of its stderr:\n{self.stderr}{noise}"
 
     @property
     def reason(self) -> str:
-        """What happened, without the server's own words."""
+        """How the server ended, without its stderr."""
         if self.exit_status is None:
             return "the server closed its output"
         if self.exit_status < 0:
-            return f"the server was ended by {_signal_name(-self.exit_status)}"
+            return f"the server was ended by {signal_name(-self.exit_status)}"
         return f"the server ended with exit status {self.exit_status}"
 
 
 class BrokenRules(ClientError):
-    """The server's answer is not what the protocol allows, or asks for what this client cannot do."""
+    """The response violates the protocol, or asks for what this client cannot do."""
 
 
 class RequestFailed(ClientError):
-    """The server answered with a JSON-RPC error. `code`, `message` and `data` are as it sent them."""
+    """The response is a JSON-RPC error, with the server's `code`, `message` and `data`."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(code, message, data)
@@ -83,18 +83,19 @@ class RequestFailed(ClientError):
 
 
 class TimedOut(ClientError, TimeoutError):
-    """The answer did not come in time. The server has been told that it is no longer wanted."""
+    """The response did not arrive in time. The request was cancelled."""
 
 
 class CallCancelled(ClientError):
-    """The request was cancelled from this side."""
+    """The request was cancelled by this client."""
 
 
 class Closed(ClientError):
-    """The client is not open: it is used outside its `with` block."""
+    """The client is used outside its `with` block."""
 
 
-def _signal_name(number: int) -> str:
+def signal_name(number: int) -> str:
+    """Return the name of a signal."""
     try:
         return signal.Signals(number).name
     except ValueError:  # a real-time signal has none

@@ -1,4 +1,4 @@
-"""Several servers at once, as a configuration names them. What fails of one concerns no other."""
+"""Connect to all servers of a configuration; the failure of one does not affect the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from .waiting.blocking import Blocking, run
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
-    from types import TracebackType
 
     from .async_client import AsyncClient
     from .connect import PendingConnection
@@ -31,7 +30,7 @@ C = TypeVar("C")
 class Servers(Mapping[str, C], Generic[C]):
     """The clients of the servers that got ready, by name.
 
-    `errors` tells why the others did not; to look one of them up raises its error.
+    `errors` holds the errors of the others; looking one of them up raises its error.
     """
 
     def __init__(self, clients: Mapping[str, C], errors: dict[str, ClientError]) -> None:
@@ -54,68 +53,50 @@ class Servers(Mapping[str, C], Generic[C]):
 
 
 class PendingServers:
-    """Servers to be started, all together: `with` makes a `Client` of each, `async with` an `AsyncClient`."""
+    """Servers to start concurrently: `with` gives a `Client` of each, `async with` an `AsyncClient`."""
 
-    def __init__(self, openings: Mapping[str, PendingConnection], errors: Mapping[str, ClientError]) -> None:
-        self._openings = openings
-        self._errors = errors
-        self._fleet: _Fleet | None = None
+    def __init__(self, connections: Mapping[str, PendingConnection], errors: Mapping[str, ClientError]) -> None:
+        self._connections = connections
+        self._errors = dict(errors)
+        self._clients: dict[str, AsyncClient] = {}
+        self._waiting: Waiting = Blocking()
 
     def __enter__(self) -> Servers[Client]:
-        fleet = self._begin(Blocking())
-        run(fleet.start())
-        return Servers({name: Client(client) for name, client in fleet.clients.items()}, fleet.errors)
+        clients, errors = run(self._open(Blocking()))
+        return Servers({name: Client(client) for name, client in clients.items()}, errors)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._fleet is not None:
-            run(self._fleet.close())
+    def __exit__(self, *error: object) -> None:
+        run(self._close())
 
     async def __aenter__(self) -> Servers[AsyncClient]:
         from .waiting.event_loop import OnEventLoop
 
-        fleet = self._begin(OnEventLoop())
-        await fleet.start()
-        return Servers(fleet.clients, fleet.errors)
+        return Servers(*await self._open(OnEventLoop()))
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._fleet is not None:
-            await self._fleet.close()
+    async def __aexit__(self, *error: object) -> None:
+        await self._close()
 
-    def _begin(self, waiting: Waiting) -> _Fleet:
-        clients = {name: opening.client(waiting) for name, opening in self._openings.items()}
-        self._fleet = _Fleet(clients, dict(self._errors), waiting)
-        return self._fleet
-
-
-class _Fleet:
-    """Clients that are opened and closed side by side; only those that could be opened stay among them."""
-
-    def __init__(self, clients: dict[str, AsyncClient], errors: dict[str, ClientError], waiting: Waiting) -> None:
-        self.clients = clients
-        self.errors = errors
+    async def _open(self, waiting: Waiting) -> tuple[dict[str, AsyncClient], dict[str, ClientError]]:
+        """The clients that got ready, and the errors of the others."""
         self._waiting = waiting
+        self._clients = {name: connection.client(waiting) for name, connection in self._connections.items()}
+        errors = dict(self._errors)
 
-    async def start(self) -> None:
+        async def start(name: str) -> None:
+            try:
+                await self._clients[name].__aenter__()
+            except ClientError as error:
+                errors[name] = error
+
         try:
-            await self._waiting.gather([partial(self._start, name) for name in self.clients])
+            await waiting.gather([partial(start, name) for name in self._clients])
         except BaseException:
-            await self.close()
+            await self._close()
             raise
-        for name in self.errors.keys() & self.clients.keys():
-            del self.clients[name]
+        return {name: client for name, client in self._clients.items() if name not in errors}, errors
 
-    async def close(self) -> None:
-        await self._waiting.gather([client.close for client in self.clients.values()])
-
-    async def _start(self, name: str) -> None:
-        try:
-            await self.clients[name].__aenter__()
-        except ClientError as error:
-            self.errors[name] = error
+    async def _close(self) -> None:
+        await self._waiting.gather([client.close for client in self._clients.values()])
 
 
 def connect_config(
@@ -129,17 +110,17 @@ def connect_config(
     on_log: OnLog | None = None,
     start_timeout_seconds: float | None = START_TIMEOUT_SECONDS,
 ) -> PendingServers:
-    """Return what `with` turns into a `Client`, and `async with` into an `AsyncClient`, for each of several servers.
+    """Return the servers of a configuration: `with` gives a `Client` of each, `async with` an `AsyncClient`.
 
-    *source* is the file of a host, with `{"mcpServers": {"name": {"command": ..., "args": ..., "env": ...}}}` or VS
-    Code's `servers`, or what such a file holds. *inputs* are the values of `${input:...}`. Commands run in our working
-    folder, if the file does not say otherwise. The other arguments are as in `connect`.
+    *source* is a host's file, with `{"mcpServers": {"name": {"command": ..., "args": ..., "env": ...}}}` or VS Code's
+    `servers`, or the content of such a file. *inputs* are the values of `${input:...}`. Commands run in our working
+    folder unless the file names another. The other arguments are as in `connect`.
 
-    A server that does not get ready is among the `errors` of what the block begins with, and all others are clients.
+    Servers that do not get ready are in the `errors` of the block's value.
 
     Raises:
         OSError: if the file cannot be read.
-        BadConfiguration: if it is none.
+        BadConfiguration: if it is not a configuration of servers.
     """
     read = read_config(source, inputs or {})
     return PendingServers(

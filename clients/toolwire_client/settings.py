@@ -1,4 +1,4 @@
-"""What can be set about a client."""
+"""The settings of a client."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .transport.base import Transport
 
 START_TIMEOUT_SECONDS = 120.0
-"""Long enough for a package runner to fetch a server first."""
+"""Long enough for a package runner to download a server first."""
 
 
 OWN_NAME = "toolwire"
@@ -24,7 +24,7 @@ OWN_VERSION = "0.1.0"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """*launch* starts a server; *command* is what it is known by. The others are as in `connect`."""
+    """*launch* starts a server; its era is remembered by *command*. The others are as in `connect`."""
 
     launch: Callable[[], Transport]
     command: object = None

@@ -1,4 +1,4 @@
-"""Whether a value fits a schema that anybody may have written; one that is itself at fault takes everything."""
+"""Validation by schemas from servers, which may be malformed; a malformed schema accepts every value."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Schema = dict[str, Any]
 
 
 class Fitting:
-    """Judges values by *schema*. References never leave the schema.
+    """Validates values by *schema*. References never leave the schema.
 
-    `trouble` says why the last value was not judged; it is empty if it was.
+    `trouble` says why the last value could not be validated; empty if it could.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -29,7 +29,7 @@ class Fitting:
             self.trouble = str(error)
 
     def faults(self, value: Any, root: str) -> list[Fault]:
-        """Return what the schema has against *value*, which is called *root*; nothing, if it cannot tell."""
+        """Return the errors of *value*, which they call *root*; none if it cannot be validated."""
         from toolwire_schemas.json_schema.bounded_validator import CannotJudge
 
         if self._judge is None:

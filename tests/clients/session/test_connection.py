@@ -181,7 +181,7 @@ def test_a_server_s_end_is_told_with_what_it_wrote_in_the_wrong_place() -> None:
     client.pipe.end(ServerGone(2, ""))
     assert str(inbox[0]) == (
         "the server ended with exit status 2, and wrote nothing to its stderr; "
-        "its output ended with what is no message:\nusage: server [options]"
+        "its output ended with lines that are not messages:\nusage: server [options]"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,6 +9,8 @@ from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, en
 from toolwire_schemas.wire.content_length import Headers, wrap_with_header
 from toolwire_schemas.wire.frames import Fault
 from toolwire_schemas.wire.framing import Lines, wrap_line
+
+from ...errors import signal_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,14 +73,7 @@ class Ended(msgspec.Struct, frozen=True):
             return "closed its output"
         if self.status >= 0:
             return f"ended with status {self.status}"
-        return f"was ended by {_signal_name(-self.status)}"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # a real-time signal has none
-        return f"signal {number}"
+        return f"was ended by {signal_name(-self.status)}"
 
 
 Event = Sent | Acted | Received | Noise | Ended

@@ -1,4 +1,4 @@
-"""The published schemas, by name: as text, as dicts, as validators, as one document. No network is asked for any.
+"""The published schemas, by name: as text, as dicts, as validators, as one document. Needs no network.
 
 They are JSON Schema 2020-12, one to a file, and refer to each other by their `$id`s, which are names and no addresses:
 `urn:toolwire:v1:tool`. A validator in any language that is given all of them, or a bundle, resolves every reference.
@@ -47,7 +47,7 @@ def text(name: str) -> str:
     """Return the schema of this *name* as it stands in its file.
 
     Raises:
-        UnknownSchema: if there is none.
+        UnknownSchema: if no schema has this name.
     """
     if name not in names():
         raise UnknownSchema(unknown_name("schema", name, names()))
@@ -58,7 +58,7 @@ def load(name: str) -> dict[str, Any]:
     """Return the schema of this *name*, a new dict at each call.
 
     Raises:
-        UnknownSchema: if there is none.
+        UnknownSchema: if no schema has this name.
     """
     schema: dict[str, Any] = decode(text(name))
     return schema
@@ -68,7 +68,7 @@ def validator(name: str) -> Draft202012Validator:
     """Return jsonschema's validator for the schema of this *name*, or for a part of it: `jsonrpc-error#/$defs/error`.
 
     Raises:
-        UnknownSchema: if there is none.
+        UnknownSchema: if no schema has this name.
     """
     from jsonschema import Draft202012Validator
     from referencing.exceptions import Unresolvable
@@ -89,7 +89,7 @@ def bundle(*chosen: str) -> dict[str, Any]:
     validator, an editor or a generator of types as it is.
 
     Raises:
-        UnknownSchema: if one of the *chosen* is none.
+        UnknownSchema: if one of the *chosen* does not exist.
     """
     root = chosen[0] if len(set(chosen)) == 1 else ""
     held = {name: _local(load(name), name, root) for name in _closure(chosen or names())}
@@ -113,7 +113,7 @@ def files_to_export() -> Iterator[tuple[str, str]]:
 
 def _closure(chosen: Sequence[str]) -> list[str]:
     found = list(dict.fromkeys(chosen))
-    for name in found:  # which grows meanwhile
+    for name in found:  # the loop appends to it
         found += [other for other in references(load(name)) if other not in found]
     return found
 

@@ -9,6 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.did_you_mean import closest
 from toolwire_schemas.wire import codes
 
 from ..errors import ClientError, RequestFailed
@@ -152,9 +153,7 @@ class AsyncToolbox:
 
     def _find(self, name: str) -> tuple[Source, str]:
         if name not in self._offered:
-            import difflib  # only a mistake needs it
-
-            close = difflib.get_close_matches(name, self._offered, n=1)
+            close = closest(name, self._offered)
             question = f", did you mean {close[0]!r}?" if close else "."
             known = ", ".join(self._offered) or "(no tools)"
             raise RequestFailed(codes.INVALID_PARAMS, f"no tool {name!r}{question} Known: {known}")

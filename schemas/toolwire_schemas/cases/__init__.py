@@ -1,6 +1,6 @@
-"""The contract cases: what any tool server has to do, as data that a runner in any language can play.
+"""The contract cases: what any tool server must do, as data for a runner in any language.
 
-The files beside this one are the cases; `contract-case` is the schema of one, and README.md says how they are played.
+The JSON files in this folder are the cases, `contract-case` is the schema of one, and README.md says how to play them.
 """
 
 from __future__ import annotations

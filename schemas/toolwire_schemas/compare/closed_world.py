@@ -18,7 +18,7 @@ from .nodes import SAYING, Document
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What stands beside `properties` in a schema that describes an object completely.
+# Keywords next to `properties` in a schema that describes an object completely.
 _PLAIN = frozenset(("type", "properties", "required", "minProperties", "maxProperties", "dependentRequired"))
 
 _OTHER = "not a described member"
@@ -75,9 +75,9 @@ def _parts(root: dict[str, Any]) -> Iterator[int]:
     document = Document(root)
     seen: set[int] = set()
     for _, schema in walk(root, ""):
-        beside = schema.keys() & SAYING.keys()
+        others = schema.keys() & SAYING.keys()
         for word in (*_WITHIN, "not", "dependentSchemas"):
-            alone = word in ("anyOf", "oneOf", "$ref") and beside <= {word, "type"}
+            alone = word in ("anyOf", "oneOf", "$ref") and others <= {word, "type"}
             if word in schema and not alone:
                 yield from _reached(document, schema[word], seen)
 

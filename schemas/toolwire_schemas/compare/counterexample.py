@@ -1,7 +1,7 @@
 """Values to try: such as fit some schemas, at the edges of what these and other schemas say.
 
-A proof says that there is no difference; here is looked for a value that shows one. Each value that is returned has
-been checked by jsonschema, so that it does not matter how it was come by.
+A proof says that there is no difference; this module searches for a value that shows one. jsonschema has checked each
+returned value, so it does not matter how the value was found.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAX_ASKED = 10_000
 
 
 class CountedValidator:
-    """Asks jsonschema, so often and no more: then it is `TooComplex`."""
+    """Validates by jsonschema a limited number of times, then raises `TooComplex`."""
 
     def __init__(self) -> None:
         self._asked = 0
@@ -248,7 +248,7 @@ def _place(nodes: tuple[Node, ...], hints: tuple[Node, ...]) -> tuple[frozenset[
 
 
 def within(nodes: Iterable[Node]) -> list[Node]:
-    """Return *nodes* and what they say about the same value behind references and in alternatives."""
+    """Return *nodes* and what they say about the same value in references and alternatives."""
     found: dict[Any, Node] = {}
     waiting = list(nodes)
     while waiting:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..json_schema.bounded_validator import identity
+from ..json_schema.fast_schema_check import is_boolean, is_list, is_number, is_text, is_type
 from ..json_schema.linear_regex import Budget, CannotJudge, TooExpensive, search
 from ..json_schema.portable_regex import problem
 from ..json_schema.subschemas import LISTS, NAMED, ONE, target, walk
@@ -33,7 +34,7 @@ IN_PLACE = ("allOf", "anyOf", "oneOf")
 
 
 class TooComplex(Exception):
-    """Deciding would take longer than anybody waits."""
+    """Deciding would take too long."""
 
 
 MAX_STEPS = 1_000_000
@@ -45,7 +46,7 @@ _budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 @contextmanager
 def limited(steps: int = _MAX_STEPS_OF_TOOL) -> Iterator[None]:
-    """Within it, all work together takes at most so many *steps*, and what is left of those around it."""
+    """Limit all work in this context to *steps*, and to what is left of an outer limit."""
     outer = _budget.get()
     inner = Budget(steps if outer is None else max(0, min(steps, outer.left)))
     before = _budget.set(inner)
@@ -189,12 +190,8 @@ def kind(value: Any) -> str:
 # --- which words say something ---
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _is_count(value: Any) -> bool:
-    return _is_number(value) and value >= 0 and value == int(value)
+    return is_number(value) and value >= 0 and value == int(value)
 
 
 def is_schema(value: Any) -> bool:
@@ -213,50 +210,33 @@ def _are_names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
-def _are_types(value: Any) -> bool:
-    known = ("null", "boolean", "integer", "number", "string", "array", "object")
-    return value in known if isinstance(value, str) else _are_names(value) and all(name in known for name in value)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_boolean(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
 def never(value: Any) -> bool:
     return False
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
-
-
 SAYING: dict[str, Callable[[Any], bool]] = {
-    "type": _are_types,
-    "enum": _is_list,
+    "type": is_type,
+    "enum": is_list,
     "const": lambda value: True,
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
-    "multipleOf": lambda value: _is_number(value) and value > 0,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), is_number),
+    "multipleOf": lambda value: is_number(value) and value > 0,
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _is_count),
-    **dict.fromkeys(("pattern", "format", "contentEncoding", "contentMediaType"), _is_text),
+    **dict.fromkeys(("pattern", "format", "contentEncoding", "contentMediaType"), is_text),
     "items": lambda value: is_schema(value) or _are_schemas(value),
     "prefixItems": _are_schemas,
     **dict.fromkeys(("additionalItems", "contains", "additionalProperties", "propertyNames"), is_schema),
-    "uniqueItems": _is_boolean,
+    "uniqueItems": is_boolean,
     **dict.fromkeys(("minContains", "maxContains"), _is_count),
     **dict.fromkeys(("properties", "patternProperties"), _are_named_schemas),
     "required": _are_names,
     "dependentRequired": lambda value: isinstance(value, dict) and all(map(_are_names, value.values())),
     **dict.fromkeys(IN_PLACE, _are_schemas),
     **dict.fromkeys(("not", "if", "then", "else"), is_schema),
-    "$ref": _is_text,
+    "$ref": is_text,
     **dict.fromkeys(("dependentSchemas", "dependencies", "unevaluatedItems", "unevaluatedProperties"), never),
     **dict.fromkeys(("$dynamicRef", "$recursiveRef"), never),
 }
-"""Words that may forbid a value, each with what its own value has to be; `never`: nobody here reads them.
+"""Words that may forbid a value, each with what its own value has to be; `never`: no rule reads them.
 
 All other words are annotations.
 """
@@ -288,7 +268,7 @@ def _unclear(words: dict[str, Any], schema: dict[str, Any], document: Document) 
         yield "additionalProperties"
     if any(word in schema and word not in words for word in ("minContains", "maxContains")):
         yield "contains"
-    if document.is_old:  # where these words are unknown, and whatever stands beside a reference is passed over
+    if document.is_old:  # these keywords are unknown there, and a reference's neighbours are ignored
         if "prefixItems" in schema:
             yield from ("items", "prefixItems")
         if "minContains" in schema or "maxContains" in schema:
@@ -303,7 +283,7 @@ def _read_alike(one: Document, other: Document) -> bool:
 
 
 class Sameness:
-    """Whether two schemas say the same word for word, wherever their parts stand: in place or behind references."""
+    """Compares two schemas keyword by keyword, wherever their parts are: in place or referenced."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Key, Key], bool] = {}
@@ -315,7 +295,7 @@ class Sameness:
             visited: set[tuple[Key, Key]] = set()
             try:
                 same = self._agree(one, other, visited)
-            except TooComplex:  # whoever asks proves what is not the same, and notices it too
+            except TooComplex:  # the caller then searches for a proof, which hits the same limit
                 return False
             self._known[pair] = same
             if same:

@@ -300,7 +300,7 @@ def _is_empty(case: Case) -> bool:
 
 
 _MAX_DEPTH = 4
-"""References and members count; what tells alternatives apart is seldom deeper, and each level multiplies the work."""
+"""References and members count. Alternatives seldom differ deeper, and each level multiplies the work."""
 
 
 def apart(case: Case, schema: Node, depth: int = 0) -> bool:

@@ -48,7 +48,7 @@ def _const(prover: Prover, case: Case, value: Any, right: Node) -> bool:
 
 
 def _text_alone(word: str) -> Rule:
-    """What some check and others take for a remark, such as a format, holds for those who were told the same."""
+    """Keywords that only some validators check, such as `format`, hold only if the case says the same."""
 
     def rule(prover: Prover, case: Case, value: Any, right: Node) -> bool:
         return value in case.said(word)

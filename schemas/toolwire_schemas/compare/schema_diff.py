@@ -1,7 +1,7 @@
 """Where two schemas differ, and which of them takes what at each such place.
 
 Strategy. Both schemas are walked side by side as far as they are built alike: members by name, elements of arrays, what
-may be null. Whatever is not built alike is one difference of the place where it stands. What a difference comes to is
+may be null. Parts that are not built alike are one difference at their place. What a difference means is
 asked of the schemas there (`verdict.py`), and no part may claim more than is true of the whole.
 """
 
@@ -32,7 +32,7 @@ Kind = Literal[
     "undecided",
     "default-changed",
     "text-changed",
-    "told-above",
+    "reported-above",
 ]
 
 _TEXTS = ("title", "description", "examples", "deprecated")
@@ -58,7 +58,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Side(msgspec.Struct, frozen=True):
-    """A schema as it stands, and `closed`: as it is described to whoever sends values of it."""
+    """A schema as written, and `closed`: as its senders understand it."""
 
     plain: Node
     closed: Node
@@ -104,7 +104,7 @@ def differences(old: Any, new: Any, place: str) -> list[Difference]:
         if equal(old, new):
             return []
         return [Difference(place, "undecided", "it is nested too deeply to be compared", UNKNOWN, UNKNOWN)]
-    return [difference for difference in found if difference.kind != "told-above"]
+    return [difference for difference in found if difference.kind != "reported-above"]
 
 
 class _Walk:
@@ -123,7 +123,7 @@ class _Walk:
         pair = (old.plain.key, new.plain.key)
         if pair in self._within:
             whole = Verdict("no")  # or whatever is true of what contains itself here
-            return [Difference(place, "told-above", "", whole, whole)]
+            return [Difference(place, "reported-above", "", whole, whole)]
         self._within.append(pair)
         is_same = self._same(old.plain, new.plain)
         ahead, back = (YES, YES) if is_same else (new.takes_all_of(old), old.takes_all_of(new))
@@ -180,16 +180,16 @@ class _Walk:
     def _here(
         self, old: Side, new: Side, place: str, below: list[Difference], ahead: Verdict, back: Verdict
     ) -> Iterator[Difference]:
-        """What is different at the place itself, beside what is told of its parts."""
+        """Yield the differences at the place itself that its parts do not explain."""
         mixed = _mixed(old.plain, new.plain)
         if mixed is not None and not self._same(old.plain, mixed):
             own_ahead, own_back = compared(old.plain, mixed), compared(mixed, old.plain)
             if (own_ahead.answer, own_back.answer) != ("yes", "yes"):
                 yield msgspec.structs.replace(self._difference(old, new, place, own_ahead, own_back), is_plain=True)
                 return
-        # What is not told of any part is the whole's.
-        told = [found for found in below if not found.is_silent]
-        ahead = YES if any(found.new_takes_old.answer != "yes" for found in told) else ahead
+        # What no part explains belongs to the whole.
+        loud = [found for found in below if not found.is_silent]
+        ahead = YES if any(found.new_takes_old.answer != "yes" for found in loud) else ahead
         back = YES if any(found.old_takes_new.answer != "yes" for found in below) else back
         if (ahead.answer, back.answer) != ("yes", "yes"):
             yield self._difference(old, new, place, ahead, back)
@@ -225,7 +225,7 @@ _OF_VALUES = ("narrowed", "widened", "changed", "undecided")
 
 
 def _bounded(part: Verdict, whole: Verdict) -> Verdict:
-    """What a part means for the whole: nothing if the whole takes all, and nobody knows if nobody knows about that."""
+    """Return what a part means for the whole: nothing if the whole takes all; unknown if that is unknown."""
     if "yes" in (part.answer, whole.answer):
         return YES
     return part if whole.answer == "no" else UNKNOWN
@@ -328,5 +328,5 @@ def _listed(old: list[Any], new: list[Any]) -> str:
     mine, theirs = ({identity(value) for value in values} for values in (old, new))
     lost = [shown(value) for value in old if identity(value) not in theirs]
     more = [shown(value) for value in new if identity(value) not in mine]
-    told = ((lost, "removed"), (more, "added"))
-    return "; ".join(f"enum {', '.join(values)} {what}" for values, what in told if values)
+    changes = ((lost, "removed"), (more, "added"))
+    return "; ".join(f"enum {', '.join(values)} {what}" for values, what in changes if values)

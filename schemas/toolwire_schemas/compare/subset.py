@@ -1,4 +1,4 @@
-"""Does one schema take every value that another takes? Yes, no, or nobody knows."""
+"""Decides whether one schema takes every value that another takes: yes, no, or unknown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Answer = Literal["yes", "no", "unknown"]
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What was found; with "no", the `witness` is a value that was taken and is not any more. Else there is none."""
+    """The answer; with "no", the `witness` is a value that only the old schema takes."""
 
     answer: Answer
     witness: Any = msgspec.UNSET

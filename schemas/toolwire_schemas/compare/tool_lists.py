@@ -1,7 +1,7 @@
 """What changed between two lists of tools, and whom that breaks.
 
-Arguments go from callers to tools: what a tool took it has to take. Results go the other way: what a tool gives has to
-be what its readers were told. And who approves calls by a tool's hints was told how careful to be.
+Arguments go from callers to tools: a tool must accept what it accepted before. Results go the other way: a tool must
+return only what its schema promised before. Its hints decide how carefully users approve calls.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Level = Literal["none", "patch", "minor", "unknown", "major"]
 Concerns = Literal["callers", "readers", "approval", "models", "people"]
 
 LEVELS: tuple[Level, ...] = ("none", "patch", "minor", "unknown", "major")
-"""From the least to what breaks somebody. `unknown` is what may do so."""
+"""In ascending order: `major` breaks users, `unknown` may break them."""
 
 _ALIKE = 0.6
 """How alike two names are, at least, if one tool is taken for the other under a new name: as difflib has it."""
@@ -53,7 +53,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class BadList(ValueError):
-    """What was given is no list of tools. The sentence says where."""
+    """The given value is not a list of tools. The message says where."""
 
 
 def verdict(changes: Sequence[Change]) -> Level:
@@ -62,7 +62,7 @@ def verdict(changes: Sequence[Change]) -> Level:
 
 
 def between(old: Sequence[Any], new: Sequence[Any]) -> list[Change]:
-    """Return what changed from the *old* entries of `tools/list` to the *new* ones, what breaks somebody first.
+    """Return what changed from the *old* entries of `tools/list` to the *new* ones, breaking changes first.
 
     Raises:
         BadList: if an entry is no tool, or two tools have one name.
@@ -184,8 +184,10 @@ _LEVELS: dict[str, Level] = {"yes": "minor", "no": "major", "unknown": "unknown"
 
 def _of_hints(old: Entry, new: Entry) -> Iterator[Change]:
     before, after = _hints(old), _hints(new)
-    told = _SAFE if before["readOnlyHint"] == after["readOnlyHint"] else ("readOnlyHint",)  # which the others go with
-    for hint in told:
+    compared = (
+        _SAFE if before["readOnlyHint"] == after["readOnlyHint"] else ("readOnlyHint",)
+    )  # which implies the others
+    for hint in compared:
         if before[hint] != after[hint]:
             is_worse = before[hint] == _SAFE[hint]
             text = f"{_word(before[hint])} -> {_word(after[hint])}: " + (_WORSE if is_worse else _BETTER)[hint]

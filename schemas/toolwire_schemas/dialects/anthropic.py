@@ -44,7 +44,7 @@ def to_entry(tool: dict[str, Any]) -> Entry:
     if not isinstance(tool, dict):
         raise Malformed("", "a tool is an object")
     if (tool.get("type") or "custom") != "custom":
-        raise Malformed("type", f"{tool['type']!r} is a tool of the API's own, whose schema nobody tells")
+        raise Malformed("type", f"{tool['type']!r} is one of the API's own tools, whose schema is not public")
     if "input_schema" not in tool:
-        raise Malformed("input_schema", "there is none")
+        raise Malformed("input_schema", "it is missing")
     return made_of(tool, "input_schema")

@@ -3,7 +3,7 @@
 Strategy. Lagent's dict says less than JSON Schema: STRING, NUMBER (what it makes of `int`), FLOAT, BOOLEAN and Array,
 and nothing about what is inside. So `from_entry` writes Lagent's three keys of a parameter, in Lagent's order, and only
 where a type cannot say what is wanted (an enum, the items of an array, the members of an object, a limit) puts the
-words of JSON Schema behind them, where Lagent does not look but a model does; `to_entry` reads them as well.
+keywords of JSON Schema after them, which Lagent ignores and a model reads; `to_entry` reads them as well.
 
 What does not survive the way to Lagent and back: titles, defaults, annotations and other members of the entry; that a
 parameter may be null; that a number is whole; what the schema's root says besides its parameters (combinators,
@@ -226,7 +226,7 @@ def _text(item: dict[str, Any], key: str, where: str) -> str:
 
 def _name(item: dict[str, Any], where: str) -> str:
     if not (name := _text(item, "name", where)):
-        raise Malformed(_at(where, "name"), "there is none")
+        raise Malformed(_at(where, "name"), "it is missing")
     return name
 
 

@@ -167,7 +167,7 @@ def _code(words: str) -> str:
 
 
 def _escaped(words: str) -> str:
-    """*words* as prose in one line: of a table, or behind something else."""
+    """*words* as prose in one line: in a table, or after other text."""
     return "<br>".join(map(_harmless, words.strip().splitlines()))
 
 

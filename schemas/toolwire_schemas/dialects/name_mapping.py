@@ -1,7 +1,7 @@
-"""Names that a dialect allows for names that it may not, and back.
+"""Maps tool names to names that a dialect allows, and back.
 
 Strategy. A name that is allowed stays. Any other gets what is forbidden replaced by underscores, as in `Notes_read` for
-`Notes.read`; if that is taken, or wanted by two names, a piece of the name's digest is put behind it. So what a name
+`Notes.read`; if that is taken, or wanted by two names, part of the name's digest is appended. So what a name
 becomes depends on the set of names alone, not on their order, and a tool that is added changes another one's name only
 if it would have taken it.
 """
@@ -33,9 +33,9 @@ class Rule(msgspec.Struct, frozen=True):
 
     def allows(self, name: str) -> bool:
         """Whether *name* may stay as it is."""
-        return name == self.mended(name)
+        return name == self.nearest(name)
 
-    def mended(self, name: str, ending: str = "") -> str:
+    def nearest(self, name: str, ending: str = "") -> str:
         """The nearest name to *name* that is allowed and has this *ending*."""
         name = unicodedata.normalize("NFKC", name)  # which changes nothing that is ASCII
         made = "".join(letter if self.is_letter(letter) else "_" for letter in name) or "_"
@@ -98,10 +98,10 @@ def _called(names: list[str], rule: Rule) -> dict[str, str]:
     called = {name: name for name in names if rule.allows(name)}
     wanted: dict[str, list[str]] = {}
     for name in sorted(set(names) - called.keys()):
-        wanted.setdefault(rule.mended(name), []).append(name)
-    for mended, claimants in wanted.items():
-        if len(claimants) == 1 and mended not in called:
-            called[claimants[0]] = mended
+        wanted.setdefault(rule.nearest(name), []).append(name)
+    for nearest, claimants in wanted.items():
+        if len(claimants) == 1 and nearest not in called:
+            called[claimants[0]] = nearest
     taken = set(called.values())
     for name in (name for claimants in wanted.values() for name in claimants if name not in called):
         called[name] = _with_digest(name, rule, taken)
@@ -113,7 +113,7 @@ def _with_digest(name: str, rule: Rule, taken: set[str]) -> str:
     salted, made = name, ""
     while not made or made in taken:
         digest = hashlib.sha256(salted.encode("utf-8", "surrogatepass")).hexdigest()
-        made = rule.mended(name, f"_{digest[:_DIGITS_OF_DIGEST]}")
+        made = rule.nearest(name, f"_{digest[:_DIGITS_OF_DIGEST]}")
         salted += "'"
     return made
 
@@ -134,7 +134,7 @@ class Definitions:
     def name(self, meaning: str, hint: str) -> str:
         """Give the type with this *meaning* a name like *hint*; who asks for it has to `add` the type."""
         words = "".join(letter if letter.isalnum() else " " for letter in hint).split()
-        wanted = self._rule.mended("".join(word[0].upper() + word[1:] for word in words) or "Type")
+        wanted = self._rule.nearest("".join(word[0].upper() + word[1:] for word in words) or "Type")
         name, number = wanted, 1
         while name in self._taken:
             number += 1

@@ -42,18 +42,18 @@ def to_entry(tool: dict[str, Any]) -> Entry:
     if not isinstance(tool, dict):
         raise Malformed("", "a tool is an object")
     if tool.get("type", "function") != "function":
-        raise Malformed("type", f"{tool['type']!r} is a tool of the API's own, and no function")
+        raise Malformed("type", f"{tool['type']!r} is one of the API's own tools, not a function")
     if "function" not in tool:
         return made_of(tool, "parameters")
     if not isinstance(tool["function"], dict):
-        raise Malformed("function", "it is no object")
+        raise Malformed("function", "it is not an object")
     return made_of(tool["function"], "parameters", "function.")
 
 
 def arguments(given: dict[str, Any], entry: Entry) -> dict[str, Any]:
     """Return the arguments of a call of the strict function made of *entry* as the tool itself wants them.
 
-    A null goes if it stands for what may be left out: where the tool would not take it.
+    A null that means an omitted member is removed: one where the tool would not accept null.
     """
     from .openai_strict import restored
 
@@ -61,6 +61,6 @@ def arguments(given: dict[str, Any], entry: Entry) -> dict[str, Any]:
 
 
 def _strict(schema: Schema) -> Schema:
-    from .openai_strict import strict  # jsonschema takes its time
+    from .openai_strict import strict  # importing jsonschema is slow
 
     return strict(schema)

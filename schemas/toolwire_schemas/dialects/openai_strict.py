@@ -5,7 +5,7 @@ Strategy. In strict mode every member of an object has to be given, so what may 
 refuses what breaks it, as it always does. So a strict schema may allow more than the tool takes, but a call never loses
 what it said. Where the mode has no form at all (any value, objects with members of any name, …) `NotStrict` says so.
 
-What the mode takes is told in OpenAI's guide to structured outputs, and by the API's messages as users report them:
+Sources for what the mode accepts: OpenAI's guide to structured outputs, and the API's messages as users report them:
 "$ref cannot have keywords {'description'}" (camel-ai/camel 3001), "schema must have a 'type' key"
 (can1357/oh-my-pi 211), "'uri' is not a valid format" (can1357/oh-my-pi 206). `default`, `minLength` and `maxLength`
 are refused by some of the API's hosts only (openai/openai-agents-python 4390, openai/openai-node 1988), so they are
@@ -61,7 +61,7 @@ def strict(schema: Schema) -> Schema:
     """Return an input schema in the form that strict mode takes.
 
     Raises:
-        NotStrict: if there is none.
+        NotStrict: if no such form exists.
     """
     try:
         return _strict(schema)
@@ -76,7 +76,7 @@ def _strict(schema: Schema) -> Schema:
         raise NotStrict(".".join(map(str, error.absolute_path)), f"it is no JSON Schema: {error.message}")
     for word in ("$ref", *COMBINATORS):
         if word in schema:
-            raise NotStrict(word, "it may not stand at the root")
+            raise NotStrict(word, "it is not allowed at the root")
     made = _Writer(schema).root()
     for _, problem, *_ in about_strict(made):  # its limits
         raise NotStrict("", problem)
@@ -87,7 +87,7 @@ def restored(arguments: dict[str, Any], schema: Schema) -> dict[str, Any]:
     """Return the *arguments* of a strict call as the tool's own input *schema* wants them.
 
     A null goes where the schema knows a member that may be left out and may not be null. One that may be null stays
-    null, since nobody can tell which was meant. What does not fit the schema stays as it is, for the tool to refuse.
+    null, since either could be meant. Values that do not fit the schema stay unchanged; the tool refuses them.
     """
     try:
         made: dict[str, Any] = _restored(arguments, schema, _judge_of(schema), Budget())
@@ -181,8 +181,8 @@ class _Writer:
 
     def _enum(self, schema: Schema, where: str) -> Schema:
         values = schema["enum"] if isinstance(schema["enum"], list) else []
-        beside = {word: value for word, value in schema.items() if word != "enum"}
-        allowed = [value for value in values if _takes(self._judge, beside, value)]
+        rest = {word: value for word, value in schema.items() if word != "enum"}
+        allowed = [value for value in values if _takes(self._judge, rest, value)]
         kinds = dict.fromkeys(kind_of([value]) for value in allowed)
         if not allowed or None in kinds:
             raise NotStrict(where, "strict mode has only values that are text, numbers, booleans or null")
@@ -199,10 +199,10 @@ class _Writer:
         members = schema["allOf"]
         if not isinstance(members, list) or len(members) != 1 or not isinstance(members[0], dict):
             raise NotStrict(f"{where}.allOf", "strict mode cannot put schemas together; write them as one")
-        beside = {word: value for word, value in schema.items() if word != "allOf"}
-        if twice := (members[0].keys() & beside.keys()) - {"description", "title", "default", "type"}:
+        rest = {word: value for word, value in schema.items() if word != "allOf"}
+        if twice := (members[0].keys() & rest.keys()) - {"description", "title", "default", "type"}:
             raise NotStrict(f"{where}.allOf", f"strict mode cannot put schemas together; both have {min(twice)}")
-        return self.schema({**members[0], **beside}, where)
+        return self.schema({**members[0], **rest}, where)
 
     def _any_of(self, schema: Schema, members: list[Any], where: str) -> Schema:
         made = [self.schema(member, f"{where}[{index}]") for index, member in enumerate(members)]
@@ -219,7 +219,7 @@ class _Writer:
             self._definitions[name] = {}  # while it is written, it may refer to itself
             self._definitions[name] = self.schema(target, pointer)
         made: Schema = {"$ref": f"#/$defs/{self._names[pointer]}"}
-        # Nothing may stand beside a reference.
+        # A reference may have no other keywords next to it.
         said = _with_description({"anyOf": [made]}, schema, "")
         return said if "description" in said else made
 
@@ -288,7 +288,7 @@ def _takes(judge: SchemaValidator, schema: Any, value: Any) -> bool:
     """Whether *value* is valid by *schema*, a part of the one that *judge* is for.
 
     Raises:
-        TooExpensive: as a `SchemaValidator` does.
+        TooExpensive: as `SchemaValidator`.
     """
     try:
         return judge.is_valid(value, schema)

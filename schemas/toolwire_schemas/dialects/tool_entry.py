@@ -1,4 +1,4 @@
-"""The entry of a tool, as far as the dialects look into it, and what is said when something else is not one."""
+"""The entry of a tool, as far as the dialects read it, and the error for a malformed description."""
 
 from __future__ import annotations
 
@@ -30,36 +30,36 @@ def made_of(tool: dict[str, Any], parameters: str, where: str = "") -> Entry:
     if not isinstance(schema, dict):
         raise Malformed(where + parameters, "it is no object")
     if not text(tool.get("name")):
-        raise Malformed(f"{where}name", "there is none")
+        raise Malformed(f"{where}name", "it is missing")
     described = text(tool.get("description"))
     about = {"description": described} if described else {}
     return {"name": tool["name"], **about, "inputSchema": {"type": "object", **schema}}
 
 
 def text(value: Any) -> str:
-    """*value* if it is text, else nothing."""
+    """Return *value* if it is text, else an empty text."""
     return value if isinstance(value, str) else ""
 
 
 def schema_of(value: Any) -> Schema:
-    """*value* if it is a schema with words in it; `true`, and whatever is no schema at all, says nothing."""
+    """Return *value* if it is an object, else an empty schema: `true` and malformed schemas restrict nothing."""
     return value if isinstance(value, dict) else {}
 
 
 def properties(schema: Schema) -> dict[str, Schema]:
-    """What the members of an object are, those left out that it may not have."""
+    """Return the schemas of an object's members, except for forbidden ones."""
     given = schema_of(schema.get("properties"))
     return {name: schema_of(inner) for name, inner in given.items() if inner is not False}
 
 
 def required(schema: Schema) -> list[str]:
-    """The names of the members that an object must have."""
+    """Return the names of an object's required members."""
     names = schema.get("required")
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def followed(schema: Schema, root: Schema) -> Schema:
-    """The schema that *schema* refers to within *root*, directly or by way of others; itself if it refers to none."""
+    """Return the schema that *schema* finally refers to within *root*; itself if it has no reference."""
     seen: list[Any] = []
     while "$ref" in schema and schema["$ref"] not in seen:
         seen.append(schema["$ref"])
@@ -71,7 +71,7 @@ def followed(schema: Schema, root: Schema) -> Schema:
 
 
 def without_null(schema: Schema) -> tuple[Schema, bool]:
-    """What *schema* wants besides null, and whether null is one of its alternatives.
+    """Return *schema* without its alternative null, and whether it had one.
 
     `{"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "…"}` wants an integer with this description.
     """
@@ -86,15 +86,15 @@ def without_null(schema: Schema) -> tuple[Schema, bool]:
         members = schema.get(word)
         if isinstance(members, list) and {"type": "null"} in members:
             left = [member for member in members if member != {"type": "null"}]
-            beside = {key: value for key, value in schema.items() if key != word}
+            rest = {key: value for key, value in schema.items() if key != word}
             if len(left) == 1 and isinstance(left[0], dict):
-                return {**left[0], **beside}, True
-            return ({**beside, word: left}, True) if left else (schema, True)
+                return {**left[0], **rest}, True
+            return ({**rest, word: left}, True) if left else (schema, True)
     return schema, False
 
 
 def kind_of(values: list[Any]) -> str | None:
-    """The type that all of *values* have, if there is one."""
+    """Return the one type that all *values* have, or None."""
     kinds = {_KINDS.get(type(value)) for value in values}
     return kinds.pop() if len(kinds) == 1 else None
 
@@ -134,22 +134,22 @@ def _own(schema: Schema) -> list[str]:
 
 
 def described(schema: Schema, *more: str) -> str:
-    """Return what is said about *schema*, and behind it in parentheses its limits and what *more* there is to say."""
+    """Return the description of *schema*, then in parentheses its limits and *more* notes."""
     notes = "; ".join(filter(None, (limits(schema), *more)))
     return " ".join(filter(None, (text(schema.get("description")).strip(), notes and f"({notes})")))
 
 
 def as_json(value: Any) -> str:
-    """*value* as a person would write it in JSON, on one line; what is not printable is escaped."""
+    """Return *value* as JSON on one line, with unprintable characters escaped."""
     try:
         written = json.dumps(value, ensure_ascii=False)
-    except RecursionError:  # nobody reads that deep
+    except RecursionError:  # too deep for any reader
         return "…"
     return written if written.isprintable() else json.dumps(value)
 
 
 def on_one_line(words: str) -> str:
-    """*words* as one line of printable text."""
+    """Return *words* as one line of printable text."""
     return "".join(
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in " ".join(words.split())
     )

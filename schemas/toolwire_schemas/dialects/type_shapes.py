@@ -1,7 +1,7 @@
-"""What a JSON Schema comes to as a type: the few shapes that typed languages and people's tables know.
+"""Reads a JSON Schema as a type: one of the few shapes that typed languages and tables for people have.
 
 Strategy. A schema is a heap of conditions; a type is one thing. Each schema is read on its own, without following
-references, so circles cost nothing: a `Reference` says where to go on, and whoever writes a language gives it a name.
+references, so circles cost nothing: a `Reference` says where to go on, and the writer of a language gives it a name.
 What cannot be said as a type (`if`, `not`, limits) is left out: a shape allows what its schema allows, and maybe more.
 """
 
@@ -31,7 +31,7 @@ class Scalar(msgspec.Struct, frozen=True):
 
 
 class Values(msgspec.Struct, frozen=True):
-    """One of these JSON values; none of them is none at all."""
+    """One of these JSON values; an empty list allows no value."""
 
     values: list[Any]
 
@@ -43,7 +43,7 @@ class Array(msgspec.Struct, frozen=True):
 
 
 class Tuple(msgspec.Struct, frozen=True):
-    """A list that begins with these items. *rest* are those behind them; None if there are none."""
+    """A list that begins with these items. *rest* is the shape of the others; None if no others are allowed."""
 
     items: list[Shape]
     rest: Shape | None

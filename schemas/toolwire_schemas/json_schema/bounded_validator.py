@@ -163,7 +163,7 @@ def _inside(value: Any) -> list[Any]:
 
 
 def _check_names(schema: Any) -> None:
-    """Refuse patterns of names that would be searched by jsonschema itself, for `unevaluatedProperties`."""
+    """Refuse patterns of names that jsonschema itself would search, for `unevaluatedProperties`."""
     level, patterns, needed = [schema], list[str](), False
     while level:
         for value in level:
@@ -172,7 +172,7 @@ def _check_names(schema: Any) -> None:
                 patterns += value["patternProperties"] if isinstance(value.get("patternProperties"), dict) else ()
         level = [inner for value in level for inner in _inside(value)]
     if needed and not all(is_cheap(pattern, _LONG_NAME) for pattern in patterns):
-        raise TooExpensive("a pattern takes too long beside unevaluatedProperties")
+        raise TooExpensive("a pattern is too expensive together with unevaluatedProperties")
 
 
 def _dialect(schema: Any, default: Any) -> Any:

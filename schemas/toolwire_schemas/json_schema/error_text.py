@@ -1,4 +1,4 @@
-"""What jsonschema found, in sentences from which a language model can mend its call."""
+"""Turns jsonschema's errors into sentences from which a language model can correct its call."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def worded(errors: Iterable[Any], root: str) -> list[Fault]:
     found: dict[Fault, None] = {}
     for fault in (fault for error in errors for fault in _faults(error, root)):
         found[fault] = None
-        if len(found) > _MAX_COUNTED:  # a long list of bad items: counting them all helps nobody
+        if len(found) > _MAX_COUNTED:  # a long list of bad items: the exact count does not help
             break
     faults = list(found)
     if len(faults) > MAX_FAULTS:

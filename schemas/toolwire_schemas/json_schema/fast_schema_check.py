@@ -1,7 +1,7 @@
-"""Whether a JSON Schema is one, told without its metaschema.
+"""Checks a JSON Schema without its metaschema.
 
-jsonschema takes 200 microseconds for each part of a schema to check it by the metaschema; this takes a few. It knows
-what the drafts since 7 agree about, and leaves all else to the metaschema.
+jsonschema takes 200 microseconds to check each part of a schema by the metaschema; this takes a few. It knows what the
+drafts since 7 agree on, and leaves everything else to the metaschema.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TYPES = frozenset(("null", "boolean", "integer", "number", "string", "array", "
 
 
 def is_well_formed(schema: Any) -> bool:
-    """Return whether every draft since 7 takes *schema*; False if that is not certain."""
+    """Return whether *schema* is valid in every draft since 7; False if that is not certain."""
     waiting = [schema]
     while waiting:
         found = waiting.pop()
@@ -41,7 +41,7 @@ def is_well_formed(schema: Any) -> bool:
     return True
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -53,19 +53,19 @@ def _are_names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)
 
 
-def _is_type(value: Any) -> bool:
+def is_type(value: Any) -> bool:
     return value in _TYPES if isinstance(value, str) else bool(value) and _are_names(value) and _TYPES.issuperset(value)
 
 
-def _is_text(value: Any) -> bool:
+def is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _is_boolean(value: Any) -> bool:
+def is_boolean(value: Any) -> bool:
     return isinstance(value, bool)
 
 
-def _is_list(value: Any) -> bool:
+def is_list(value: Any) -> bool:
     return isinstance(value, list)
 
 
@@ -74,18 +74,18 @@ def _is_unclear(value: Any) -> bool:
 
 
 _SHAPES: dict[str, Callable[[Any], bool]] = {
-    "type": _is_type,
-    "multipleOf": lambda value: _is_number(value) and value > 0,
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
+    "type": is_type,
+    "multipleOf": lambda value: is_number(value) and value > 0,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), is_number),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _is_count),
     **dict.fromkeys(("minContains", "maxContains"), _is_count),
-    **dict.fromkeys(("pattern", "format", "title", "description", "$comment", "$ref", "$schema"), _is_text),
-    **dict.fromkeys(("contentEncoding", "contentMediaType"), _is_text),
-    **dict.fromkeys(("uniqueItems", "readOnly", "writeOnly", "deprecated"), _is_boolean),
-    **dict.fromkeys(("enum", "examples"), _is_list),
+    **dict.fromkeys(("pattern", "format", "title", "description", "$comment", "$ref", "$schema"), is_text),
+    **dict.fromkeys(("contentEncoding", "contentMediaType"), is_text),
+    **dict.fromkeys(("uniqueItems", "readOnly", "writeOnly", "deprecated"), is_boolean),
+    **dict.fromkeys(("enum", "examples"), is_list),
     "required": _are_names,
     **dict.fromkeys(("$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$vocabulary"), _is_unclear),
     **dict.fromkeys(("$recursiveAnchor", "$recursiveRef", "dependencies", "dependentRequired"), _is_unclear),
     "additionalItems": _is_unclear,
 }
-"""What each word's value has to be; words that are not here may have any, or have schemas."""
+"""The check of each keyword's value; other keywords accept any value, or hold schemas."""

@@ -88,7 +88,7 @@ def _read(pattern: str, groups: int) -> str | None:
             fault = _quantifier(piece, repeatable)
             repeatable = False
         elif kind == "brace":
-            fault = f"a {text} that stands for itself must be written \\{text}"
+            fault = f"a literal {text} must be written \\{text}"
         else:
             repeatable = kind == "other" and text != "|"
         if fault:

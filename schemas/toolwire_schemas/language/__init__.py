@@ -1,4 +1,4 @@
-"""The language of what models are told: descriptions of bundled tools, faults of arguments, prompts of agents.
+"""The language of texts for models: descriptions of bundled tools, errors in arguments, prompts of agents.
 
 Strategy. The environment variable is the only state of the process, so that the processes it starts agree with it. An
 object with a language of its own speaks it for the length of a call (`speaking`). Sentences are written in English
@@ -23,7 +23,7 @@ _spoken: ContextVar[str | None] = ContextVar("toolwire_language", default=None)
 
 
 def set_language(name: str) -> None:
-    """Speak *name*, "en" or "zh", from now on: in this process, and in those that it starts.
+    """Set the language, "en" or "zh", of this process and of those that it starts.
 
     Raises:
         ValueError: for another language.
@@ -55,7 +55,7 @@ def checked(name: str) -> str:
 
 @contextmanager
 def speaking(name: str) -> Iterator[None]:
-    """Speak *name* within this, and nowhere else."""
+    """Set the language within this context only."""
     token = _spoken.set(name)
     try:
         yield

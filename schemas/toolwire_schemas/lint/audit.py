@@ -1,4 +1,4 @@
-"""Will these tools work everywhere? Everything known against a `tools/list`, whoever serves it.
+"""Checks any server's `tools/list` for everything known to be refused by clients, hosts and models.
 
 Strategy. What comes is JSON that anybody may have written, so nothing is taken for granted: first the members of each
 entry, then names and schemas by the rules of `lint.py` (clients) and `vendors.py` (models), last the list as a whole.

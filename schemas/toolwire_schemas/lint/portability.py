@@ -1,4 +1,4 @@
-"""What clients of MCP will not take about a tool's name and schemas: cheap enough for every start of a server.
+"""Checks a tool's name and schemas for what MCP clients refuse: cheap enough for every start of a server.
 
 Strategy. One walk over each schema. An *error* is what makes some client drop the tool, or all tools; a *warning* is
 what some host reads wrongly; a *note* is for those who serve such hosts. What Toolwire makes of hints passes anyway:
@@ -20,10 +20,10 @@ Severity = Literal["error", "warning", "note"]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing to mend: *where* is `name`, or a path such as `inputSchema.properties.limit`; empty for the whole tool,
+    """One thing to fix: *where* is `name`, or a path such as `inputSchema.properties.limit`; empty for the whole tool,
     and *tool* too for the whole list.
 
-    `concerns` says who minds: clients, hosts or vendors of models.
+    `concerns` names the clients, hosts or model vendors that are affected.
     """
 
     tool: str

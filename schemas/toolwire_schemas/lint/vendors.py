@@ -3,7 +3,7 @@
 MCP itself allows more. Hosts hand tools on to a model's API; many rename tools and rewrite schemas on the way, but not
 all do, and one tool that is refused usually costs the whole request.
 
-Severity: *error* where the API refuses a tool and hosts are known to lose it; *warning* where most hosts mend it, or
+Severity: *error* where the API refuses a tool and hosts are known to lose it; *warning* where most hosts fix it, or
 only some APIs refuse; *note* where it matters only to those who pass schemas on unchanged, or want a strict mode.
 
 Sources, looked up in October 2026. [d] the vendor's own reference, [e] the API's error message as users report it,
@@ -45,7 +45,7 @@ _PARAMETER = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 _PARAMETER_OF_VERTEX = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}")
 
 # [e] "string too long. Expected a string with maximum length 1024", getsentry/sentry-mcp 106. OpenAI itself lifted it
-# in 2025 (run-llama/llama_index PR 18784); nobody says so of Azure and of the libraries that copied the limit.
+# in 2025 (run-llama/llama_index PR 18784); no source says so of Azure and of the libraries that copied the limit.
 MAX_DESCRIPTION = 1024
 
 # [e] "Invalid 'tools': array too long. Expected an array with maximum length 128", zed-industries/zed 42393
@@ -147,7 +147,7 @@ def about_name(name: str) -> Iterator[Found]:
 def about_description(description: str) -> Iterator[Found]:
     """Yield what vendors have against a tool's description."""
     if not description.strip():
-        problem = "there is none, and models choose tools by it"
+        problem = "it is missing, and models choose tools by it"
         yield "description", problem, "say what the tool is for", "warning", f"every model; {BEDROCK} if it is empty"
     elif len(description) > MAX_DESCRIPTION:
         problem = f"its {len(description):,} characters are more than the {MAX_DESCRIPTION:,} that some take"
@@ -265,7 +265,7 @@ def about_strict(schema: dict[str, Any]) -> Iterator[Found]:
 
 
 def _listed(words: Iterable[str]) -> str:
-    """The first few of *words* as people list them; text that somebody wrote is quoted."""
+    """Return the first few of *words* as a list in a sentence; arbitrary text is quoted."""
     quoted = [word if re.fullmatch(r"[\w$][\w$ -]*", word) else repr(word) for word in words]
     more = len(quoted) - _SHOWN
     return ", ".join(quoted[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

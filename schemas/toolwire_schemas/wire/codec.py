@@ -25,11 +25,11 @@ digits takes quadratic time."""
 
 
 class DecodingError(ValueError):
-    """The text cannot be read as JSON. The sentence says why and, where it can be told, at which byte."""
+    """The text cannot be read as JSON. The message says why and, if known, at which byte."""
 
 
 class EncodingError(ValueError):
-    """The value cannot be written as JSON. The sentence says which part, as a path from the root."""
+    """The value cannot be written as JSON. The message says which part, as a path from the root."""
 
 
 def decode(text: bytes | str) -> Any:
@@ -71,7 +71,7 @@ def encode(value: Any, replaced: list[str] | None = None) -> bytes:
         data = orjson.dumps(value)
     except TypeError:  # orjson.JSONEncodeError is one
         return _encode_the_unusual(value, [] if replaced is None else replaced)
-    # orjson writes NaN as null. A walk over every value is dear, so it is done only if a null was written. (`in` would
+    # orjson writes NaN as null. A walk over every value is expensive, so it needs a written null to start. (`in` would
     # first try whether the bytes it looks for are an integer, by way of an exception.)
     if data.find(b"null") >= 0:
         _refuse_non_finite(value)

@@ -1,4 +1,4 @@
-"""Messages behind `Content-Length: N` headers: the base protocol of LSP 3.17, for editors."""
+"""Messages with `Content-Length: N` headers: the base protocol of LSP 3.17, for editors."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _MAX_HEADER_BYTES = 8 * 1024
 
 
 def begins_with_headers(start: bytes) -> bool | None:
-    """Return whether a stream that begins with *start* has headers; `None` while that cannot be told.
+    """Return whether a stream that begins with *start* has headers; `None` while that is undecided.
 
-    A block may begin with any field, but only a `Content-` field tells it from text: a first line such as
+    A block may begin with any field, but only a `Content-` field distinguishes it from text: a first line such as
     `error: no tools` is a line like any other. The lines before that field must end with CRLF, as LSP says.
     """
     head = start[:_MAX_HEADER_BYTES]
@@ -52,12 +52,12 @@ def begins_with_headers(start: bytes) -> bool | None:
 
 
 def wrap_with_header(*messages: bytes) -> bytes:
-    """Return each of *messages* behind its `Content-Length` header."""
+    """Return each of *messages* after its `Content-Length` header."""
     return b"".join([b"Content-Length: %d\r\n\r\n%b" % (len(message), message) for message in messages])
 
 
 class Headers:
-    """Messages behind `Content-Length: N` headers: the base protocol of LSP.
+    """Messages with `Content-Length: N` headers: the base protocol of LSP.
 
     After a fault the next thing served is the next `Content-Length` header, wherever it begins: also inside
     the body of a message whose announced length was too large.
@@ -87,8 +87,8 @@ class Headers:
         rest = bytes(self._buffer)
         self._buffer.clear()
         if self._step == self._body:
-            told = f"the stream ended after {self._dropped + len(rest)} of {self._length} bytes announced"
-            return [Fault(told, head=self._head or rest[:KEPT_BYTES], tail=rest[-KEPT_BYTES:])]
+            problem = f"the stream ended after {self._dropped + len(rest)} of {self._length} bytes announced"
+            return [Fault(problem, head=self._head or rest[:KEPT_BYTES], tail=rest[-KEPT_BYTES:])]
         if self._step == self._header and rest.strip():
             return [Fault("the stream ended inside a header")]
         return []
@@ -121,9 +121,9 @@ class Headers:
         next_header = self._find_header(end)
         if next_header is not None:
             part = self._take(next_header)
-            told = f"Content-Length announced {self._length} bytes, but the next header came after"
+            problem = f"Content-Length announced {self._length} bytes, but the next header came after"
             size = self._dropped + len(part)
-            frames.append(Fault(f"{told} {size}", head=self._head or part[:KEPT_BYTES], tail=part[-KEPT_BYTES:]))
+            frames.append(Fault(f"{problem} {size}", head=self._head or part[:KEPT_BYTES], tail=part[-KEPT_BYTES:]))
         elif len(self._buffer) < end or self._searched < end:
             if self._length > self._max:
                 self._drop()
@@ -154,7 +154,7 @@ class Headers:
     def _find_header(self, end: int) -> int | None:
         """Where in the body, up to *end*, the next header begins already, which no JSON text can contain.
 
-        `_searched` is *end* once it is certain that there is none.
+        `_searched` is *end* once the body is known to contain none.
         """
         at = self._buffer.find(_WORD, self._searched, end + len(_WORD) - 1)
         while 0 <= at < end:

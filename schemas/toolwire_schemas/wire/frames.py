@@ -1,4 +1,4 @@
-"""The units that a framing yields: the bytes of one message, or a `Fault`."""
+"""The units that a framing yields: the bytes of one message, or a `Fault` for other bytes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ KEPT_BYTES = 512
 class Fault(msgspec.Struct, frozen=True):
     """What arrived in place of a message.
 
-    `message` is a sentence for the peer. `too_large` tells a well-framed message beyond the limit from bytes
-    out of frame. `head` and `tail` are the two ends of an oversize message, for finding its id.
+    `message` is a sentence for the peer. `too_large` means a well-framed message beyond the limit, and not
+    bytes out of frame. `head` and `tail` are the two ends of an oversize message, for finding its id.
     """
 
     message: str
@@ -34,7 +34,7 @@ class Framing(Protocol):
     """One way of telling messages apart, incoming and outgoing."""
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Add *data* and return every message it completes, and a fault for whatever is none."""
+        """Add *data* and return every message it completes, and a fault for bytes that are no message."""
 
     def close(self) -> list[Frame]:
         """Return what the end of the stream completes: a last line needs no newline."""
@@ -44,6 +44,6 @@ class Framing(Protocol):
 
 
 def oversize(size: int, limit: int, head: bytes, tail: bytes) -> Fault:
-    """Return the fault that stands for a message of *size* bytes, of which *head* and *tail* are known."""
+    """Return the fault for a message of *size* bytes, of which *head* and *tail* are known."""
     problem = f"a message of {size} bytes; the limit is {limit}"
     return Fault(problem, too_large=True, head=head[:KEPT_BYTES], tail=tail[-KEPT_BYTES:])

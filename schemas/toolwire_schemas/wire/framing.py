@@ -45,7 +45,7 @@ class AutoFraming:
 
 
 def _choose(start: bytes, max_message_bytes: int) -> Framing | None:
-    """The framing that *start* belongs to; `None` while that cannot be told."""
+    """The framing that *start* belongs to; `None` while that is undecided."""
     if start in (BOM[:1], BOM[:2]):
         return None
     blank = len(start[:_MAX_BLANK_BYTES]) - len(start[:_MAX_BLANK_BYTES].removeprefix(BOM).lstrip(_BLANK))

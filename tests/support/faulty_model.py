@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_client.models.model import Model, OnText, as_model, tell
+from toolwire_client.models.model import Model, OnText, as_model, emit_text
 from toolwire_client.react.model_reply import ModelReply, ToolCall
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class FaultyModel:
             name = self._random.choice(self._faults)
             spoiled = FAULTS[name](good, self._random)
         self.injected.append(name if spoiled != good else None)
-        await tell(on_text, spoiled.text)
+        await emit_text(on_text, spoiled.text)
         return spoiled
 
     def _is_enough(self) -> bool:

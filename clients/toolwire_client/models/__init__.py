@@ -1,4 +1,4 @@
-"""Language models for agents: those behind HTTP, those that need no account, and whatever else can be asked."""
+"""Language models for agents: behind HTTP, offline, and adapters for other objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models by what can be typed: `openai:gpt-5`, `ollama:llama3.2`, `arithmetic`, `my_module:my_model`."""
+"""Models by name: `openai:gpt-5`, `ollama:llama3.2`, `arithmetic`, `my_module:my_model`."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ def model_from_name(name: str, **settings: Any) -> Model:
 
     | name | the model |
     |---|---|
-    | `PRESET:MODEL` | that model at the vendor or local server: `openai:gpt-5`, `ollama:llama3.2:3b` |
+    | `PRESET:MODEL` | a model of a vendor or local server: `openai:gpt-5`, `ollama:llama3.2:3b` |
     | `arithmetic` | the offline planner |
     | `human` | the person at the terminal |
-    | `replay:FILE` | what was recorded in a file |
-    | `MODULE:OBJECT`, `FILE.py:OBJECT` | an object of yours, or what a class or function of that name makes |
+    | `replay:FILE` | the replies recorded in a file |
+    | `MODULE:OBJECT`, `FILE.py:OBJECT` | your own object, or the result of your class or function |
 
     Raises:
-        NotReady: for a name that is none of these, with the closest that is.
-        NotAModel: if the object is no model.
+        NotReady: if the name is unknown; the text suggests the closest one.
+        NotAModel: if the object is not a model.
     """
     kind, colon, rest = name.partition(":")
     if kind in PRESETS or kind in ALIASES:
         if not rest:
             raise NotReady(f"which model of {kind}? The name is {kind}:MODEL")
-        return _behind(kind, rest, settings)
+        return _remote(kind, rest, settings)
     if settings:
-        raise NotReady(f"{name!r} is behind no endpoint, so there is no use for {', '.join(settings)}")
+        raise NotReady(f"{name!r} has no endpoint, so it takes no {', '.join(settings)}")
     if kind in _PLAIN and not colon:
         return _PLAIN[kind]()
     if kind == "replay" and rest:
@@ -54,26 +54,26 @@ def model_from_name(name: str, **settings: Any) -> Model:
     if colon and rest:
         return _own(name)
     hint = "" if colon else "; a vendor's model is called PROVIDER:MODEL, as in openai:gpt-5"
-    raise NotReady(f"no model is called {name!r}{did_you_mean(kind, _FIRST_WORDS)}{hint}")
+    raise NotReady(f"unknown model {name!r}{did_you_mean(kind, _FIRST_WORDS)}{hint}")
 
 
 def needs_no_code(name: str) -> bool:
-    """Return whether the model of this name is one of ours, so that to make it runs no other code."""
+    """Return whether *name* is a model of Toolwire, so that creating it runs no other code."""
     return name.partition(":")[0] in _FIRST_WORDS
 
 
 def known_names() -> list[str]:
-    """What a name can be, or begin with."""
+    """Return the possible names, with placeholders."""
     return [*_PLAIN, "replay:FILE", *(f"{preset}:MODEL" for preset in PRESETS), "MODULE:OBJECT"]
 
 
-def _behind(preset: str, model: str, settings: dict[str, Any]) -> RemoteModel:
+def _remote(preset: str, model: str, settings: dict[str, Any]) -> RemoteModel:
     is_anthropic = PRESETS[ALIASES.get(preset, preset)].wire == "messages"
     return (AnthropicModel if is_anthropic else OpenAIModel)(model, preset, **settings)
 
 
 def _own(name: str) -> Model:
-    """The model that `MODULE:OBJECT` or `FILE.py:OBJECT` names."""
+    """Return the model that `MODULE:OBJECT` or `FILE.py:OBJECT` names."""
     where, _, path = name.rpartition(":")
     module = _file(where) if where.endswith(".py") else _module(where)
     found: Any = module
@@ -82,7 +82,7 @@ def _own(name: str) -> Model:
             names = [each for each in vars(found) if not each.startswith("_")] if hasattr(found, "__dict__") else []
             raise NotReady(f"{where} has no {path!r}{did_you_mean(part, names)}")
         found = getattr(found, part)
-    # A class, or a function, that needs nothing to make a model of.
+    # A class, or a function without parameters, makes the model.
     is_made = isinstance(found, type) or (
         callable(found) and not hasattr(found, "chat") and not hasattr(found, "reply")
     )
@@ -97,7 +97,7 @@ def _file(path: str) -> Any:
     if spec is None or spec.loader is None or not Path(path).is_file():
         raise NotReady(f"there is no file {path}")
     folder = str(Path(path).parent.absolute())
-    if folder not in sys.path:  # what the file imports may stand beside it; it comes last, and so hides nothing
+    if folder not in sys.path:  # for imports from the same folder; last, so that it hides no other module
         sys.path.append(folder)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -105,11 +105,11 @@ def _file(path: str) -> Any:
 
 
 def _module(name: str) -> Any:
-    if str(Path.cwd()) not in sys.path:  # a command's own path does not have the folder that it is called in
+    if str(Path.cwd()) not in sys.path:  # a console script's path lacks the current folder
         sys.path.insert(0, str(Path.cwd()))
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise
-        raise NotReady(f"there is no module {name!r}, and no model{did_you_mean(name, _FIRST_WORDS)}") from None
+        raise NotReady(f"no module {name!r} and no model of that name{did_you_mean(name, _FIRST_WORDS)}") from None

@@ -1,29 +1,26 @@
-"""Why a model gave no reply.
+"""Errors of models.
 
-    ModelError
-    ├── NotAModel         what was given is no model, or cannot do what is wanted of it (also a `TypeError`)
-    ├── NotReady          a key, an address or a package is missing; nothing was sent
-    ├── Unreachable       there was no connection, or it broke before the reply was complete
-    ├── ReplyTimedOut     the reply did not come in time (also a `TimeoutError`)
-    ├── Refused           the endpoint answered with an error, at once or in the midst of a reply
-    ├── UnreadableReply   what came is not what the endpoint's API promises
-    └── NoReplyLeft       a script or a record has no reply for what was asked
+ModelError ├── NotAModel         the object is not a model, or lacks an ability (also a `TypeError`) ├── NotReady
+a key, an address or a package is missing; nothing was sent ├── Unreachable       no connection, or it broke before the
+reply was complete ├── ReplyTimedOut     the reply did not come in time (also a `TimeoutError`) ├── Refused
+the endpoint answered with an error, at once or during a reply ├── UnreadableReply   the response violates the
+endpoint's API └── NoReplyLeft       a script or a record has no reply for the request
 
-Nothing here ever shows a key: what servers say is cleaned of it before it becomes an error.
+No error shows a key: texts of servers are cleaned first.
 """
 
 from __future__ import annotations
 
 
 class ModelError(Exception):
-    """A model gave no reply. The text is one sentence for the person who asked."""
+    """A model gave no reply. The text is one sentence for the user."""
 
     is_passing = False
-    """Whether the same request may well be answered later."""
+    """Whether the same request may succeed later."""
     asked_wait_seconds: float | None = None
-    """How long the server wants us to wait before the next request."""
+    """The wait before the next request that the server asks for."""
     attempts = 1
-    """How often was asked."""
+    """The number of requests."""
 
     def __str__(self) -> str:
         said = super().__str__()
@@ -31,15 +28,15 @@ class ModelError(Exception):
 
 
 class NotAModel(ModelError, TypeError):
-    """What was given cannot be asked as a model is asked."""
+    """The object cannot be used as a model."""
 
 
 class NotReady(ModelError):
-    """Something is missing that is needed to ask; the text says where it is looked for."""
+    """Something needed for the request is missing; the text says where it is expected."""
 
 
 class Unreachable(ModelError):
-    """The endpoint could not be reached, or the connection to it broke."""
+    """The endpoint could not be reached, or the connection broke."""
 
     is_passing = True
 
@@ -51,10 +48,10 @@ class ReplyTimedOut(ModelError, TimeoutError):
 
 
 class Refused(ModelError):
-    """The endpoint said no.
+    """The endpoint returned an error.
 
-    `status` is the HTTP status, 200 if the error came in the midst of a reply; `code` and `message` are the server's
-    own; `request_id` is what its operators can find the request by.
+    `status` is the HTTP status, 200 for an error during a reply; `code` and `message` are the server's own;
+    `request_id` identifies the request to its operators.
     """
 
     def __init__(
@@ -78,7 +75,7 @@ class Refused(ModelError):
 
 
 class UnreadableReply(ModelError):
-    """What came is no reply. `is_passing` where it looks cut off, rather than of another kind."""
+    """The response is not a reply. `is_passing` if it looks cut off, rather than of another kind."""
 
     def __init__(self, text: str, *, is_passing: bool = False) -> None:
         super().__init__(text)
@@ -86,4 +83,4 @@ class UnreadableReply(ModelError):
 
 
 class NoReplyLeft(ModelError):
-    """A model that only repeats what was written before has nothing to say to this."""
+    """A scripted or recorded model has no reply to this request."""

@@ -1,7 +1,4 @@
-"""A model that is a person: whoever sits at the terminal reads what a model would read, and replies for it.
-
-It is for learning the exchange, for trying a prompt without an account, and for finding out what a model is up against.
-"""
+"""A model that is a person: to learn the protocol, or to try a prompt without an account."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import sys
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Unpack
 
 from toolwire_schemas.wire import codec
 
@@ -22,7 +19,7 @@ from .errors import NoReplyLeft, NotReady
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .model import Message, OnText
+    from .model import Message, ReplyOptions
 
 _HOW = "Reply as the model. JSON ends where it is complete, anything else with an empty line."
 
@@ -30,9 +27,8 @@ _HOW = "Reply as the model. JSON ends where it is complete, anything else with a
 class HumanModel:
     """The person at the terminal is the model.
 
-    Reads and writes the terminal itself, never the standard output: that may be a protocol. Where there is no terminal,
-    standard input and standard error stand in for it. *read* returns the next line, or nothing at the end; *write*
-    shows a text.
+    It reads and writes the terminal, never standard output, which may carry a protocol. Without a terminal it uses
+    standard input and standard error. *read* returns the next line, empty at the end; *write* shows a text.
     """
 
     name = "human"
@@ -42,22 +38,15 @@ class HumanModel:
         self._write = write
         self._seen: list[Message] = []
 
-    async def reply(
-        self,
-        messages: list[Message],
-        *,
-        tools: list[dict[str, Any]] | None = None,
-        reply_schema: dict[str, Any] | None = None,
-        on_text: OnText | None = None,
-    ) -> ModelReply:
-        """As `Model.reply`: shows what has been said since the last reply.
+    async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
+        """As `Model.reply`: shows the messages since the last reply.
 
         Raises:
             NoReplyLeft: if the person has closed the input.
             NotReady: if there is neither a terminal nor an open standard input.
         """
-        said = await in_thread(partial(self._ask, messages, tools or []))
-        return ModelReply(text=said, finish_reason="stop")
+        reply = await in_thread(partial(self._ask, messages, options.get("tools") or []))
+        return ModelReply(text=reply, finish_reason="stop")
 
     def _ask(self, messages: list[Message], tools: list[dict[str, Any]]) -> str:
         is_going_on = messages[: len(self._seen)] == self._seen
@@ -77,7 +66,7 @@ class HumanModel:
 
 def _presented(messages: list[Message], tools: list[dict[str, Any]], *, since: int) -> str:
     new = messages[since:] or messages[-1:]
-    if since:  # the person knows what they said
+    if since:  # the person knows what they reply
         new = [message for message in new if message.get("role") != "assistant"]
     parts = [f"--- {message.get('role')}\n{message.get('content') or ''}" for message in new]
     if tools and not since:
@@ -86,7 +75,7 @@ def _presented(messages: list[Message], tools: list[dict[str, Any]], *, since: i
 
 
 def _typed(read: Callable[[], str]) -> str:
-    """What is typed: up to where it is a whole JSON value, or to an empty line."""
+    """Return what is typed: up to the end of a JSON value, or to an empty line."""
     lines: list[str] = []
     while line := read():
         if not line.strip():
@@ -112,7 +101,7 @@ def _is_whole(text: str) -> bool:
 
 
 def _terminal(stack: ExitStack) -> tuple[IO[str], IO[str]]:
-    """What to read from and to write to. *stack* closes it."""
+    """Return the terminal's input and output, which *stack* closes."""
     reading, writing = (Path("CONIN$"), Path("CONOUT$")) if os.name == "nt" else (Path("/dev/tty"), Path("/dev/tty"))
     try:
         with ExitStack() as opened:
@@ -122,5 +111,5 @@ def _terminal(stack: ExitStack) -> tuple[IO[str], IO[str]]:
             return theirs_in, theirs_out
     except OSError:  # a job of a scheduler, a container
         if sys.stdin is None or sys.stdin.closed or sys.stderr is None:
-            raise NotReady("there is no terminal to ask a person at, and no standard input instead") from None
+            raise NotReady("there is neither a terminal nor a standard input to ask a person") from None
         return sys.stdin, sys.stderr

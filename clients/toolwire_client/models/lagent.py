@@ -1,8 +1,8 @@
-"""`GPTAPI` of Lagent and `DoubaoAPI` of Groot, with their arguments, for code that was written for them.
+"""`GPTAPI` of Lagent and `DoubaoAPI` of Groot, with their arguments, for existing code.
 
-Both block in `chat` and `generate`; an agent uses the asynchronous `reply`. What they do differently from Lagent 0.2.4
-and 0.5: a lost connection is not tried again for ever, any model may be named, replies may be longer than 4,096 tokens,
-there are time limits, and of the settings only those that are given are sent.
+`chat` and `generate` block; an agent uses the asynchronous `reply`. Differences from Lagent 0.2.4 and 0.5: a lost
+connection is not retried forever, any model name works, replies may exceed 4,096 tokens, there are time limits, and
+only the given settings are sent.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import queue
 import threading
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import anyio
 from anyio.lowlevel import current_token
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from ..react.model_reply import ModelReply
-    from .model import Message, OnText
+    from .model import Message, OnText, ReplyOptions
 
 T = TypeVar("T")
 Messages = list[dict[str, Any]]
@@ -36,7 +36,7 @@ Messages = list[dict[str, Any]]
 _OPENAI_API_BASE = "https://api.openai.com/v1/chat/completions"
 _AT_ONCE = 20
 
-# Lagent's names of settings and the API's; those without one there are taken and not sent.
+# Lagent's names of settings and the API's; None: accepted, but not sent.
 _SETTINGS: dict[str, str | None] = {
     "max_new_tokens": "max_tokens",
     "stop_words": "stop",
@@ -49,34 +49,27 @@ _TEMPLATE = ({"role": "environment", "api_role": "system"},)
 
 
 class ModelStatusCode(enum.IntEnum):
-    """What a piece of `stream_chat` is; the numbers are Lagent's."""
+    """The kind of a piece of `stream_chat`, with Lagent's numbers."""
 
     END = 0
     STREAM_ING = 1
 
 
 class BlockingModel:
-    """A model that blocks: `chat` takes messages, `generate` a single text. Each takes several, too, as a list."""
+    """A model whose `chat` takes messages and `generate` one text, or lists of them."""
 
     async def _reply(self, messages: Messages, gen_params: Mapping[str, Any], **wishes: Any) -> ModelReply:
-        """The reply to *messages* with these settings; *wishes* are those of `Model.reply`."""
+        """Return the reply with the settings *gen_params*; *wishes* are the options of `Model.reply`."""
         raise NotImplementedError
 
-    async def reply(
-        self,
-        messages: list[Message],
-        *,
-        tools: list[dict[str, Any]] | None = None,
-        reply_schema: dict[str, Any] | None = None,
-        on_text: OnText | None = None,
-    ) -> ModelReply:
-        return await self._reply(messages, {}, tools=tools, reply_schema=reply_schema, on_text=on_text)
+    async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
+        return await self._reply(messages, {}, **options)
 
     def chat(self, inputs: Messages | list[Messages], **gen_params: Any) -> Any:
         """Return the answer to a conversation, or a list of answers to a list of conversations.
 
         Raises:
-            ModelError: why there is none.
+            ModelError: if there is no reply.
         """
         several: list[Any] = inputs  # of messages, or of conversations
         if several and isinstance(several[0], list):
@@ -84,13 +77,13 @@ class BlockingModel:
         return _run(partial(self._answer, several, gen_params))
 
     def generate(self, inputs: str | list[str], **gen_params: Any) -> Any:
-        """Return what a text is answered with, or a list for a list of texts. Nothing is added to the text."""
+        """Return the answer to a text, or a list of answers. The text is sent unchanged."""
         if isinstance(inputs, str):
             return self.chat([{"role": "user", "content": inputs}], **gen_params)
         return self.chat([[{"role": "user", "content": each}] for each in inputs], **gen_params)
 
     def stream_chat(self, inputs: Messages, **gen_params: Any) -> Iterator[tuple[ModelStatusCode, str, None]]:
-        """Yield the answer as far as it is written, again and again, and at last the whole of it."""
+        """Yield the answer so far after each piece, and finally the whole."""
         pieces: queue.SimpleQueue[str | BaseException | None] = queue.SimpleQueue()
 
         def ask() -> None:
@@ -114,11 +107,11 @@ class BlockingModel:
 
 
 class GPTAPI(BlockingModel):
-    """OpenAI's models, and all that speak its chat completions, with the arguments of Lagent's `GPTAPI`.
+    """OpenAI's models, and others with chat completions, with the arguments of Lagent's `GPTAPI`.
 
-    *key* is one or several, used in turn; `"ENV"` is the variable OPENAI_API_KEY. One without quota is not used again.
-    *org* likewise. *retry* is how often a request is made that fails. *openai_api_base* (0.2.4) and *api_base* (0.5)
-    are the whole address; *proxies* are as for requests. *gen_params* are `temperature`, `max_new_tokens` and so on.
+    *key* is one or several, used in turn; `"ENV"` is the variable OPENAI_API_KEY. A key without quota is dropped. *org*
+    likewise. *retry* is the number of attempts. *openai_api_base* (0.2.4) and *api_base* (0.5) are the whole address;
+    *proxies* are as for requests. *gen_params* are `temperature`, `max_new_tokens` and so on.
 
     Raises:
         NotReady: if there is no key.
@@ -186,7 +179,7 @@ class GPTAPI(BlockingModel):
             return self._models[self._turn % len(self._models)]
 
     def _drop(self, model: RemoteModel) -> bool:
-        """Do not use this one, which means its key, again; false if there is no other."""
+        """Stop using the key of *model*; return False if it is the last one."""
         with self._lock:
             others = [other for other in self._models if other is not model]
             self._models = others or self._models
@@ -203,12 +196,12 @@ class GPTAPI(BlockingModel):
 class DoubaoAPI(BlockingModel):
     """Doubao, with the arguments of Groot's `DoubaoAPI`.
 
-    With `mode="psm"` Groot names a service by its PSM, which only programs inside ByteDance can find. Such a
-    configuration works with the *base_url* of an endpoint that speaks OpenAI's chat completions; its `model_name` is
-    the model. With any other mode, or none, it is *model* at Volcengine's Ark, with the key in ARK_API_KEY.
+    With `mode="psm"` Groot finds a service by its PSM, which works only inside ByteDance. Here such a configuration
+    needs the *base_url* of an endpoint with OpenAI's chat completions; its `model_name` is the model. Otherwise *model*
+    is one of Volcengine's Ark, with the key in ARK_API_KEY.
 
     Raises:
-        NotReady: if a service is named that cannot be reached, no model is, or there is no key.
+        NotReady: if the service cannot be reached, or the model or key is missing.
     """
 
     def __init__(
@@ -244,7 +237,7 @@ class DoubaoAPI(BlockingModel):
 
 
 class _Pace:
-    """Lets so many go on each second, and the others wait."""
+    """Limits the requests per second."""
 
     def __init__(self, per_second: float | None) -> None:
         self._gap = 1 / per_second if per_second else 0.0
@@ -252,7 +245,7 @@ class _Pace:
         self._lock = threading.Lock()
 
     def seconds(self) -> float:
-        """How long to wait for one's turn, which is taken by this."""
+        """Reserve the next slot and return the wait for it."""
         with self._lock:
             now = time.monotonic()
             self._next = max(self._next + self._gap, now)
@@ -260,14 +253,14 @@ class _Pace:
 
 
 def _settings(gen_params: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as `RemoteModel.with_settings` takes them."""
+    """Return *gen_params* as `RemoteModel.with_settings` takes them."""
     named = {_SETTINGS.get(name, name): value for name, value in gen_params.items() if value is not None}
     body = {name: value for name, value in named.items() if name not in (None, "temperature", "max_tokens")}
     return {"body": body, **{name: named[name] for name in ("temperature", "max_tokens") if name in named}}
 
 
 async def _all(works: list[Callable[[], Awaitable[T]]]) -> list[T]:
-    """What all of *works* come to, some of them at once."""
+    """Return the results of all *works*, of which some run at once."""
     results: dict[int, T] = {}
     limiter = anyio.CapacityLimiter(_AT_ONCE)
 
@@ -282,10 +275,6 @@ async def _all(works: list[Callable[[], Awaitable[T]]]) -> list[T]:
 def _run(work: Callable[[], Awaitable[T]]) -> T:
     try:
         current_token()
-    except RuntimeError:  # as it should be
-        is_on_loop = False
-    else:
-        is_on_loop = True
-    if is_on_loop:
-        raise RuntimeError("this blocks, and here is an event loop: use `await model.reply(messages)`")
-    return anyio.run(work)
+    except RuntimeError:  # no event loop runs in this thread
+        return anyio.run(work)
+    raise RuntimeError("this call blocks the running event loop: use `await model.reply(messages)`")

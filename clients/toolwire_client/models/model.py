@@ -1,9 +1,9 @@
-"""What a model is to an agent, and how whatever can be asked becomes one.
+"""What a model is to an agent, and adapters for other objects.
 
 A message is a dict of OpenAI's shape: `role` is `system`, `user`, `assistant` or `tool`, `content` the text. An
-assistant's message may have `tool_calls` (`{"id", "type": "function", "function": {"name", "arguments"}}`) and a tool's
-says which of them it answers (`tool_call_id`). An `echo` beside an assistant's content is what `ModelReply.echo` held:
-the vendor wants to see it again. A model that has no use for a member passes over it.
+assistant's message may have `tool_calls` (`{"id", "type": "function", "function": {"name", "arguments"}}`); a tool's
+message names the call that it answers (`tool_call_id`). An `echo` next to an assistant's content is the
+`ModelReply.echo` that the vendor expects back. Models ignore members that they do not use.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol, TypedDict, TypeGuard, Unpack
 
 import msgspec
 
@@ -21,15 +21,23 @@ from .errors import NotAModel
 
 Message = dict[str, Any]
 OnText = Callable[[str], object]
-"""Hears the answer while it is written, piece by piece, thoughts left out. What it returns is awaited if it can be."""
+"""Receives the answer piece by piece, without thoughts. An awaitable result is awaited."""
+
+
+class ReplyOptions(TypedDict, total=False):
+    """The keyword arguments of `Model.reply`."""
+
+    tools: list[dict[str, Any]] | None
+    reply_schema: dict[str, Any] | None
+    on_text: OnText | None
 
 
 class Model(Protocol):
-    """Anything that can be asked for a reply.
+    """An object that replies to messages.
 
-    A model may say `strict_schemas = True`: it wants reply schemas in the form of OpenAI's strict mode. It may have a
-    method `kept_open()` that returns an asynchronous context manager, within which connections stay open from one
-    request to the next: an agent has such a block for each of its runs, several at once if need be.
+    `strict_schemas = True` requests reply schemas in the form of OpenAI's strict mode. A method `kept_open()` may
+    return an asynchronous context manager within which connections stay open from one request to the next; an agent
+    enters one for each run, perhaps several at once.
     """
 
     async def reply(
@@ -42,103 +50,71 @@ class Model(Protocol):
     ) -> ModelReply:
         """Return the reply to *messages*.
 
-        *tools* are entries as in MCP's `tools/list`; given them, the reply may have `tool_calls`, under the tools' own
-        names. *reply_schema* is the JSON Schema that the text should follow: a wish, which not every model can grant.
+        *tools* are entries as in MCP's `tools/list`; with them the reply may have `tool_calls`, under the tools' own
+        names. *reply_schema* is the JSON Schema that the text should follow; not every model can guarantee that.
 
         Raises:
-            ModelError: why there is none.
+            ModelError: if there is no reply; the text says why.
         """
 
 
 def as_model(thing: object) -> Model:
-    """Return *thing* as a model: it has `reply`, or else `chat(messages)`, or else `generate(prompt)`.
+    """Return *thing* as a model: it has `reply`, `chat(messages)` or `generate(prompt)`.
 
-    These may be synchronous, and then run in a thread, or asynchronous. `chat` returns text, a `ModelReply` or
-    anything with a `text`; it is given `tools`, `reply_schema` and `on_text` if it has parameters of these names.
-    `generate` returns text; the messages are written one below the other for it.
+    The methods may be asynchronous, or synchronous and then run in a thread. `chat` returns text, a `ModelReply` or an
+    object with a `text`; it receives `tools`, `reply_schema` and `on_text` if it has parameters of these names.
+    `generate` receives the messages as one text and returns text.
 
     Raises:
-        NotAModel: if *thing* has none of them.
+        NotAModel: if *thing* has none of these methods.
     """
     if isinstance(thing, type):
         raise NotAModel(f"{thing.__name__} is a class; a model is an object: {thing.__name__}(…)")
     if _is_model(thing):
         return thing
-    for name, kind in (("chat", ChatMethodModel), ("generate", GenerateMethodModel)):
-        if callable(method := getattr(thing, name, None)):
-            return kind(thing, method)
-    raise NotAModel(f"{_described(thing)} is no model: it has neither chat(messages) nor generate(prompt)")
+    for name in ("chat", "generate"):
+        if callable(getattr(thing, name, None)):
+            return MethodModel(thing, name)
+    raise NotAModel(f"{_described(thing)} is not a model: it has neither chat(messages) nor generate(prompt)")
 
 
-class ChatMethodModel:
-    """A model that asks another object's `chat`."""
+class MethodModel:
+    """A model that calls *thing*'s `chat`, or its `generate`, which takes one text without roles."""
 
-    def __init__(self, thing: object, chat: Callable[..., Any]) -> None:
+    def __init__(self, thing: object, name: str) -> None:
         self._thing = thing
-        self._chat = chat
-        self._takes = _parameters(chat)
+        self._name = name
+        self._method = getattr(thing, name)
+        self._takes = _parameters(self._method) if name == "chat" else frozenset()
 
-    async def reply(
-        self,
-        messages: list[Message],
-        *,
-        tools: list[dict[str, Any]] | None = None,
-        reply_schema: dict[str, Any] | None = None,
-        on_text: OnText | None = None,
-    ) -> ModelReply:
-        """As `Model.reply`; tools are refused if `chat` has no parameter for them."""
-        if tools and "tools" not in self._takes:
-            raise NotAModel(f"the chat of {_described(self._thing)} takes no tools; use a protocol of plain text")
-        wanted = {"tools": tools, "reply_schema": reply_schema, "on_text": on_text}
-        given = {name: value for name, value in wanted.items() if value is not None and name in self._takes}
-        answer = reply_from(await _called(self._chat, messages, **given), f"the chat of {_described(self._thing)}")
+    async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
+        """As `Model.reply`; tools are refused if the method has no parameter for them."""
+        where = f"the {self._name} of {_described(self._thing)}"
+        if options.get("tools") and "tools" not in self._takes:
+            raise NotAModel(f"{where} takes no tools; use a protocol of plain text")
+        given = {name: value for name, value in options.items() if value is not None and name in self._takes}
+        sent = messages if self._name == "chat" else prompt_of(messages)
+        answer = reply_from(await _called(self._method, sent, **given), where)
         if "on_text" not in given:
-            await tell(on_text, answer.text)
+            await emit_text(options.get("on_text"), answer.text)
         return answer
 
     def __repr__(self) -> str:
-        return f"<model that asks {self._thing!r}.chat>"
-
-
-class GenerateMethodModel:
-    """A model that asks another object's `generate`, which knows a single text and no roles."""
-
-    def __init__(self, thing: object, generate: Callable[..., Any]) -> None:
-        self._thing = thing
-        self._generate = generate
-
-    async def reply(
-        self,
-        messages: list[Message],
-        *,
-        tools: list[dict[str, Any]] | None = None,
-        reply_schema: dict[str, Any] | None = None,
-        on_text: OnText | None = None,
-    ) -> ModelReply:
-        """As `Model.reply`; tools are refused, and schemas have no effect."""
-        if tools:
-            raise NotAModel(f"the generate of {_described(self._thing)} takes no tools; use a protocol of plain text")
-        made = await _called(self._generate, prompt_of(messages))
-        answer = reply_from(made, f"the generate of {_described(self._thing)}")
-        await tell(on_text, answer.text)
-        return answer
-
-    def __repr__(self) -> str:
-        return f"<model that asks {self._thing!r}.generate>"
+        return f"<model that asks {self._thing!r}.{self._name}>"
 
 
 def prompt_of(messages: list[Message]) -> str:
-    """*messages* as one text: a single one as it is, several under their roles, and the assistant's turn at the end."""
+    """Return *messages* as one text: a single one unchanged, several under their roles, ending with `assistant:`."""
     if len(messages) == 1:
         return str(messages[0].get("content") or "")
     return "\n\n".join([*(f"{each.get('role')}: {each.get('content') or ''}" for each in messages), "assistant:"])
 
 
 def reply_from(made: object, where: str) -> ModelReply:
-    """Return what *where* returned as a reply.
+    """Return *made*, the result of *where*, as a reply.
 
     Raises:
-        NotAModel: if it is none.
+        NotAModel: if it is not a reply.
     """
     if isinstance(made, ModelReply):
         return made
@@ -152,12 +128,12 @@ def reply_from(made: object, where: str) -> ModelReply:
     try:
         return msgspec.convert(members, ModelReply, from_attributes=True)
     except msgspec.ValidationError as error:
-        raise NotAModel(f"{where} returned {_described(made)}, which is not like a ModelReply: {error}") from None
+        raise NotAModel(f"{where} returned {_described(made)}, which is not a valid ModelReply: {error}") from None
 
 
 @asynccontextmanager
 async def kept_open(*models: object) -> AsyncIterator[None]:
-    """Keep open within the block what those of *models* have that can: see `Model`."""
+    """Keep the connections of *models* open within the block, where they support it: see `Model`."""
     async with AsyncExitStack() as stack:
         for model in models:
             if callable(keep := getattr(model, "kept_open", None)):
@@ -165,12 +141,12 @@ async def kept_open(*models: object) -> AsyncIterator[None]:
         yield
 
 
-async def tell(on_text: OnText | None, text: str) -> None:
-    """Let *on_text* hear *text*, if there are both."""
+async def emit_text(on_text: OnText | None, text: str) -> None:
+    """Pass *text* to *on_text*, if both are present."""
     if on_text is not None and text:
-        heard = on_text(text)
-        if inspect.isawaitable(heard):
-            await heard
+        returned = on_text(text)
+        if inspect.isawaitable(returned):
+            await returned
 
 
 def _is_model(thing: object) -> TypeGuard[Model]:
@@ -178,7 +154,7 @@ def _is_model(thing: object) -> TypeGuard[Model]:
 
 
 async def _called(function: Callable[..., Any], *arguments: object, **named: object) -> object:
-    """What *function* returns, without keeping the event loop waiting. Cancellation leaves a thread to itself."""
+    """Call *function* without blocking the event loop. Cancellation abandons its thread."""
     if inspect.iscoroutinefunction(function):
         return await function(*arguments, **named)
     made = await in_thread(lambda: function(*arguments, **named))

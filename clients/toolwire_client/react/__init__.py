@@ -1,4 +1,4 @@
-"""The structured exchange with a language model: what is said to it, and what its replies mean. No I/O."""
+"""The protocols between an agent and a language model: messages, prompts, and how replies are read. No I/O."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""The exchange with a model, as a state machine: whose turn it is, what was said, and what a reply leads to.
+"""The conversation with a model as a state machine.
 
-Strategy. No I/O and no clock. Whoever runs the exchange sends `messages` to a model, gives what it says to `reply`,
-does what the decision wants, and reports back. Everything that can happen is a value:
+Strategy. No I/O and no clock. The caller sends `messages` to a model, passes its answer to `reply`, carries out the
+decision, and reports the result. Every case is a value:
 
     question ──> [reply] ──> Ask ──────────> user_response ──> [reply]
                     │ ├────> Action ───────> action_result ──> [reply]
                     │ ├────> Retry ──────────────────────────> [reply]     invalid, unknown tool, bad parameters
                     │ ├────> FinalAnswer ──> question
-                    │ └────> Stop ─────────> force_final, question         too much of it
+                    │ └────> Stop ─────────> force_final, question         a limit is reached
 
-All that is remembered is one frozen `State`, which can be written down and taken up again by another process.
+The whole memory is one frozen `State`, which another process can restore.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 
 class Conversation:
-    """One exchange with one model, over any number of questions.
+    """A conversation with one model, over any number of questions.
 
-    *tools* are entries of `tools/list`. *protocol* is the structured one in English unless you give another. *roles*
-    says what a provider calls the roles `system`, `assistant`, `user` and `tool`, where it differs. Results that belong
-    to no native call have the role `user` unless it says otherwise: most providers refuse `tool` without a call.
+    *tools* are entries of `tools/list`. *protocol* defaults to the structured one in English. *roles* maps `system`,
+    `assistant`, `user` and `tool` to a provider's names. Results without a native call have the role `user` by default:
+    most providers refuse `tool` without a call.
 
     Raises:
-        ValueError: if two tools have one name.
+        ValueError: if two tools share a name.
     """
 
     def __init__(
@@ -66,32 +66,29 @@ class Conversation:
 
     @property
     def turn(self) -> Turn:
-        """What the exchange waits for."""
+        """What the conversation expects next."""
         return self._state.turn
 
     @property
     def pending(self) -> Ask | Action | None:
-        """What the model waits for: the action that is to be done, or the question that is to be answered."""
+        """The action to do, or the question to answer, that the model waits for."""
         return self._state.pending
 
     @property
     def messages(self) -> list[Message]:
-        """What to send to the model next: `role`, `content`, and what calling tools natively adds to them.
+        """The messages of the next request.
 
-        Messages that follow one another in one role are one, since many models' templates want the roles in turn.
+        Adjacent messages of one role are merged, since many models' templates require alternating roles.
         """
         return in_turn([in_role(message, self.roles) for message in (self._system, *self._state.history)])
 
     @property
     def offered(self) -> list[Entry]:
-        """The tools to send along, for models that call them natively; none with any other protocol."""
+        """The tools to send along, for models with native tool calls."""
         return self.protocol.offered(self.tools, final=self._state.is_final)
 
     def reply_schema(self, *, strict: bool = False) -> Schema | None:
-        """Return the JSON Schema that the next reply can be held to; None if the protocol has none.
-
-        *strict* is the form for OpenAI's strict mode.
-        """
+        """Return the JSON Schema of the next reply, *strict* as for OpenAI's strict mode; None without one."""
         key = (strict, self._state.is_final)
         if key not in self._schemas:
             self._schemas[key] = self.protocol.reply_schema(self.tools, strict=strict, final=self._state.is_final)
@@ -100,11 +97,11 @@ class Conversation:
     # --- what goes to the model ---
 
     def question(self, text: str) -> None:
-        """Pass on a question of the user. It is the model's turn then.
+        """Add a question of the user; it is the model's turn then.
 
         Raises:
             ValueError: if it is empty.
-            OutOfTurn: if an action is to be done, or a question to be answered, before.
+            OutOfTurn: if an action or a question is pending.
         """
         self._expect("question", "reply", "stopped")
         if not text.strip():
@@ -112,10 +109,10 @@ class Conversation:
         self._tell(Question(text), errors=0, actions={}, is_final=False)
 
     def action_result(self, result: Any, *, success: bool = True, note: str = "") -> ActionResult:
-        """Report what came of the action, and return the message.
+        """Add the result of the action and return the message.
 
-        *result* is anything; what JSON cannot carry becomes text, and what is too long is cut. *note* is told beside
-        it, as the assistant's own words.
+        *result* may be any value; what JSON cannot represent becomes text, and long values are cut. *note* is added as
+        the assistant's own words.
         """
         self._expect("action_result")
         value, remarks = shown(result, self.limits.max_result_chars)
@@ -124,7 +121,7 @@ class Conversation:
         return message
 
     def edit_action(self, params: Params) -> Action:
-        """Change the parameters of the action that is to be done, and return it; the model is told with its result.
+        """Change the parameters of the pending action and return it; the result's note reports the change.
 
         Raises:
             ValueError: if they do not fit the tool.
@@ -139,20 +136,15 @@ class Conversation:
         self._change(pending=action, note=self._language.together(edited, self._state.note))
         return action
 
-    def refuse_action(self, reason: str = "") -> ActionResult:
-        """Report that the user did not allow the action, and why, and return the message."""
-        refusal = remark("refused_because", reason=reason) if reason else remark("refused")
-        return self.action_result(self._say(refusal), success=False)
-
     def user_response(self, text: str | None) -> UserResponse:
-        """Report what the user answered, None if there is no user, and return the message."""
+        """Add the user's answer, None if there is no user, and return the message."""
         self._expect("user_response")
         message = UserResponse(self._say(remark("nobody")) if text is None else text)
         self._tell(message)
         return message
 
     def force_final(self, reason: str) -> Error:
-        """Tell the model that its next reply is the last one and must be the final answer; return the message."""
+        """Require the final answer as the next reply, and return the message."""
         self._expect("reply", "stopped")
         message = Error(self._say(remark("final", reason=reason)))
         self._tell(message, is_final=True)
@@ -161,7 +153,7 @@ class Conversation:
     # --- what comes from it ---
 
     def reply(self, reply: str | ModelReply, finish_reason: str | None = None) -> Decision:
-        """Take what the model replied, and return what is to be done. `warnings` are about this reply.
+        """Take the model's reply and return the decision. `warnings` are about this reply.
 
         Never raises for anything that a model may write. *finish_reason* is for a reply that is text; see `ModelReply`.
         """
@@ -175,11 +167,11 @@ class Conversation:
                 reading = Invalid((remark("blank", member="result"),))
         said = self.protocol.said(reply, reading)
         if isinstance(reading, Invalid):
-            content, _ = shown(said["content"], self.limits.max_result_chars)  # a model that ran away may run far
-            self._hear({**said, "content": content})
+            content, _ = shown(said["content"], self.limits.max_result_chars)  # a model may loop
+            self._add_reply({**said, "content": content})
             self.warnings = []
             return self._invalid(reading)
-        self._hear(said)
+        self._add_reply(said)
         self.warnings = [self._say(warning) for warning in reading.warnings]
         self._change(errors=0)
         match reading.message:
@@ -195,19 +187,17 @@ class Conversation:
                 return self._act(action)
 
     def snapshot(self) -> dict[str, Any]:
-        """Return all that the conversation remembers, as JSON values."""
+        """Return the whole state as JSON values."""
         plain: dict[str, Any] = msgspec.to_builtins(self._state)
         return plain
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Go on where another conversation was when its `snapshot` was taken. Tools and protocol are this one's.
+        """Restore the state of a `snapshot`. Tools and protocol stay this conversation's.
 
         Raises:
-            ValueError: if it is no snapshot.
+            ValueError: if it is not a snapshot.
         """
         self._state = restored(snapshot)
-
-    # --- how ---
 
     @cached_property
     def _system(self) -> Message:
@@ -258,14 +248,14 @@ class Conversation:
         return Stop(reason, message.msg if isinstance(message, Error) else str(message.result))
 
     def _tell(self, message: ToModel, **changes: Any) -> None:
-        """Add *message* to the history; unless *changes* says otherwise, it is the model's turn then."""
+        """Add *message* to the history; unless *changes* differ, it is the model's turn then."""
         last = self._state.history[-1] if self._state.history else {}
         call_ids = [call["id"] for call in last.get("tool_calls", ())]
         told = [{**one, "content": whole(one["content"])} for one in self.protocol.told(message, call_ids)]
         after = {"turn": "reply", "pending": None, "note": "", **changes}
         self._change(history=[*self._state.history, *told], **after)
 
-    def _hear(self, said: Message) -> None:
+    def _add_reply(self, said: Message) -> None:
         # Providers refuse a message that is empty.
         content = said["content"] if said["content"].strip() or "tool_calls" in said else "…"
         self._change(history=[*self._state.history, {**said, "content": content}])

@@ -1,7 +1,7 @@
-"""The seven messages of the structured exchange, and their JSON.
+"""The seven messages of the structured protocol, and their JSON.
 
-Four go to the model: a question, what an action came to, what the user answered, an error. Three come from it: ask the
-user, act, answer. Every message from the model begins with its `thought`, so that it thinks before it decides.
+Four go to the model: a question, the result of an action, the user's answer, an error. Three come from it: ask the
+user, act, answer. Each of these starts with its `thought`, so that the model thinks before it decides.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any, Literal
 import msgspec
 
 ResultKey = Literal["success", "ok", "both"]
-"""How `ACTION_RESULT` calls its flag: the prompt says `success`, some programs written for the exchange read `ok`."""
+"""The name of the flag in `ACTION_RESULT`: the prompt says `success`, some existing programs read `ok`."""
 
 
 class Question(msgspec.Struct, frozen=True, tag="QUESTION"):
-    """The user wants something."""
+    """The user asks a question."""
 
     content: str
 
 
 class ActionResult(msgspec.Struct, frozen=True, tag="ACTION_RESULT", omit_defaults=True):
-    """What the action came to. `note` is what the assistant has to say about it; without one the member is left out."""
+    """The result of an action. `note` is the assistant's comment; an empty one is left out."""
 
     success: bool
     result: Any
@@ -30,26 +30,26 @@ class ActionResult(msgspec.Struct, frozen=True, tag="ACTION_RESULT", omit_defaul
 
 
 class UserResponse(msgspec.Struct, frozen=True, tag="USER_RESPONSE"):
-    """What the user answered to an `Ask`."""
+    """The user's answer to an `Ask`."""
 
     content: str
 
 
 class Error(msgspec.Struct, frozen=True, tag="ERROR"):
-    """Something went wrong in the exchange itself, and the model has to reply again."""
+    """A reply cannot be used, and the model must reply again."""
 
     msg: str
 
 
 class Ask(msgspec.Struct, frozen=True, tag="ASK"):
-    """The model wants to know something from the user, who sees `content` and never `thought`."""
+    """The model asks the user, who sees `content` and never `thought`."""
 
     thought: str
     content: str
 
 
 class Action(msgspec.Struct, frozen=True, tag="ACTION"):
-    """The model wants one tool to be called."""
+    """The model requests one tool call."""
 
     thought: str
     tool: str
@@ -70,7 +70,7 @@ FROM_MODEL = ("ASK", "ACTION", "FINAL_ANSWER")
 
 
 def to_json(message: ToModel | FromModel, result_key: ResultKey = "success") -> str:
-    """Return the message as JSON, with non-ASCII letters as they are; *result_key* matters to `ActionResult` alone."""
+    """Return the message as JSON with non-ASCII letters; *result_key* matters to `ActionResult` alone."""
     members = msgspec.structs.asdict(message)
     head = {"type": message.__struct_config__.tag}
     match message:
@@ -84,13 +84,13 @@ def to_json(message: ToModel | FromModel, result_key: ResultKey = "success") -> 
 
 
 def from_json(text: str) -> ToModel | FromModel:
-    """Return the message that `to_json` wrote, whichever key it used.
+    """Return the message that `to_json` wrote, with any result key.
 
-    This is for what reads the model's side: a model that is a program, a test, a transcript. What a model wrote is
-    read with more care, by `StructuredProtocol.read`.
+    It is for the model's side: a model that is a program, a test, a transcript. `StructuredProtocol.read` reads replies
+    of models, with more care.
 
     Raises:
-        ValueError: if it is no such message.
+        ValueError: if it is not such a message.
     """
     members = json.loads(text)
     if isinstance(members, dict) and members.get("type") == "ACTION_RESULT" and "ok" in members:
@@ -98,21 +98,21 @@ def from_json(text: str) -> ToModel | FromModel:
     try:
         message: ToModel | FromModel = msgspec.convert(members, ToModel | FromModel)
     except msgspec.ValidationError as error:
-        raise ValueError(f"this is no message of the exchange: {error}") from None
+        raise ValueError(f"not a message of the structured protocol: {error}") from None
     return message
 
 
 def whole(text: str) -> str:
-    """*text* with halves of surrogate pairs, which UTF-8 has no form for, joined or replaced by U+FFFD."""
+    """Return *text* with lone surrogates, which UTF-8 cannot represent, joined or replaced by U+FFFD."""
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 HIDDEN = "[hidden]"
-"""What is written down in place of a secret."""
+"""The text recorded in place of a secret."""
 
 
 def stands_for(recorded: Any, value: Any) -> bool:
-    """Return whether *recorded* may be what was written down of *value*: `HIDDEN` stands for any text."""
+    """Return whether *recorded* may be the record of *value*, where `HIDDEN` matches any text."""
     match recorded:
         case str() if HIDDEN in recorded:
             first, *_, last = recorded.split(HIDDEN)

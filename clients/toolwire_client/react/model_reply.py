@@ -1,7 +1,4 @@
-"""What a model answered, whichever vendor's wire it came over: text, calls of tools, why it stopped, what it cost.
-
-Adapters of models make these; `Protocol.read` takes them apart. No I/O.
-"""
+"""A model's reply, independent of the vendor: text, tool calls, finish reason and usage. No I/O."""
 
 from __future__ import annotations
 
@@ -11,10 +8,9 @@ import msgspec
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
-    """One call as a model's own tool calling has it: OpenAI's `tool_calls`, Anthropic's `tool_use`.
+    """One native tool call: OpenAI's `tool_calls`, Anthropic's `tool_use`.
 
-    `arguments` stays as it came: text where the wire has text (it may be no JSON; whoever reads the reply judges it and
-    asks again), an object where the wire has an object.
+    `arguments` stay as received: text where the wire has text, which may be invalid JSON, or an object.
     """
 
     id: str
@@ -25,8 +21,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens of one request, or the sum of several.
 
-    `input_tokens` are all that were sent, `cached_tokens` those among them that the vendor had cached;
-    `output_tokens` are all that were written, `reasoning_tokens` those among them that were thoughts.
+    `input_tokens` include `cached_tokens`, `output_tokens` include `reasoning_tokens`.
     """
 
     input_tokens: int = 0
@@ -50,11 +45,10 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 class ModelReply(msgspec.Struct, frozen=True, kw_only=True):
     """One reply of a model.
 
-    `finish_reason` is in OpenAI's words whatever the vendor's are: `stop`, `length` (cut off by a limit of tokens),
-    `tool_calls`, `content_filter` (also a refusal); a word that fits none of them as the vendor wrote it, `None` if it
-    gave no reason. `reasoning` holds thoughts that came in a field of their own, which are never part of `text`.
-    `usage` is `None` if nothing was said about it. `echo` holds what this vendor wants to see again, unread, in the
-    assistant's message of the next request: signed blocks of thought, for instance.
+    `finish_reason` uses OpenAI's words for all vendors: `stop`, `length` (cut off by a token limit), `tool_calls`,
+    `content_filter` (also a refusal); another reason as the vendor wrote it, or `None`. `reasoning` holds thoughts from
+    a separate field, which are never part of `text`. `usage` is `None` if not reported. `echo` must be sent back
+    unchanged in the assistant's message of the next request: signed thoughts, for instance.
     """
 
     text: str = ""

@@ -1,7 +1,7 @@
-"""Tools as a vendor's own interface has them: the model's calls come beside its text, as `ModelReply.tool_calls`.
+"""Native tool calls: a model's calls come as `ModelReply.tool_calls`, next to its text.
 
-Strategy. Messages are written as OpenAI's chat completions has them, which nearly every server takes and adapters for
-others translate. Calls go back into the history in a form that every server reads again, whatever the model wrote.
+Strategy. Messages have the form of OpenAI's chat completions, which nearly every server takes and adapters for others
+translate. Calls return to the history in a form that every server accepts, even if the model's own was invalid.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _ASK = "ask_user"
 
 
 class NativeProtocol(Protocol):
-    """Calls by the model's own means; a reply without one is the final answer.
+    """Native tool calls; a reply without one is the final answer.
 
-    With *can_ask* the model is offered one more tool, with which it asks the user. The slot of a *prompt* is
+    With *can_ask* the model is offered an additional tool that asks the user. The slot of *prompt* is
     `{{instructions}}`.
     """
 
@@ -107,14 +107,14 @@ def _content(params: dict[str, Any]) -> str:
 
 
 def _arguments(call: ToolCall) -> dict[str, Any]:
-    """The arguments as an object. Nothing at all, which some servers send, stands for none."""
+    """Return the arguments as an object. Empty text, which some servers send, means no arguments."""
     if isinstance(call.arguments, dict):
         return sendable(call.arguments)
     return only_object(call.arguments) if call.arguments.strip() else {}
 
 
 def _written(call: ToolCall, place: int) -> dict[str, Any]:
-    """The call as it is shown to the model again."""
+    """Return the call as the model sees it later."""
     try:
         arguments = _arguments(call)
     except Unreadable:

@@ -1,7 +1,7 @@
-"""How a model is spoken to: what it is told about its tools, how messages are written to it, how its replies are read.
+"""The base of protocols: how tools are described to a model, messages written to it, and its replies read.
 
-A protocol decides nothing and remembers nothing; that is the part of `Conversation`, which is the same for all of them.
-To make one of your own, write `system_prompt` and `read`.
+A protocol decides and remembers nothing; `Conversation` does that for all of them. A custom protocol needs
+`system_prompt` and `read`.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 
 Message = dict[str, Any]
-"""One message as chat models take it: `role`, `content`, and what calling tools natively adds to them."""
+"""A message as chat models take it: `role`, `content`, and members for native tool calls."""
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """A reply that was understood, and what was odd about it."""
+    """A valid reply, and warnings about it."""
 
     message: Ask | Action | FinalAnswer
     warnings: tuple[Remark, ...] = ()
 
 
 class Invalid(msgspec.Struct, frozen=True):
-    """A reply that has to be written again, and everything that is wrong with it."""
+    """An invalid reply, and everything that is wrong with it."""
 
     remarks: tuple[Remark, ...]
 
@@ -43,8 +43,7 @@ class Invalid(msgspec.Struct, frozen=True):
 class Protocol(ABC):
     """A way to exchange messages with a model, in one *language*: `en` or `zh`.
 
-    *prompt* replaces the system prompt: a text with the slots of this protocol. *instructions* are what the model is
-    told besides, for instance for whom it works.
+    *prompt* replaces the system prompt: a text with this protocol's slots. *instructions* are added to it.
     """
 
     required_slots: tuple[str, ...] = ()
@@ -57,26 +56,26 @@ class Protocol(ABC):
         self.template = Template(text, required=self.required_slots, optional=self.optional_slots)
 
     def default_prompt(self) -> str:
-        """Return the text of the prompt if the user gives none."""
+        """Return the default system prompt."""
         return "{{instructions}}"
 
     @abstractmethod
     def system_prompt(self, tools: Tools) -> str:
-        """Return the first message of every request. What changes least stands first in it, for caches."""
+        """Return the first message of every request. Stable parts come first, for caches."""
 
     @abstractmethod
     def read(self, reply: ModelReply, tools: Tools) -> Reading | Invalid:
-        """Return what the reply means. Never raises, whatever the model wrote."""
+        """Return the meaning of the reply. Never raises, whatever the model wrote."""
 
     def said(self, reply: ModelReply, reading: Reading | Invalid) -> Message:
-        """Return the model's own reply as it is shown to the model later on."""
+        """Return the model's reply as the model sees it later."""
         return {"role": "assistant", "content": reply.text}
 
     def told(self, message: ToModel, call_ids: list[str]) -> list[Message]:
-        """Return *message* as it is written to the model, whose last reply made native calls with these ids.
+        """Return *message* for the model, whose last reply made native calls with these ids.
 
-        By default words are told as they are; what came of an action is JSON, so that nothing in it can pass for
-        anything else.
+        By default text stays as it is; the result of an action is JSON, so that nothing in it can pass for another
+        message.
         """
         match message:
             case ActionResult():
@@ -85,18 +84,18 @@ class Protocol(ABC):
                 return [{"role": "user", "content": content}]
 
     def how_to_reply(self) -> str:
-        """Return a sentence that ends every complaint about a reply."""
+        """Return the sentence that ends every error about a reply."""
         return ""
 
     def reply_schema(self, tools: Tools, *, strict: bool = False, final: bool = False) -> Schema | None:
-        """Return a JSON Schema of replies, for models that can be held to one; None if they are no JSON.
+        """Return a JSON Schema of replies, for constrained decoding; None if replies are not JSON.
 
-        *strict* is the form that OpenAI's strict mode takes. With *final* only the final answer is allowed.
+        *strict* is the form for OpenAI's strict mode. With *final* only the final answer is allowed.
         """
         return None
 
     def offered(self, tools: Tools, *, final: bool = False) -> list[Entry]:
-        """Return the tools to be sent along, for models that call them natively."""
+        """Return the tools for native tool calling."""
         return []
 
 
@@ -104,7 +103,7 @@ _CUT = {"length": "cut", "content_filter": "filtered"}
 
 
 def refuse_incomplete(finish_reason: str | None) -> None:
-    """Do nothing, unless the model was stopped before its end: then nobody knows what it would have said.
+    """Check that the model was not stopped before the end of its reply.
 
     Raises:
         Unreadable: if it was.
@@ -114,14 +113,14 @@ def refuse_incomplete(finish_reason: str | None) -> None:
 
 
 def in_role(message: Message, roles: Mapping[str, str]) -> Message:
-    """Return the message in the role that *roles* has for its own, unless it answers a native call."""
+    """Return the message with its role renamed by *roles*, unless it answers a native call."""
     if "tool_call_id" in message:
         return message
     return {**message, "role": roles.get(message["role"], message["role"])}
 
 
 def in_turn(messages: list[Message]) -> list[Message]:
-    """Return the messages, those together that follow one another in the same role."""
+    """Return the messages, with adjacent ones of the same role merged."""
     made: list[Message] = []
     for message in messages:
         if made and made[-1].keys() == message.keys() == {"role", "content"} and made[-1]["role"] == message["role"]:

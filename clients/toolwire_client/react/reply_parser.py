@@ -1,9 +1,9 @@
-"""The one JSON object in a model's reply.
+"""Finds the one JSON object in a model's reply.
 
-Strategy: a ladder, and no rung of it guesses. The whole text is JSON; or one object stands in it, with prose, fences or
-tags around it and thoughts before it; or that object becomes JSON by changes that can mean nothing else (`repaired`).
-Whatever is left is refused with its place, for the model to write it again: a reply may order or pay for something, and
-general repairers (json_repair 0.64.5, for one) close a reply that was cut off, and take the last of two actions.
+Strategy: three steps, none of which guesses. The whole text is JSON; or it holds one object, with prose, fences or tags
+around it and thoughts before it; or that object becomes JSON by unambiguous changes (`repaired`). Anything else is
+refused with its position, because a reply may order or pay for something. General repairers (such as json_repair
+0.64.5) close a reply that was cut off, and take the last of two actions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TOKEN = re.compile(
     | (?P<curly>[“”＂][^“”＂"\\]*+[“”＂])
     | (?P<unended>["'“”＂])
     | (?P<word>\b(?:True|False|None)\b)
-    | (?P<stray>[{{\[｛［]{BLANK}*+[,，])  # a comma behind nothing; as it stays, this will be no JSON
+    | (?P<stray>[{{\[｛［]{BLANK}*+[,，])  # a comma after nothing: kept, so that it stays invalid
     | (?P<trailing>[,，](?={BLANK}*+[}}\]｝］]))
     | (?P<wide>[，：｛｝［］])
     | (?P<blank>{BLANK}++)
@@ -44,14 +44,14 @@ _WORDS = {"True": "true", "False": "false", "None": "null"}
 
 
 class Repaired(msgspec.Struct, frozen=True):
-    """An object, repaired, and where it ended in the text it was taken from."""
+    """A repaired object, and its end in the original text."""
 
     text: str
     end: int
 
 
 def repaired(text: str, start: int) -> Repaired | None:
-    """Return what stands in *text* from the brace at *start* to the one that closes it; None if nothing closes it."""
+    """Return the object from the brace at *start*, repaired; None if it is not closed."""
     parts: list[str] = []
     depth = 0
     for token in _TOKEN.finditer(text, start):
@@ -83,7 +83,7 @@ _CHANGES: dict[str, Callable[[str], str]] = {
 }
 
 
-# What reasoning models put around their thoughts: DeepSeek, Qwen and others; Seed; Magistral; Kimi.
+# Tags of reasoning models: DeepSeek, Qwen and others; Seed; Magistral; Kimi.
 _TAG = re.compile(
     r"(?:<(?=/?(?:seed:)?(?:think|thinking|thoughts?|reasoning)>)|\[(?=/?think\])|◁(?=/?think▷))(?P<closing>/?)[\w:]+.",
     re.IGNORECASE,
@@ -96,10 +96,10 @@ _NEAR = 20
 
 
 def only_object(text: str) -> dict[str, Any]:
-    """Return the one JSON object in *text*. A list that holds nothing else is taken for it.
+    """Return the one JSON object in *text*, or in a list of one.
 
     Raises:
-        Unreadable: if there is none or more than one, if it does not end, or if it is no JSON.
+        Unreadable: if there is not exactly one, or it is incomplete or invalid.
     """
     text = text.removeprefix("\ufeff")
     if not text.strip():
@@ -107,7 +107,7 @@ def only_object(text: str) -> dict[str, Any]:
     try:
         value = _DECODER.decode(text.strip())
     except (ValueError, RecursionError):
-        found = _objects(text)  # which finds the fault again, if it is in an object
+        found = _objects(text)  # finds the fault again, if it is in an object
     else:
         found = value if isinstance(value, list) else [value]
     match found:
@@ -119,10 +119,10 @@ def only_object(text: str) -> dict[str, Any]:
 
 
 def object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
-    """Return the object whose brace stands at *start* in *text*, and where it ends.
+    """Return the object whose brace is at *start* in *text*, and its end.
 
     Raises:
-        Unreadable: if it does not end or is no JSON.
+        Unreadable: if it is incomplete or invalid.
     """
     try:
         value, end = _DECODER.raw_decode(text, start)
@@ -146,7 +146,7 @@ def object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
 
 
 def after_thoughts(text: str) -> int:
-    """Return where in *text* the reply proper begins: behind the thoughts at its beginning, if there are any.
+    """Return the start of the reply proper, after any thoughts.
 
     Raises:
         Unreadable: if the thoughts do not end.
@@ -157,10 +157,10 @@ def after_thoughts(text: str) -> int:
 
 
 def sendable(value: dict[str, Any]) -> dict[str, Any]:
-    """*value* itself, if UTF-8 and everybody's decoder can carry it.
+    """Return *value* itself, if every JSON decoder accepts it.
 
     Raises:
-        Unreadable: if it has half of a surrogate pair, or is nested too deeply.
+        Unreadable: if it has a lone surrogate or is nested too deeply.
     """
     try:
         encode(value)
@@ -173,7 +173,7 @@ def sendable(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
-    """All objects that stand in *text* outside thoughts and outside one another."""
+    """Return all objects in *text* outside thoughts and outside one another."""
     found: list[dict[str, Any]] = []
     first_brace: int | None = None
     unclosed: list[int] = []
@@ -189,11 +189,11 @@ def _objects(text: str) -> list[dict[str, Any]]:
                 first_brace = mark.start() if first_brace is None and mark[0] == "{" else first_brace
             case "end":
                 del unclosed[-1:]
-            case _ if mark["closing"]:  # of thoughts whose opening tag was part of the prompt
+            case _ if mark["closing"]:  # thoughts whose opening tag was part of the prompt
                 found, first_brace, unclosed = [], None, []
             case _:
                 at = _end_of_thoughts(text, mark)
-    if found and unclosed:  # what is around the object may have been meant to be more
+    if found and unclosed:  # the object may be part of a larger value
         raise Unreadable("unclosed", **_place(text, unclosed[0]))
     if not found and first_brace is not None:
         _refuse_malformed(text, first_brace)
@@ -208,7 +208,7 @@ def _end_of_thoughts(text: str, opening: re.Match[str]) -> int:
 
 
 def _refuse_malformed(text: str, start: int) -> None:
-    """Say what is wrong with what looks like an object but does not begin like one, as in `{type: "ASK"}`."""
+    """Report the fault of an object that does not start like one, as `{type: "ASK"}`."""
     try:
         _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
@@ -220,11 +220,11 @@ def _place(text: str, at: int) -> dict[str, int]:
 
 
 def _where(error: json.JSONDecodeError) -> Remark:
-    kind = next((kind for said, kind in _FAULTS.items() if error.msg.startswith(said)), "json_other")
+    kind = next((kind for start, kind in _FAULTS.items() if error.msg.startswith(start)), "json_other")
     return remark("json_fault", line=error.lineno, column=error.colno, what=remark(kind))
 
 
-# What Python's decoder says, and what we do in the language of the exchange.
+# Messages of Python's decoder and their sentences.
 _FAULTS = {
     "Expecting value": "json_value",
     "Expecting property name": "json_name",

@@ -1,9 +1,8 @@
-"""A JSON Schema of the replies that are possible with a set of tools, for models whose output can be held to one.
+"""A JSON Schema of the replies that are possible with a set of tools, for constrained decoding.
 
-Strategy. `thought` comes first, and decoders keep the order of properties: a model has to think before it decides.
-There is one branch for each tool, so that its name and its parameters are held to as well. OpenAI's strict mode wants
-an object at the root, which is `{"reply": …}` then, and everything required; where it has no form for a tool's
-parameters they are sent as JSON text.
+Strategy. `thought` comes first, since decoders keep the order of properties and the model should think before it
+decides. Each tool has a branch, which constrains its name and parameters. OpenAI's strict mode requires an object at
+the root, `{"reply": …}`, and all members; parameters that it cannot express are sent as JSON text.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ _STRING: Schema = {"type": "string"}
 _BOOLEAN: Schema = {"type": "boolean"}
 _AS_TEXT: Schema = {"type": "string", "description": "an object with the parameters, as JSON text"}
 
-# What belongs to a schema that stands alone, and means something else inside another one.
+# Members that have another meaning inside another schema.
 _OF_ROOTS = ("$id", "$schema", "$anchor", "$dynamicAnchor", "$dynamicRef", "$ref", "$defs", "definitions")
 
 
 def reply_schema(tools: Tools, *, strict: bool = False, final: bool = False) -> Schema:
-    """Return the schema; `Protocol.reply_schema` says what *strict* and *final* mean."""
+    """Return the schema; see `Protocol.reply_schema` for *strict* and *final*."""
     if not strict:
         return _union(tools, lambda name: {"type": "object", **tools.schema(name)}, final=final)
     from toolwire_schemas.lint.vendors import about_strict
@@ -57,7 +56,7 @@ def _closed(properties: dict[str, Schema]) -> Schema:
 
 
 def _only(word: str) -> Schema:
-    return {"type": "string", "enum": [word]}  # strict mode is not known to take `const`
+    return {"type": "string", "enum": [word]}  # strict mode is not known to accept `const`
 
 
 def _wrapped(union: Schema) -> Schema:
@@ -75,14 +74,14 @@ def _strict(schema: Schema) -> Schema:
 
 
 class _Definitions:
-    """Definitions of many schemas in one place."""
+    """The merged definitions of many schemas."""
 
     def __init__(self) -> None:
         self.all: dict[str, Schema] = {}
         self._names: dict[tuple[str, str], str] = {}
 
     def moved(self, schema: Schema, owner: str) -> Schema:
-        """Return *schema* as it is inside another one: what it refers to within itself stands in `all` from now on."""
+        """Return *schema* for use inside another one, with its references moved to `all`."""
 
         def change(inner: Any) -> Any:
             if not isinstance(inner, dict):
@@ -93,7 +92,7 @@ class _Definitions:
 
         try:
             moved: Schema = change(schema)
-        except RecursionError:  # of a server that wants to see it
+        except RecursionError:  # a hostile schema
             return {"type": "object"}
         return moved
 
@@ -104,13 +103,13 @@ class _Definitions:
             while name in self.all:
                 name += "_"
             self._names[key] = name
-            self.all[name] = {}  # while it is written, it may refer to itself
+            self.all[name] = {}  # it may refer to itself
             self.all[name] = change(_target(root, key[1]))
         return self._names[key]
 
 
 def _target(root: Schema, reference: str) -> Any:
-    """What *reference* leads to; anything at all if it leads nowhere, for the parameters are checked again."""
+    """Return what *reference* points to, or any schema: parameters are validated later anyway."""
     try:
         return target(root, reference)
     except LookupError:

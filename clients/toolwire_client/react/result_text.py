@@ -1,4 +1,4 @@
-"""What a tool gave, as a model is shown it: JSON of a limited size, and a remark on whatever was changed for that."""
+"""A tool's result as the model receives it: JSON of a limited size, and remarks on changes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import msgspec
 from .prompts import Remark, remark
 
 MAX_CHARS = 30_000
-"""What Claude Code shows of a command's output (`BASH_MAX_OUTPUT_LENGTH`), its beginning and its end as well."""
+"""Claude Code's limit for a command's output (`BASH_MAX_OUTPUT_LENGTH`)."""
 
 
 def shown(value: Any, max_chars: int = MAX_CHARS) -> tuple[Any, list[Remark]]:
-    """Return *value* as a JSON value of at most *max_chars* characters, and what was changed in it.
+    """Return *value* as a JSON value of at most *max_chars* characters, and remarks on the changes.
 
-    What JSON has no form for becomes text. What is too long becomes text as well: its beginning and its end.
+    Values without a JSON form become text. Long values become the start and the end of their text.
     """
     value, remarks = _plain(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -38,19 +38,19 @@ def _plain(value: Any) -> tuple[Any, list[Remark]]:
     def converted(unusual: Any) -> Any:
         if isinstance(unusual, _NOT_JSON):
             return as_text(unusual)
-        try:  # dates, dataclasses and such have a form in JSON that everybody expects
+        try:  # dates and dataclasses have a usual form in JSON
             return msgspec.to_builtins(unusual, str_keys=True, enc_hook=as_text)
-        except Exception:  # whatever an object's own code raises
+        except Exception:  # an object's own code may raise anything
             return as_text(unusual)
 
     try:
         plain = json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False, default=converted))
-    except (TypeError, ValueError, RecursionError):  # keys that are no text, NaN, circles
+    except (TypeError, ValueError, RecursionError):  # keys other than text, NaN, cycles
         plain = as_text(value)
     return plain, [remark("as_text", types=", ".join(changed))] if changed else []
 
 
-# msgspec has a form for them, but not one that says what they were.
+# msgspec's form for them hides their type.
 _NOT_JSON = (bytes, bytearray, memoryview, set, frozenset)
 
 

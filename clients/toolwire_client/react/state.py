@@ -1,4 +1,4 @@
-"""What a conversation remembers, what it waits for, and what it decides."""
+"""The state, limits and decisions of a conversation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .messages import Action, ActionResult, Ask, Error, FinalAnswer
 from .result_text import MAX_CHARS
 
 Turn = Literal["question", "reply", "action_result", "user_response", "stopped"]
-"""What the exchange waits for; when it is stopped, for a question or for `force_final`."""
+"""What the conversation expects next; a stopped one, a question or `force_final`."""
 
 
 StopReason = Literal["invalid_replies", "repeated_action", "no_final_answer"]
@@ -19,7 +19,7 @@ StopReason = Literal["invalid_replies", "repeated_action", "no_final_answer"]
 class Retry(msgspec.Struct, frozen=True):
     """Ask the model again: `message` has been added to the messages.
 
-    It is an `Error` if the reply was invalid, and an `ActionResult` if `action` cannot be done.
+    It is an `Error` for an invalid reply, and an `ActionResult` if `action` cannot be done.
     """
 
     message: Error | ActionResult
@@ -27,7 +27,7 @@ class Retry(msgspec.Struct, frozen=True):
 
 
 class Stop(msgspec.Struct, frozen=True):
-    """There is no going on: too many invalid replies, one action too often, or no final answer in the last turn."""
+    """The conversation stops: too many invalid replies or repeated actions, or no final answer in the last turn."""
 
     reason: StopReason
     detail: str
@@ -37,11 +37,11 @@ Decision = Ask | Action | FinalAnswer | Retry | Stop
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of what is still all right.
+    """Limits of a conversation.
 
-    An invalid reply is answered by an error `max_errors` times in a row; the next one stops the exchange. The same
-    action, asked for again since the last question, is warned of from the `warn_at`th time on; at the `stop_at`th the
-    exchange stops. A result of more than `max_result_chars` characters is cut.
+    `max_errors` invalid replies in a row are answered by an error; the next one stops. The same action since the last
+    question gets a warning from the `warn_at`th time on, and stops at the `stop_at`th. Results are cut to
+    `max_result_chars`.
     """
 
     max_errors: int = 3
@@ -51,7 +51,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a conversation remembers."""
+    """The whole memory of a conversation."""
 
     turn: Turn = "question"
     history: list[dict[str, Any]] = []
@@ -64,20 +64,20 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OutOfTurn(RuntimeError):
-    """A method was called when it was not its turn: a fault of the program that runs the exchange."""
+    """A method was called in the wrong turn: a bug in the calling program."""
 
 
 def restored(snapshot: dict[str, Any]) -> State:
-    """Return the state that *snapshot* is of.
+    """Return the state in *snapshot*.
 
     Raises:
-        ValueError: if it is no snapshot.
+        ValueError: if it is not a snapshot.
     """
     try:
         state = msgspec.convert(snapshot, State)
     except msgspec.ValidationError as error:
-        raise ValueError(f"this is no snapshot of a conversation: {error}") from None
+        raise ValueError(f"not a snapshot of a conversation: {error}") from None
     awaited = {"action_result": Action, "user_response": Ask}.get(state.turn, type(None))
     if not isinstance(state.pending, awaited):
-        raise ValueError(f"this is no snapshot of a conversation: {state.turn} goes with another `pending`")
+        raise ValueError(f"not a snapshot of a conversation: {state.turn} goes with another `pending`")
     return state

@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
 
 class StructuredProtocol(Protocol):
-    """The exchange of QUESTION, ACTION_RESULT, USER_RESPONSE and ERROR with ASK, ACTION and FINAL_ANSWER.
+    """Messages of seven types: QUESTION, ACTION_RESULT, USER_RESPONSE, ERROR; ASK, ACTION and FINAL_ANSWER.
 
-    *result_key* is how `ACTION_RESULT` calls its flag. *describe* writes the tools into the prompt: as Python stubs,
-    unless you have something better. The slots of a *prompt* are `{{tools}}`, which it must have, `{{tool_names}}`,
-    `{{result_key}}` and `{{instructions}}`.
+    *result_key* names the flag of `ACTION_RESULT`. *describe* writes the tools into the prompt, by default as Python
+    stubs. The slots of *prompt* are `{{tools}}` (required), `{{tool_names}}`, `{{result_key}}` and `{{instructions}}`.
     """
 
     required_slots = ("tools",)
@@ -69,7 +68,7 @@ class StructuredProtocol(Protocol):
         return _Members(members).reading(tools)
 
     def said(self, reply: ModelReply, reading: Reading | Invalid) -> Message:
-        """What was understood, in the form it should have had; what was not, as it was, so that it can be mended."""
+        """Return a valid reply in its canonical form, an invalid one unchanged, so that the model can correct it."""
         content = to_json(reading.message) if isinstance(reading, Reading) else reply.text
         return {"role": "assistant", "content": content}
 
@@ -84,11 +83,11 @@ class StructuredProtocol(Protocol):
 
 
 _ANSWERS = (str, int, float, list, dict)
-"""What a final answer may be. A null is none: nobody is to read it as one."""
+"""Types of a final answer; null is not one."""
 
 
 class _Members:
-    """The members of a reply, taken out one by one; what is wrong with them is gathered."""
+    """Takes the members of a reply one by one and collects faults."""
 
     def __init__(self, members: dict[str, Any]) -> None:
         self._left = dict(members)
@@ -120,7 +119,7 @@ class _Members:
         return None
 
     def _thought(self) -> str:
-        """The thought, or what there is in its place: nobody acts on it, so it is no reason to ask again."""
+        """Return the thought, or a substitute: it has no effect, so it is no reason to ask again."""
         thought = self._left.pop("thought", None)
         if thought is None:
             self._odd.append(remark("no_thought"))
@@ -154,12 +153,12 @@ class _Members:
         return self._take("params", dict, "object") or {}
 
     def _may_lack_params(self, tools: Tools, tool: str) -> bool:
-        """Whether nothing is needed, nor given under another name."""
+        """Whether the tool needs no parameters and none came under another name."""
         is_known = tool in tools.names
         return is_known and not tools.needs_params(tool) and not (self._left.keys() - {"params"})
 
     def _take(self, name: str, kind: type | tuple[type, ...], wanted: str) -> Any:
-        """The member, if it is of this *kind*; else None, and the complaint is noted."""
+        """Return the member if it is of this *kind*; else None, and note the fault."""
         if name not in self._left:
             self._wrong.append(remark("missing", member=name))
             return None
@@ -175,7 +174,7 @@ def _text(value: Any) -> str:
 
 
 def _decoded(text: str) -> Any:
-    """The object that *text* is the JSON of, if it is one; models that may not send any object send its text."""
+    """Return the object in the JSON *text*, if there is one: some models send parameters as text."""
     try:
         return only_object(text) if text.lstrip().startswith("{") else text
     except Unreadable:

@@ -1,8 +1,7 @@
-"""Groot's protocols: prose, and behind it an action between two special tokens.
+"""Groot's protocols: prose, followed by an action between two special tokens.
 
-`parse(text)` gives what Groot's gave, `(text, action)`, and is right where that went wrong: tokens that are empty never
-mean an action, an end token within a JSON string ends nothing, two actions are none, and what is malformed is an error
-that the model can be told.
+`parse(text)` returns Groot's `(text, action)` and corrects its faults: empty tokens never start an action, an end token
+inside a JSON string ends nothing, two actions are refused, and malformed actions are errors for the model.
 """
 
 from __future__ import annotations
@@ -30,19 +29,19 @@ _OBJECT = re.compile(r"\s*(?P<bracket>\[\s*)?(?=\{)")
 _CLOSING_BRACKET = re.compile(r"\s*\]")
 _PYTHON = ("python", "py", "python3", "ipython", "")
 _CODE = ("PythonInterpreter", "code")
-"""Where Groot sends code, whatever tools there are."""
+"""Groot's target of code, whatever tools there are."""
 
 
 class BaseProtocol(Protocol):
-    """Text, and in it at most one action: `{"name": …, "parameters": {…}}`, or a block of code, between two tokens.
+    """Text with at most one action between two tokens: `{"name": …, "parameters": {…}}`, or a block of code.
 
-    Code goes to *code_tool*, the names of a tool and of its parameter; `"find"` takes the only tool that runs code, and
-    None refuses code. With *several_actions* `"first"` the first of several actions is taken; else a reply with several
-    is refused. The slots of a *prompt* are `{{tools}}`, which it must have, `{{start}}`, `{{end}}` and
-    `{{instructions}}`. A subclass may override `parse`.
+    Code goes to *code_tool*, the names of a tool and its parameter; `"find"` takes the only tool that runs code, and
+    None refuses code. With *several_actions* `"first"` the first action is taken; else several are refused. The slots
+    of *prompt* are `{{tools}}` (required), `{{start}}`, `{{end}}` and `{{instructions}}`. A subclass may override
+    `parse`.
 
     Raises:
-        ValueError: for special tokens of other names than `action_start_token` and `action_end_token`.
+        ValueError: for special tokens other than `action_start_token` and `action_end_token`.
     """
 
     required_slots = ("tools",)
@@ -67,9 +66,9 @@ class BaseProtocol(Protocol):
         self.several_actions = several_actions
 
     def parse(self, text: str) -> tuple[str, dict[str, Any] | None]:
-        """Return what stands before the action, and the action: its `name` and `parameters`, None if there is none.
+        """Return the text before the action, and the action's `name` and `parameters`, or None.
 
-        Code whose tool is to be found is returned as Groot has it: as `code` for `PythonInterpreter`.
+        With `code_tool="find"`, code is returned in Groot's form: as `code` for `PythonInterpreter`.
 
         Raises:
             Unreadable: if the action is malformed, or one of several.
@@ -84,11 +83,11 @@ class BaseProtocol(Protocol):
         return text[:at], action
 
     def parse_reply(self, reply: ModelReply, tools: Tools) -> tuple[str, dict[str, Any] | None]:
-        """Parse a whole reply: the text without thoughts, and the action as it is to be done with *tools*.
+        """Return the reply's text without thoughts, and its action with the code's tool found in *tools*.
 
         Raises:
-            Unreadable: if the model was stopped before its end, or said nothing, or if no one tool runs its code.
-            ValueError: whatever an overridden `parse` raises.
+            Unreadable: if the reply is incomplete or empty, or not exactly one tool runs its code.
+            ValueError: from an overridden `parse`.
         """
         refuse_incomplete(reply.finish_reason)
         text, action = self.parse(reply.text)
@@ -130,7 +129,7 @@ class BaseProtocol(Protocol):
         return self.language.say("format_tokens", start=tokens["action_start_token"], end=tokens["action_end_token"])
 
     def _action(self, text: str, at: int) -> tuple[dict[str, Any], int]:
-        """The action that begins at *at*, and where it ends."""
+        """Return the action that starts at *at*, and its end."""
         fence = _FENCE.match(text, at)
         if fence is None:
             return self._object(text, at)
@@ -159,8 +158,8 @@ class BaseProtocol(Protocol):
 
     def _code(self, text: str, fence: re.Match[str]) -> tuple[str, int]:
         end_token = self.special_tokens["action_end_token"]
-        behind = rf"\n|\Z|{re.escape(end_token)}" if end_token else r"\n|\Z"
-        closing = re.compile(rf"{fence['marks']}`*[ \t]*(?={behind})").search(text, fence.end())
+        after = rf"\n|\Z|{re.escape(end_token)}" if end_token else r"\n|\Z"
+        closing = re.compile(rf"{fence['marks']}`*[ \t]*(?={after})").search(text, fence.end())
         end = text.find(end_token, fence.end()) if end_token else -1
         if closing is None and end < 0:
             raise Unreadable("unfinished_code")
@@ -168,18 +167,18 @@ class BaseProtocol(Protocol):
         return text[fence.end() : stop].rstrip(), end
 
     def _refuse_more(self, rest: str) -> None:
-        """Do nothing, unless what follows the action may be a part of it, or another one."""
+        """Refuse text after the action that may be part of it, or another action."""
         start, end = self.special_tokens["action_start_token"], self.special_tokens["action_end_token"]
-        before, found, behind = rest.partition(end) if end else (rest, "", "")
-        if start in before or start in behind:
-            others = (before + behind).count(start)
+        before, found, after = rest.partition(end) if end else (rest, "", "")
+        if start in before or start in after:
+            others = (before + after).count(start)
             raise Unreadable("several", count=1 + (others if start != end else (others + 1) // 2))
         if found and before.strip():
             raise Unreadable("between", end=end, found=shown(before.strip()))
 
 
 class DoubaoProtocol(BaseProtocol):
-    """The tokens of Doubao, ByteDance's models."""
+    """The tokens of ByteDance's Doubao models."""
 
     def __init__(self, special_tokens: Mapping[str, str] | None = None, **settings: Any) -> None:
         tokens = {"action_start_token": "<|FunctionCallBegin|>", "action_end_token": "<|FunctionCallEnd|>"}
@@ -187,10 +186,10 @@ class DoubaoProtocol(BaseProtocol):
 
 
 def directed(action: dict[str, Any], tools: Tools) -> dict[str, Any]:
-    """Return *action*; if it is code as Groot sends it, the call of the one tool that runs code.
+    """Return *action*, with code in Groot's form redirected to the one tool that runs code.
 
     Raises:
-        Unreadable: if there are tools and none of them runs code, or several do.
+        Unreadable: if none or several of the tools run code.
     """
     tool, parameter = _CODE
     is_elsewhere = tools.names and (
@@ -211,7 +210,7 @@ def checked(members: Any) -> dict[str, Any]:
     """Return the name and the parameters among *members*.
 
     Raises:
-        Unreadable: if one of them is missing, or of another type.
+        Unreadable: if one is missing or of another type.
     """
     if not isinstance(members, dict):
         raise Unreadable("wrong_type", member="action", wanted="object", given=shown(members))

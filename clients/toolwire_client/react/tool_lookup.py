@@ -1,4 +1,4 @@
-"""The tools that a model may use: found by name, and their parameters checked before anybody calls them."""
+"""Finds the tools of a conversation by name, and validates parameters before a call."""
 
 from __future__ import annotations
 
@@ -26,14 +26,17 @@ _RUNS = re.compile(
     rf"{_PYTHON.pattern}|\b(?:runs?|runner|exec\w*|eval\w*|sandbox|repl|jupyter)\b|执行|运行", re.IGNORECASE
 )
 _CODE_PARAMETERS = {"code": _RUNS, **dict.fromkeys(("command", "script", "source", "program", "snippet"), _PYTHON)}
-"""Parameters that may take code, each with what else must be said of the tool: a `command` is mostly a shell's."""
+"""Parameters that may take code, each with a pattern that the tool's name or description must match.
+
+A `command`, for instance, is mostly a shell's.
+"""
 
 
 class Tools:
-    """Tools as `tools/list` describes them: anybody's, so what their entries say is not trusted to be in order.
+    """Tools as `tools/list` describes them; their entries are not trusted to be valid.
 
     Raises:
-        ValueError: if two have one name, or one has none.
+        ValueError: if two tools share a name, or one has no name.
     """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
@@ -46,26 +49,26 @@ class Tools:
             raise ValueError(f"there are two tools called {twice!r}; give one of them another name")
 
     def find(self, name: str) -> str | None:
-        """Return the name of the tool that *name* means: its own, or that of its stub in a prompt."""
+        """Return the tool that *name* means: its own name, or that of its stub in a prompt."""
         return name if name in self._entries else self._stubs.ours.get(name)
 
     def closest(self, name: str) -> list[str]:
-        """Return the names of all tools, those first that *name* may have been meant to be."""
+        """Return all names, the most similar to *name* first."""
         return closest_first(name, self.names, 3)
 
     def needs_params(self, name: str) -> bool:
-        """Whether the tool cannot be called without parameters."""
+        """Whether the tool has required parameters."""
         return bool(self.schema(name).get("required"))
 
     def schema(self, name: str) -> Schema:
-        """Return the tool's input schema; an empty one if what it has is none."""
+        """Return the tool's input schema, empty if it has no valid one."""
         schema = self._entries[name].get("inputSchema")
         return schema if isinstance(schema, dict) else {}
 
     def code_runners(self) -> list[tuple[str, str]]:
-        """Return the tools that run Python code, each with the parameter that takes the code.
+        """Return the tools that run Python code, each with its code parameter.
 
-        That is the only required parameter, a string with a telling name, of a tool that says what it does with it.
+        That is the only required parameter, a string with a telling name, of a tool that describes running code.
         """
         found = []
         for name in self.names:
@@ -79,10 +82,9 @@ class Tools:
         return found
 
     def fitted(self, name: str, params: Params) -> tuple[Params, list[Fault]]:
-        """Return *params* as the tool takes them, and what its schema has against them.
+        """Return *params* as the tool takes them, and the faults that its schema finds.
 
-        A null for what may be left out is left out, if that makes them fit: OpenAI's strict mode has no other way to
-        say it.
+        Nulls for optional parameters are dropped if that makes them valid: OpenAI's strict mode cannot omit members.
         """
         faults = self._faults(name, params)
         if faults:
@@ -94,7 +96,7 @@ class Tools:
         return params, faults
 
     def trouble(self, name: str) -> str:
-        """Return why the last parameters of this tool were not checked; nothing if they were."""
+        """Return why the tool's last parameters were not validated; empty if they were."""
         return self._fittings[name].trouble if name in self._fittings else ""
 
     @cached_property

@@ -187,7 +187,7 @@ def test_silence_is_a_time_out(kind: type[RemoteModel], fault: Fault, loop: str)
     waits = Waits()
     limits = TimeLimits(silence=0.05)
     with StandIn(TEXT).then(fault) as server:
-        with pytest.raises(ReplyTimedOut, match=r"said nothing for 0\.05 seconds"):
+        with pytest.raises(ReplyTimedOut, match=r"sent nothing for 0\.05 seconds"):
             ask(model(kind, server, waits, time_limits=limits, retries=waits.retries(attempts=1)), loop)
         assert ask(model(kind, server, waits), loop).text == TEXT
 

@@ -66,7 +66,7 @@ def test_a_model_behind_an_endpoint_is_named_after_it() -> None:
 
 
 def test_settings_that_nobody_has_a_use_for_are_refused() -> None:
-    with pytest.raises(NotReady, match="'arithmetic' is behind no endpoint, so there is no use for temperature"):
+    with pytest.raises(NotReady, match="'arithmetic' has no endpoint, so it takes no temperature"):
         model_from_name("arithmetic", temperature=0.5)
 
 
@@ -101,16 +101,16 @@ def test_an_object_of_ones_own_is_named_by_where_it_is(
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        ("arithmetics", "no model is called 'arithmetics'; did you mean 'arithmetic'"),
+        ("arithmetics", "unknown model 'arithmetics'; did you mean 'arithmetic'"),
         ("opena:gpt-5", "did you mean 'openai'"),
         ("gpt-5", "PROVIDER:MODEL, as in openai:gpt-5"),
         ("openai", "which model of openai"),
         ("openai:", "which model of openai"),
-        ("", "no model is called ''"),
+        ("", "unknown model ''"),
         ("json:lods", "json has no 'lods'; did you mean 'loads'"),
         ("no_such_module_at_all:x", "no module 'no_such_module_at_all'"),
         ("no/such/file.py:x", "there is no file no/such/file.py"),
-        ("replay", "no model is called 'replay'"),
+        ("replay", "unknown model 'replay'"),
     ],
 )
 def test_a_name_that_is_unknown_is_answered_with_those_that_are_not(name: str, complaint: str) -> None:
@@ -121,7 +121,7 @@ def test_a_name_that_is_unknown_is_answered_with_those_that_are_not(name: str, c
 def test_an_object_that_is_no_model_is_told_with_its_name(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(MINE, encoding="utf-8")
-    with pytest.raises(NotAModel, match=r"mine\.py:nothing: an object of type object is no model"):
+    with pytest.raises(NotAModel, match=r"mine\.py:nothing: an object of type object is not a model"):
         model_from_name(f"{path}:nothing")
 
 
@@ -179,7 +179,7 @@ def test_a_preset_of_ones_own_is_one_too() -> None:
 
 
 def test_an_unknown_preset_is_answered_with_the_closest() -> None:
-    with pytest.raises(NotReady, match="no endpoint is called 'deepseak'; did you mean 'deepseek'"):
+    with pytest.raises(NotReady, match="unknown endpoint 'deepseak'; did you mean 'deepseek'"):
         OpenAIModel("m", "deepseak", key=KEY)
 
 

@@ -15,7 +15,7 @@ from toolwire_client.models.http_api.anthropic_messages import Messages
 from toolwire_client.models.http_api.chat_completions import ChatCompletions
 from toolwire_client.models.http_api.error_responses import refusal, refusal_in_stream
 from toolwire_client.models.http_api.vendors import PRESETS
-from toolwire_client.models.http_api.wire_format import Asked, CutOff, StreamFailed
+from toolwire_client.models.http_api.wire_format import CutOff, Request, StreamFailed
 from toolwire_client.react.model_reply import ModelReply, ToolCall, Usage
 from toolwire_schemas.dialects.name_mapping import Names
 
@@ -23,8 +23,8 @@ OPENAI, ANTHROPIC = ChatCompletions(), Messages()
 
 
 def reader(wire: Any = OPENAI, preset: str = "openai") -> Any:
-    asked = Asked(model="m", messages=[], tools=[], names=Names([], "openai"), schema=None)
-    return wire.reader(asked, PRESETS[preset])
+    request = Request(model="m", messages=[], tools=[], names=Names([], "openai"), schema=None)
+    return wire.reader(request, PRESETS[preset])
 
 
 def chunk(delta: Any = None, finish_reason: Any = None, **more: Any) -> bytes:

@@ -118,7 +118,7 @@ def test_a_miss_says_what_was_asked_and_what_is_recorded() -> None:
     assert "message 3 is\n  asked:    assistant: 'z'\n  recorded: assistant: 'x'" in str(caught.value)
     with pytest.raises(NoReplyLeft) as caught:
         ask(replay, [system])
-    assert "message 2 is\n  asked:    (there is none)\n  recorded: user: 'far'" in str(caught.value)
+    assert "message 2 is\n  asked:    (no message)\n  recorded: user: 'far'" in str(caught.value)
 
 
 _BAD = '{"messages": [], "reply": {"text": 1}}\n'
@@ -126,7 +126,7 @@ _BAD = '{"messages": [], "reply": {"text": 1}}\n'
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [("", "no reply"), ("{}\n", "no reply"), ("{}\n{\n", "line 2, is no JSON"), (_BAD, "a reply in .* is none")],
+    [("", "no reply"), ("{}\n", "no reply"), ("{}\n{\n", "line 2, is not JSON"), (_BAD, "a reply in .* is none")],
 )
 def test_a_file_that_is_no_record_is_refused_at_once(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "record.jsonl"

@@ -392,16 +392,6 @@ def test_the_question_after_a_last_turn_is_no_last_turn() -> None:
 # --- people -----------------------------------------------------------------------------------------------------------
 
 
-def test_an_action_that_the_user_refuses_is_a_failed_one_with_the_reason() -> None:
-    conversation = asked()
-    conversation.reply(SUM)
-    result = conversation.refuse_action("too expensive")
-    assert not result.success
-    assert "too expensive" in result.result
-    conversation.reply(SUM)
-    assert conversation.refuse_action().success is False
-
-
 def test_the_model_hears_that_the_user_changed_its_action() -> None:
     conversation = asked()
     conversation.reply(SUM)
@@ -434,7 +424,6 @@ def test_what_is_done_out_of_turn_is_a_fault_of_the_program() -> None:
         "reply": lambda: conversation.reply(ANSWER),
         "action_result": lambda: conversation.action_result(1),
         "edit_action": lambda: conversation.edit_action({}),
-        "refuse_action": conversation.refuse_action,
         "user_response": lambda: conversation.user_response("x"),
         "force_final": lambda: conversation.force_final("x"),
     }
@@ -542,7 +531,7 @@ def test_an_exchange_is_taken_up_in_the_middle_of_an_action() -> None:
 )
 def test_what_is_no_snapshot_is_refused(change: dict[str, Any]) -> None:
     conversation = asked()
-    with pytest.raises(ValueError, match="no snapshot"):
+    with pytest.raises(ValueError, match="not a snapshot"):
         conversation.restore({**conversation.snapshot(), **change})
     assert conversation.turn == "reply"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
 from anyio.lowlevel import checkpoint
@@ -11,12 +11,12 @@ from toolwire_schemas.wire import codec
 
 from ...react.messages import Action, ActionResult, FinalAnswer, Question, from_json, to_json
 from ...react.model_reply import ModelReply, ToolCall
-from ..model import OnText, tell
+from ..model import emit_text
 from .calculators import declared_tools, listed_tools, next_step, number_in
 from .expressions import NotUnderstood, Operation, read_question, write
 
 if TYPE_CHECKING:
-    from ..model import Message
+    from ..model import Message, ReplyOptions
     from .calculators import Tool
     from .expressions import Expression
 
@@ -26,18 +26,11 @@ class ArithmeticModel:
 
     name = "arithmetic"
 
-    async def reply(
-        self,
-        messages: list[Message],
-        *,
-        tools: list[dict[str, Any]] | None = None,
-        reply_schema: dict[str, Any] | None = None,
-        on_text: OnText | None = None,
-    ) -> ModelReply:
+    async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
         """As `Model.reply`. Understands the structured protocol and native tool calls."""
         await checkpoint()
-        reply = _reply(messages, tools, reply_schema)
-        await tell(on_text, reply.text)
+        reply = _reply(messages, options.get("tools"), options.get("reply_schema"))
+        await emit_text(options.get("on_text"), reply.text)
         return reply
 
 

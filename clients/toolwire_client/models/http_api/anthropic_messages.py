@@ -1,7 +1,7 @@
-"""Anthropic's messages. No I/O.
+"""Anthropic's messages API. No I/O.
 
-What differs from OpenAI's: the system's words stand apart, turns alternate, results of tools are the user's, and every
-reply has a limit of tokens. Thoughts are blocks of their own, signed; a reply that calls tools is sent back with them.
+It differs from OpenAI's: the system prompt is separate, turns alternate, results of tools are the user's, and every
+request limits the tokens. Thoughts are signed blocks; a reply with tool calls is sent back with them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,18 @@ from toolwire_schemas.dialects import anthropic
 from toolwire_schemas.wire import codec
 
 from ...react.model_reply import ModelReply, ToolCall, Usage
-from .wire_format import Capabilities, CutOff, Reader, Request, StreamFailed, calls_of, content_of, role_of
+from .wire_format import (
+    Capabilities,
+    CutOff,
+    Reader,
+    Request,
+    StreamFailed,
+    calls_of,
+    content_of,
+    count_or_zero,
+    role_of,
+    text_or_empty,
+)
 
 if TYPE_CHECKING:
     from ..model import Message
@@ -20,7 +31,7 @@ if TYPE_CHECKING:
     from .vendors import Preset
 
 VERSION = "2023-06-01"
-# The API wants a limit. This one is ours; `max_tokens` knows better what the model can do.
+# The API requires a limit; this is Toolwire's default for `max_tokens`.
 _MAX_TOKENS = 8192
 
 _FINISHED = {
@@ -36,15 +47,17 @@ Block = dict[str, Any]
 
 
 class Messages:
-    """See `Wire`."""
+    """The wire format of Anthropic's messages API."""
 
     path = "/messages"
     dialect = "anthropic"
 
     def headers(self, key: Key | None) -> dict[str, str]:
+        """Return the headers of this API."""
         return {"anthropic-version": VERSION, **({} if key is None else {"x-api-key": key.reveal()})}
 
     def body(self, request: Request, form: Capabilities) -> dict[str, Any]:
+        """Return the body of *request*. Raises `NotAModel` for invalid messages."""
         system, turns = _turns(request)
         body: dict[str, Any] = {
             "model": request.model,
@@ -52,7 +65,7 @@ class Messages:
             "messages": turns,
         }
         if system:
-            # The same system prompt and tools are sent with every turn; nothing is cached here unless it is marked.
+            # Every turn repeats the system prompt and tools; the API caches only what is marked.
             body["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
         if request.tools:
             renamed = [{**entry, "name": request.names.theirs[entry["name"]]} for entry in request.tools]
@@ -66,20 +79,21 @@ class Messages:
         return body | request.body
 
     def reader(self, request: Request, preset: Preset) -> Reader:
-        return _Reader(request)
+        """Return a reader of the reply to *request*."""
+        return _MessagesReader(request)
 
 
 # --- what is sent -----------------------------------------------------------------------------------------------------
 
 
 def _turns(request: Request) -> tuple[str, list[dict[str, Any]]]:
-    """The system's words, and the rest with one turn after the other."""
+    """Return the system prompt, and the other messages as alternating turns."""
     system: list[str] = []
     turns: list[dict[str, Any]] = []
     for message in request.messages:
         role = role_of(message)
         if role == "system" and not turns:
-            system.append(_as_text(message))
+            system.append(_astext_or_empty(message))
             continue
         speaker = "assistant" if role == "assistant" else "user"
         blocks = _blocks(message, role, request)
@@ -92,7 +106,7 @@ def _turns(request: Request) -> tuple[str, list[dict[str, Any]]]:
     return "\n\n".join(filter(None, system)), turns
 
 
-def _as_text(message: Message) -> str:
+def _astext_or_empty(message: Message) -> str:
     content = content_of(message)
     return content if isinstance(content, str) else "\n".join(str(part.get("text", "")) for part in content)
 
@@ -115,7 +129,7 @@ def _blocks(message: Message, role: str, request: Request) -> list[Block]:
 def _tool_use(id: str, name: str, arguments: str, request: Request) -> Block:
     try:
         given = codec.decode(arguments)
-    except codec.DecodingError:  # what the model wrote was no JSON; the API takes only objects
+    except codec.DecodingError:  # not JSON, and the API takes only objects
         given = None
     return {
         "type": "tool_use",
@@ -128,10 +142,10 @@ def _tool_use(id: str, name: str, arguments: str, request: Request) -> Block:
 # --- what comes -------------------------------------------------------------------------------------------------------
 
 
-class _Reader:
+class _MessagesReader:
     def __init__(self, request: Request) -> None:
         self.is_complete = False
-        self._asked = request
+        self._request = request
         self._blocks: dict[int, Block] = {}
         self._inputs: dict[int, list[str]] = {}
         self._stop_reason: str | None = None
@@ -140,7 +154,7 @@ class _Reader:
     def event(self, data: bytes) -> str:
         value = codec.decode(data)
         if not isinstance(value, dict):
-            raise ValueError(f"it is no object, but {str(value)[:80]}")
+            raise ValueError(f"not an object: {str(value)[:80]}")
         match value:
             case {"type": "error"}:
                 raise StreamFailed(value.get("error"))
@@ -151,11 +165,11 @@ class _Reader:
             case {"type": "content_block_delta", "index": int(index), "delta": dict(delta)}:
                 return self._add(index, delta)
             case {"type": "message_delta", "delta": dict(delta)}:
-                self._stop_reason = _text(delta.get("stop_reason")) or self._stop_reason
+                self._stop_reason = text_or_empty(delta.get("stop_reason")) or self._stop_reason
                 self._count(value.get("usage"))
             case {"type": "message_stop"}:
                 self.is_complete = True
-        return ""  # a ping, the end of a block, or what will be invented
+        return ""  # a ping, the end of a block, or a future event
 
     def whole(self, value: Any) -> str:
         if isinstance(value, dict) and value.get("type") == "error":
@@ -163,7 +177,7 @@ class _Reader:
         if not isinstance(value, dict) or not isinstance(value.get("content"), list):
             raise ValueError("it has no content")
         self.is_complete = True
-        self._stop_reason = _text(value.get("stop_reason")) or None
+        self._stop_reason = text_or_empty(value.get("stop_reason")) or None
         self._count(value.get("usage"))
         return "".join(self._start(index, block) for index, block in enumerate(value["content"]))
 
@@ -185,7 +199,7 @@ class _Reader:
     def _start(self, index: int, block: Any) -> str:
         if not isinstance(block, dict):
             raise ValueError(f"there is {str(block)[:80]!r} where a block of content should be")
-        made = block | {name: _text(block[name]) for name in _TEXTS if name in block}
+        made = block | {name: text_or_empty(block[name]) for name in _TEXTS if name in block}
         self._blocks[index] = made
         return made.get("text", "") if made.get("type") == "text" else ""
 
@@ -210,47 +224,38 @@ class _Reader:
             return block
         try:
             given = codec.decode(written)
-        except codec.DecodingError:  # cut off, or no JSON: whoever reads the reply judges it
+        except codec.DecodingError:  # cut off, or not JSON: the protocol reports that to the model
             given = written
         return {**block, "input": given}
 
     def _call(self, block: Block) -> ToolCall:
-        name = self._asked.names.ours.get(str(block.get("name")), str(block.get("name")))
+        name = self._request.names.ours.get(str(block.get("name")), str(block.get("name")))
         given = block.get("input")
         if isinstance(given, dict):
-            entry = next((entry for entry in self._asked.tools if entry["name"] == name), {})
+            entry = next((entry for entry in self._request.tools if entry["name"] == name), {})
             given = anthropic.arguments(given, entry)
         elif not isinstance(given, str):
             given = codec.encode(given).decode()
         return ToolCall(id=str(block.get("id", "")), name=name, arguments=given)
 
     def _count(self, usage: Any) -> None:
-        if isinstance(usage, dict):  # each count is of all until now
+        if isinstance(usage, dict):  # counts are cumulative
             self._usage |= {name: value for name, value in usage.items() if value is not None}
 
     def _spent(self) -> Usage | None:
         if not self._usage:
             return None
-        cached = _number(self._usage, "cache_read_input_tokens")
-        stored = _number(self._usage, "cache_creation_input_tokens")
+        cached = count_or_zero(self._usage.get("cache_read_input_tokens"))
+        stored = count_or_zero(self._usage.get("cache_creation_input_tokens"))
         details = self._usage.get("output_tokens_details")
         return Usage(
-            input_tokens=_number(self._usage, "input_tokens") + stored + cached,
-            output_tokens=_number(self._usage, "output_tokens"),
+            input_tokens=count_or_zero(self._usage.get("input_tokens")) + stored + cached,
+            output_tokens=count_or_zero(self._usage.get("output_tokens")),
             cached_tokens=cached,
-            reasoning_tokens=_number(details, "thinking_tokens") if isinstance(details, dict) else 0,
+            reasoning_tokens=count_or_zero(details.get("thinking_tokens")) if isinstance(details, dict) else 0,
         )
 
 
 def _to_echo(block: Block) -> Block:
-    """The block as the API takes it again: arguments that were cut off are no object, and it would refuse them."""
+    """Return the block as the API accepts it back: it refuses arguments that were cut off."""
     return {**block, "input": {}} if isinstance(block.get("input"), str) else block
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _number(usage: dict[str, Any], name: str) -> int:
-    value = usage.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0

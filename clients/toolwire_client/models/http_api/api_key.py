@@ -1,4 +1,4 @@
-"""Keys of accounts: where they come from, and how they stay out of sight."""
+"""API keys: where they come from, and how they are kept out of texts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ..errors import NotReady
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Servers without accounts want some word or other ("EMPTY", "ollama"). To hide those would only garble texts.
+# Servers without accounts take any word ("EMPTY", "ollama"). Hiding those would only garble texts.
 _SHORTEST_SECRET = 8
 
 
 class Key:
-    """A key that shows itself to nobody who does not ask. *origin* says where it is from: `the variable X`."""
+    """A key that only `reveal` shows. *origin* says where it is from: `the variable X`."""
 
     __slots__ = ("_value", "origin")
 
@@ -27,11 +27,11 @@ class Key:
         self.origin = origin
 
     def reveal(self) -> str:
-        """The key itself."""
+        """Return the key itself."""
         return self._value
 
     def hidden_in(self, text: str) -> str:
-        """*text* without the key."""
+        """Return *text* without the key."""
         return text.replace(self._value, "[key]") if len(self._value) >= _SHORTEST_SECRET else text
 
     def __repr__(self) -> str:
@@ -41,10 +41,10 @@ class Key:
 def key_from(
     given: str | None, variables: Sequence[str], *, needed: bool, environ: Mapping[str, str] | None = None
 ) -> Key | None:
-    """Return the key that was *given*, else that of the first of the environment's *variables* that has one.
+    """Return the *given* key, else the first of the environment's *variables* that is set.
 
     Raises:
-        NotReady: if there is none and one is *needed*.
+        NotReady: if there is no key and one is *needed*.
     """
     if given is not None:
         return Key(given)

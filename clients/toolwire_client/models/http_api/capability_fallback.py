@@ -1,10 +1,10 @@
-"""What an endpoint does not take, learnt from its refusals: which way of asking for JSON, which name of a limit.
+"""Learns from refusals which JSON formats and parameter names an endpoint accepts.
 
-Strategy. The request begins as strict as the preset says. A 400 that names what it is about makes the next request
-a step plainer; what got through is remembered, for all requests of this process to that model at that address, so that
-it is paid for once. A schema that is refused for itself is remembered alone: another one may be taken.
+Strategy. The first request is as strict as the preset allows. A 400 that names its cause makes the next request a step
+plainer; the form that succeeds is remembered for all requests of this process to that model at that address. A schema
+that is refused for itself is remembered alone: another one may be accepted.
 
-The words that are looked for are those of refusals as users report them. `response_format` is what OpenAI ("'response_
+The patterns match refusals as users report them. `response_format` is what OpenAI ("'response_
 format' of type 'json_schema' is not supported with this model"), DeepSeek ("This response_format type is unavailable
 now", once with a 422), Doubao, LM Studio and Qwen name; Groq: "This model does not support response format
 `json_schema`"; Anthropic: "output_config: Extra inputs are not permitted"; llama.cpp: "failed to parse grammar"; vLLM
@@ -37,7 +37,7 @@ _LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_
 
 
 class CapabilityFallback:
-    """Remembers what one endpoint takes for one model."""
+    """Remembers what one endpoint accepts for one model."""
 
     def __init__(self, preset: Preset) -> None:
         self._formats = preset.formats
@@ -45,26 +45,26 @@ class CapabilityFallback:
         self._formats_of_schemas: dict[bytes, Format] = {}
 
     def form(self, schema: dict[str, Any] | None) -> Capabilities:
-        """How to ask now, for a reply that follows *schema*."""
+        """Return the form of the next request for a reply that follows *schema*."""
         known = self._formats_of_schemas.get(_key(schema))
         return msgspec.structs.replace(self._form, format=known) if known else self._form
 
     def reduced(self, form: Capabilities, schema: dict[str, Any] | None, refused: Refused) -> Capabilities | None:
-        """The *form* that may be taken where this one was *refused*; `None` if it was refused for something else."""
-        said = f"{refused.message} {refused.code}"
+        """Return the next plainer form after *form* was *refused*; `None` if the cause is something else."""
+        text = f"{refused.message} {refused.code}"
         if refused.status not in _STATUSES:
             return None
-        if schema is not None and form.format != self._formats[-1] and _ABOUT_FORMAT.search(said):
+        if schema is not None and form.format != self._formats[-1] and _ABOUT_FORMAT.search(text):
             following = self._formats[self._formats.index(form.format) + 1]
             return msgspec.structs.replace(form, format=following)
-        if form.tells_usage and "stream_options" in said:
+        if form.tells_usage and "stream_options" in text:
             return msgspec.structs.replace(form, tells_usage=False)
-        if re.search(rf"\b{form.limit}\b", said) and form.limit == self._form.limit and _is_unknown(said):
+        if re.search(rf"\b{form.limit}\b", text) and form.limit == self._form.limit and _is_unknown(text):
             return msgspec.structs.replace(form, limit=_LIMITS[form.limit])
         return None
 
     def remember(self, form: Capabilities, schema: dict[str, Any] | None, refused: Refused) -> None:
-        """Begin with *form* from now on, which got through after others were *refused*."""
+        """Start with *form* from now on, which succeeded after others were *refused*."""
         if _ABOUT_THIS_SCHEMA.search(refused.message):
             self._formats_of_schemas[_key(schema)] = form.format
             form = msgspec.structs.replace(form, format=self._form.format)
@@ -75,12 +75,12 @@ _KNOWN: dict[tuple[str, str, bytes], CapabilityFallback] = {}
 
 
 def fallback_for(url: str, model: str, preset: Preset) -> CapabilityFallback:
-    """Return what this process knows of *model* behind the endpoint at *url*, whichever object has learnt it."""
+    """Return what this process knows of *model* at *url*; all `RemoteModel`s share it."""
     return _KNOWN.setdefault((url, model, msgspec.json.encode(preset)), CapabilityFallback(preset))
 
 
-def _is_unknown(said: str) -> bool:
-    return re.search("unsupported|not supported|not permitted|unknown|unrecognized", said, re.IGNORECASE) is not None
+def _is_unknown(text: str) -> bool:
+    return re.search("unsupported|not supported|not permitted|unknown|unrecognized", text, re.IGNORECASE) is not None
 
 
 def _key(schema: dict[str, Any] | None) -> bytes:

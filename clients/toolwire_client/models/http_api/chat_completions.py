@@ -1,8 +1,8 @@
-"""OpenAI's chat completions, and what everybody who imitates them makes of it. No I/O.
+"""OpenAI's chat completions, and the variants of its imitators. No I/O.
 
-Strategy. What is sent is the plainest that all of them take. What comes is read as widely as servers are known to
-write: a missing index or id, arguments as an object, content in parts, thoughts under three names, an error in the
-midst of a stream, usage in the last piece or in every one.
+Strategy. Requests are the plainest that all servers take. Replies are read as liberally as servers are known to write:
+a missing index or id, arguments as an object, content in parts, thoughts under three names, an error during a stream,
+usage in the last piece or in every one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,19 @@ from toolwire_schemas.wire import codec
 
 from ...react.model_reply import ModelReply, ToolCall, Usage
 from .reasoning import ReasoningSplitter
-from .wire_format import Capabilities, CutOff, Entry, Reader, Request, StreamFailed, calls_of, content_of, role_of
+from .wire_format import (
+    Capabilities,
+    CutOff,
+    Entry,
+    Reader,
+    Request,
+    StreamFailed,
+    calls_of,
+    content_of,
+    count_or_zero,
+    role_of,
+    text_or_empty,
+)
 
 if TYPE_CHECKING:
     from ..model import Message
@@ -29,15 +41,17 @@ _THOUGHTS = ("reasoning_content", "reasoning")
 
 
 class ChatCompletions:
-    """See `Wire`."""
+    """The wire format of OpenAI's chat completions."""
 
     path = "/chat/completions"
     dialect = "openai"
 
     def headers(self, key: Key | None) -> dict[str, str]:
+        """Return the headers of this API."""
         return {} if key is None else {"authorization": f"Bearer {key.reveal()}"}
 
     def body(self, request: Request, form: Capabilities) -> dict[str, Any]:
+        """Return the body of *request*. Raises `NotAModel` for invalid messages."""
         body: dict[str, Any] = {
             "model": request.model,
             "messages": [_message(message, request) for message in request.messages],
@@ -55,7 +69,8 @@ class ChatCompletions:
         return body | request.body
 
     def reader(self, request: Request, preset: Preset) -> Reader:
-        return _Reader(request, preset.echoes)
+        """Return a reader of the reply to *request*."""
+        return _CompletionsReader(request, preset.echoes)
 
 
 # --- what is sent -----------------------------------------------------------------------------------------------------
@@ -102,7 +117,7 @@ def _is_strict(schema: dict[str, Any]) -> bool:
 
 
 class _Call(msgspec.Struct):
-    """A call of a tool that is being written."""
+    """A tool call in progress."""
 
     id: str = ""
     name: str = ""
@@ -110,29 +125,29 @@ class _Call(msgspec.Struct):
     more: dict[str, Any] = {}
 
     def goes_on(self, delta: dict[str, Any]) -> bool:
-        """Whether *delta*, at the same index, is a part of this call. Gemini gives all calls 0, others have no ids."""
+        """Whether *delta*, at the same index, belongs to this call. Gemini gives all calls 0, others have no ids."""
         function = _object(delta.get("function"))
-        id, name = _text(delta.get("id")), _text(function.get("name"))
+        id, name = text_or_empty(delta.get("id")), text_or_empty(function.get("name"))
         if (id and self.id and id != self.id) or (name and self.name and name != self.name):
             return False
         return bool(id) or not (self.arguments and isinstance(function.get("arguments"), dict))
 
     def add(self, delta: dict[str, Any]) -> None:
         function = _object(delta.get("function"))
-        self.id = self.id or _text(delta.get("id"))
-        self.name = self.name or _text(function.get("name"))
+        self.id = self.id or text_or_empty(delta.get("id"))
+        self.name = self.name or text_or_empty(function.get("name"))
         arguments = function.get("arguments")
         if isinstance(arguments, dict):
             self.arguments = arguments
         elif isinstance(self.arguments, str):
-            self.arguments += _text(arguments)
+            self.arguments += text_or_empty(arguments)
         self.more |= {name: value for name, value in delta.items() if name not in ("id", "index", "type", "function")}
 
 
-class _Reader:
+class _CompletionsReader:
     def __init__(self, request: Request, echoes: tuple[str, ...]) -> None:
         self.is_complete = False
-        self._asked = request
+        self._request = request
         self._echoes = echoes
         self._thoughts = ReasoningSplitter()
         self._reasoning: list[str] = []
@@ -177,12 +192,12 @@ class _Reader:
 
     def _take(self, value: Any, member: str) -> str:
         if not isinstance(value, dict):
-            raise ValueError(f"it is no object, but {str(value)[:80]}")
+            raise ValueError(f"not an object: {str(value)[:80]}")
         if error := value.get("error"):
             raise StreamFailed(error)
         self._count(value.get("usage"))
         text = ""
-        # The last piece may have none, or be about usage alone. We never ask for more than one choice.
+        # The last piece may have no choice, or only usage. No request asks for more than one choice.
         for choice in map(_object, _list(value.get("choices"))[:1]):
             if error := choice.get("error"):
                 raise StreamFailed(error)
@@ -193,8 +208,8 @@ class _Reader:
         return text
 
     def _add(self, delta: dict[str, Any], *, is_whole: bool) -> str:
-        self._reasoning.append(next((_text(delta[name]) for name in _THOUGHTS if delta.get(name)), ""))
-        self._refusal += [refusal] if (refusal := _text(delta.get("refusal"))) else []
+        self._reasoning.append(next((text_or_empty(delta[name]) for name in _THOUGHTS if delta.get(name)), ""))
+        self._refusal += [refusal] if (refusal := text_or_empty(delta.get("refusal"))) else []
         for place, call in enumerate(map(_object, _list(delta.get("tool_calls")))):
             self._call(call, place if is_whole else call.get("index", 0))
         for name in self._echoes:
@@ -206,14 +221,14 @@ class _Reader:
         if isinstance(content, list):  # Mistral's models that think answer in parts
             texts = [self._part(_object(part)) for part in content]
             return "".join(texts)
-        return self._thoughts.feed(_text(content))
+        return self._thoughts.feed(text_or_empty(content))
 
     def _part(self, part: dict[str, Any]) -> str:
         thinking = part.get("thinking")
         if isinstance(thinking, list):
-            self._reasoning += [_text(_object(inner).get("text")) for inner in thinking]
+            self._reasoning += [text_or_empty(_object(inner).get("text")) for inner in thinking]
             return ""
-        return self._thoughts.feed(_text(part.get("text")))
+        return self._thoughts.feed(text_or_empty(part.get("text")))
 
     def _call(self, delta: dict[str, Any], index: Any) -> None:
         call = self._at.get(str(index))
@@ -230,30 +245,29 @@ class _Reader:
     def _count(self, usage: Any) -> None:
         if isinstance(usage, dict):
             self._usage = Usage(
-                input_tokens=_number(usage.get("prompt_tokens")),
-                output_tokens=_number(usage.get("completion_tokens")),
+                input_tokens=count_or_zero(usage.get("prompt_tokens")),
+                output_tokens=count_or_zero(usage.get("completion_tokens")),
                 # DeepSeek's own name for it is the second.
-                cached_tokens=_number(_detail(usage, "prompt_tokens_details", "cached_tokens"))
-                or _number(usage.get("prompt_cache_hit_tokens")),
-                reasoning_tokens=_number(_detail(usage, "completion_tokens_details", "reasoning_tokens")),
+                cached_tokens=count_or_zero(_detail(usage, "prompt_tokens_details", "cached_tokens"))
+                or count_or_zero(usage.get("prompt_cache_hit_tokens")),
+                reasoning_tokens=count_or_zero(_detail(usage, "completion_tokens_details", "reasoning_tokens")),
             )
 
     def _finished(self, number: int, call: _Call) -> ToolCall:
         # Mistral wants nine letters and digits for an id; servers that give none, or one twice, take any.
         is_used = any(call.id == other.id for other in self._calls[: number - 1])
         call.id = f"call{number:05}" if is_used or not call.id else call.id
-        name = self._asked.names.ours.get(call.name, call.name)
+        name = self._request.names.ours.get(call.name, call.name)
         return ToolCall(id=call.id, name=name, arguments=call.arguments)
 
     def _to_echo(self) -> dict[str, Any]:
-        """What the vendor wants to see again: of calls, if it says more of them than we know (Gemini: signatures)."""
+        """Return what the vendor expects back, including unknown members of calls (Gemini: signatures)."""
         if not any(call.more for call in self._calls):
             return self._echo
         return {**self._echo, "tool_calls": [_as_sent(call) for call in self._calls]}
 
 
 def _detail(usage: dict[str, Any], name: str, member: str) -> Any:
-    """A count that is told in an object of its own; no reply is lost for one that is told otherwise."""
     details = usage.get(name)
     return details.get(member) if isinstance(details, dict) else None
 
@@ -277,11 +291,3 @@ def _list(value: Any) -> list[Any]:
     if value is not None and not isinstance(value, list):
         raise ValueError(f"there is {str(value)[:80]!r} where a list should be")
     return value or []
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0

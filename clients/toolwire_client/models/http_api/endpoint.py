@@ -1,7 +1,7 @@
-"""One request to one address: bytes out, pieces of a reply in, and every way in which that fails as a `ModelError`.
+"""One request to one address: bytes out, pieces of a reply in, every failure as a `ModelError`.
 
-Strategy. What goes wrong is turned into an error of ours and raised outside of the `except` that caught it. The HTTP
-library's exceptions hold the request, and that holds the key: none of them may hang on ours as its context.
+Strategy. Failures become `ModelError`s that are raised outside of the `except` block. Exceptions of the HTTP library
+hold the request, and that holds the key: none may be the context of a public error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from anyio.lowlevel import RunVar, RunvarToken
 from toolwire_schemas.wire import codec
 
 from ..errors import ModelError, NotReady, ReplyTimedOut, Unreachable, UnreadableReply
-from ..model import tell
+from ..model import emit_text
 from .error_responses import refusal, refusal_in_stream
 from .sse import Events
 from .wire_format import CutOff, Reader, StreamFailed
@@ -36,14 +36,14 @@ T = TypeVar("T")
 _MAX_REPLY_BYTES = 64 * 1024 * 1024
 _MAX_ERROR_BYTES = 64 * 1024
 _CLOSE_SECONDS = 2.0
-_OF_STREAMS = ("text/event-stream", "text/plain", "")  # small servers do not say what they send
+_OF_STREAMS = ("text/event-stream", "text/plain", "")  # small servers send no content type
 
 
 class Endpoint:
-    """An address that takes requests. *own_headers* may hold *key*, which is shown nowhere else.
+    """An address that takes requests. *own_headers* may hold *key*, which appears nowhere else.
 
     Raises:
-        NotReady: if one of them cannot be sent.
+        NotReady: if a header cannot be sent.
     """
 
     def __init__(
@@ -67,10 +67,10 @@ class Endpoint:
         self._kept: RunVar[_Kept | None] = RunVar("kept", None)  # connections belong to the event loop they are made on
 
     async def ask(self, body: bytes, reader: Reader, on_text: OnText | None) -> ModelReply:
-        """Send *body* and return what *reader* makes of the answer.
+        """Send *body* and return the reply that *reader* parses.
 
         Raises:
-            ModelError: why there is none.
+            ModelError: if there is no reply.
         """
         import httpx2
 
@@ -85,20 +85,20 @@ class Endpoint:
         except httpx2.ConnectTimeout:
             failure = ReplyTimedOut(f"{self.shown} could not be reached within {self._connect_seconds:g} seconds")
         except httpx2.TimeoutException:
-            failure = ReplyTimedOut(f"{self.shown} said nothing for {self._silence_seconds:g} seconds")
+            failure = ReplyTimedOut(f"{self.shown} sent nothing for {self._silence_seconds:g} seconds")
         except httpx2.ConnectError as error:
-            said = "nothing answers there; is it running?" if _is_refused(error) else self._about(error)
-            failure = Unreachable(f"{self.shown} cannot be reached: {said}")
+            reason = "nothing answers there; is it running?" if _is_refused(error) else self._about(error)
+            failure = Unreachable(f"{self.shown} cannot be reached: {reason}")
         except httpx2.DecodingError as error:
-            failure = UnreadableReply(f"{self.shown} sent what cannot be read: {self._about(error)}")
+            failure = UnreadableReply(f"{self.shown} sent undecodable content: {self._about(error)}")
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
-            failure = NotReady(f"{self.shown} cannot be asked like this: {self._about(error)}")
+            failure = NotReady(f"{self.shown} cannot be used: {self._about(error)}")
         except httpx2.TransportError as error:
             failure = Unreachable(f"the connection to {self.shown} broke: {self._about(error)}")
         raise failure
 
     def open(self) -> None:
-        """Keep connections open for requests from this event loop, until `close` was called as often as this."""
+        """Keep connections open for requests from this event loop, until as many calls of `close`."""
         kept = self._kept.get()
         if kept is None:
             kept = _Kept()
@@ -106,7 +106,7 @@ class Endpoint:
         kept.users += 1
 
     async def close(self) -> None:
-        """Close what was kept open, unless somebody else still wants it."""
+        """Close the connections, unless another `open` still needs them."""
         kept = self._kept.get()
         if kept is None:
             return
@@ -127,44 +127,44 @@ class Endpoint:
         await self._read(response, reader, on_text, is_json=kind == "application/json")
 
     async def _read(self, response: httpx2.Response, reader: Reader, on_text: OnText | None, *, is_json: bool) -> None:
-        """Have *reader* take the reply: in one piece, if it is JSON, by whatever name; else event by event."""
+        """Pass the reply to *reader*: whole if it is JSON, by whatever content type; else event by event."""
         events, whole, size = Events(), bytearray(), 0
 
-        async def hear(data: list[bytes]) -> bool:
+        async def read_events(data: list[bytes]) -> bool:
             for each in data:
-                await tell(on_text, self._taken(partial(reader.event, each)))
+                await emit_text(on_text, self._taken(partial(reader.event, each)))
             return reader.is_complete
 
         async def take(piece: bytes) -> bool:
             nonlocal is_json, size
-            is_json = is_json or (not size and piece.lstrip().startswith(b"{"))  # no event begins so
+            is_json = is_json or (not size and piece.lstrip().startswith(b"{"))  # no event starts so
             size += len(piece)
             if size > _MAX_REPLY_BYTES:
                 raise UnreadableReply(f"{self.shown} sent more than {_MAX_REPLY_BYTES // 2**20} MiB")
             if is_json:
                 whole.extend(piece)
                 return False
-            return await hear(events.feed(piece))
+            return await read_events(events.feed(piece))
 
         await _each(response.aiter_bytes(), take)
         if is_json:
-            await tell(on_text, self._taken(lambda: reader.whole(codec.decode(bytes(whole)))))
+            await emit_text(on_text, self._taken(lambda: reader.whole(codec.decode(bytes(whole)))))
         else:
-            await hear([] if reader.is_complete else events.finish())
+            await read_events([] if reader.is_complete else events.finish())
 
     def _taken(self, take: Callable[[], T]) -> T:
-        """What a reader makes of what came; of whatever is wrong with it, an error that says so."""
+        """Return the result of *take*, or raise what is wrong with the reply as a `ModelError`."""
         failure: ModelError
         try:
             return take()
         except StreamFailed as failed:
             failure = refusal_in_stream(failed.error, where=self.shown, key=self._key)
         except CutOff:
-            failure = UnreadableReply(f"{self.shown} broke off in the midst of its reply", is_passing=True)
+            failure = UnreadableReply(f"{self.shown} ended in the middle of its reply", is_passing=True)
         except codec.DecodingError as error:
-            failure = UnreadableReply(f"{self.shown} sent what is no JSON: {error}", is_passing=True)
+            failure = UnreadableReply(f"{self.shown} sent invalid JSON: {error}", is_passing=True)
         except ValueError as error:
-            failure = UnreadableReply(f"{self.shown} sent what is no reply: {self._about(error)}")
+            failure = UnreadableReply(f"{self.shown} sent an invalid reply: {self._about(error)}")
         raise failure
 
     @asynccontextmanager
@@ -188,12 +188,12 @@ class Endpoint:
         raise failure
 
     def _about(self, error: Exception) -> str:
-        said = str(error) or type(error).__name__
-        return said if self._key is None else self._key.hidden_in(said)
+        reason = str(error) or type(error).__name__
+        return reason if self._key is None else self._key.hidden_in(reason)
 
 
 class _Kept:
-    """A client that is not closed after each request, made for the first one, and how many want it."""
+    """A client that stays open between requests, created by the first one, and the number of its users."""
 
     token: RunvarToken[_Kept | None]
 
@@ -203,7 +203,7 @@ class _Kept:
 
 
 def _is_refused(error: BaseException | None) -> bool:
-    """Whether the cause is that nobody listens, which anyio hides behind "All connection attempts failed"."""
+    """Whether the cause is a refused connection, which anyio hides in "All connection attempts failed"."""
     if isinstance(error, BaseExceptionGroup):
         return all(map(_is_refused, error.exceptions))
     if error is None:
@@ -212,19 +212,19 @@ def _is_refused(error: BaseException | None) -> bool:
 
 
 def address(base_url: str, path: str) -> str:
-    """Return the URL to post to. *base_url* may end with *path* already, and may have a query.
+    """Return the URL to post to. *base_url* may already end with *path*, and may have a query.
 
     Raises:
-        NotReady: if it is no address, or holds a password, which would be sent instead of the key.
+        NotReady: if it is not an address, or holds a password, which would be sent instead of the key.
     """
     try:
         parts = urlsplit(base_url.strip())
         host = parts.hostname
     except ValueError as error:
-        raise NotReady(f"the base_url is no address: {error}") from None
+        raise NotReady(f"the base_url is not an address: {error}") from None
     if parts.scheme not in ("http", "https") or not host:
         raise NotReady(
-            f"the base_url {_shown(base_url)!r} is no address: it begins with http:// or https:// and a host"
+            f"the base_url {_shown(base_url)!r} is not an address: it must start with http:// or https:// and a host"
         )
     if parts.username or parts.password:
         raise NotReady(
@@ -237,19 +237,19 @@ def address(base_url: str, path: str) -> str:
 
 def _sendable(name: str, value: object) -> str:
     if not isinstance(value, str) or not value.isascii() or not value.isprintable():
-        raise NotReady(f"the header {name} cannot be sent: it is no text, or has letters that no HTTP header can hold")
+        raise NotReady(f"the header {name} cannot be sent: it is not text, or has characters not allowed in HTTP")
     return value
 
 
 def _shown(url: str) -> str:
-    """*url* without what may be secret in it."""
+    """Return *url* without parts that may be secret."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 @cache
 def _trusted() -> ssl.SSLContext:
-    """The certificates of this machine. To read them takes 25 ms, which each request without `open` would wait."""
+    """The certificates of this machine, read once: that takes 25 ms."""
     import httpx2
 
     return httpx2.create_ssl_context()
@@ -269,11 +269,10 @@ async def _beginning(response: httpx2.Response, most: int) -> bytes:
 async def _each(
     pieces: AsyncIterable[T], take: Callable[[T], Awaitable[bool]], *, patience_seconds: float = 1.0
 ) -> None:
-    """Give the *pieces* to *take*, one after the other, until it returns true or raises.
+    """Pass the *pieces* to *take* one by one, until it returns true or raises.
 
-    To leave the loop would leave the generators within httpx2's generators behind, which trio complains about. So it
-    goes on until their end, which is mostly there already, or until it is cancelled from within after
-    *patience_seconds*.
+    Leaving the loop early would leave generators within httpx2's generators open, which trio reports. So the loop
+    continues to their end, usually already reached, or is cancelled from within after *patience_seconds*.
     """
     failure: Exception | None = None
     is_over = False
@@ -283,7 +282,7 @@ async def _each(
                 continue
             try:
                 is_over = await take(piece)
-            except Exception as error:  # of ours, or of whoever hears the text
+            except Exception as error:  # from the reader or from on_text
                 failure, is_over = error, True
                 scope.cancel()
             if is_over:

@@ -1,4 +1,4 @@
-"""What endpoints say when they refuse: in which words, whether it may pass, and what can be done about it."""
+"""Refusals of endpoints: their text, whether to retry, and advice."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 # Time-outs, locks, limits of rate, and whatever is wrong at the other end: what the SDKs of OpenAI and Anthropic ask
 # again after, and 425 (Too Early), which RFC 8470 says may be repeated. Anthropic's 529 is "overloaded".
 _PASSING = frozenset({408, 409, 425, 429})
-_FINAL = frozenset({501, 505})  # neither is going to be implemented while we wait
+_FINAL = frozenset({501, 505})  # waiting does not change them
 
 
 class Retries(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a request is made that fails for a reason that may pass, and what lies between.
+    """How often a request is repeated after a passing error, and the waits between.
 
-    The n-th wait is random between nothing and *first_seconds* doubled n times, at most *max_seconds* ("full jitter",
-    which keeps many clients from coming back at the same moment). Where a server says how long to wait, that is done,
-    unless it is longer than *max_asked_seconds*; two minutes are the limit of OpenAI's SDK too.
+    The n-th wait is random between 0 and *first_seconds* doubled n times, at most *max_seconds* ("full jitter", which
+    keeps many clients from returning at the same moment). A server's own wait is obeyed, unless it is longer than
+    *max_asked_seconds*; OpenAI's SDK has the same limit of two minutes.
     """
 
     attempts: int = 5
@@ -43,7 +43,7 @@ class Retries(msgspec.Struct, frozen=True, kw_only=True):
     random: Callable[[], float] = random.random
 
     def seconds_before(self, attempt: int, error: ModelError) -> float | None:
-        """How long to wait after *error* before the *attempt*-th request, counted from 1; `None` for no further one."""
+        """Return the wait after *error* before the *attempt*-th request, counted from 1; `None` to give up."""
         if attempt > self.attempts or not error.is_passing:
             return None
         if error.asked_wait_seconds is None:
@@ -55,7 +55,7 @@ class Retries(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_passing(status: int, headers: Mapping[str, str], code: str) -> bool:
-    """Whether a response of this HTTP *status* may be another one later. *code* is the error's own."""
+    """Whether a later request may succeed after this HTTP *status*. *code* is the error's own."""
     # OpenAI's answer to an account without money is a 429 like that for too many requests.
     if code in ("insufficient_quota", "billing_hard_limit_reached"):
         return False
@@ -69,7 +69,7 @@ def is_passing(status: int, headers: Mapping[str, str], code: str) -> bool:
 
 
 def asked_wait(headers: Mapping[str, str], now: float) -> float | None:
-    """How many seconds a response's headers ask to wait, `None` if they do not. *now* is in seconds since 1970."""
+    """Return the wait in seconds that *headers* ask for, or `None`. *now* is in seconds since 1970."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers[name]) * unit
@@ -102,7 +102,7 @@ _UNKNOWN = 500
 
 
 def refusal(status: int, body: bytes, headers: Mapping[str, str], *, where: str, key: Key | None) -> Refused:
-    """The error for a response of this *status* from *where*."""
+    """Return the error for a response of this *status* from *where*."""
     try:
         value = codec.decode(body)
     except codec.DecodingError:  # a page for people, mostly
@@ -111,8 +111,8 @@ def refusal(status: int, body: bytes, headers: Mapping[str, str], *, where: str,
 
 
 def refusal_in_stream(error: Any, *, where: str, key: Key | None) -> Refused:
-    """The same for an *error* that came instead of a piece of a reply."""
-    _, code = _said(error)
+    """Return the error for an *error* sent in place of a piece of a reply."""
+    _, code = _message_and_code(error)
     known = error.get("code") if isinstance(error, dict) else None
     status = known if isinstance(known, int) and 400 <= known <= 599 else _STATUSES.get(code, _UNKNOWN)
     return _refused(status, error, {}, where, key, in_stream=True)
@@ -121,13 +121,13 @@ def refusal_in_stream(error: Any, *, where: str, key: Key | None) -> Refused:
 def _refused(
     status: int, value: Any, headers: Mapping[str, str], where: str, key: Key | None, *, in_stream: bool
 ) -> Refused:
-    message, code = _said(value)
+    message, code = _message_and_code(value)
     # First the key goes, then what is too long: a key that is cut in two would stay.
     message = " ".join(_clean(message, key).split())[:_LONGEST]
-    what = "broke off its reply" if in_stream else "refused the request"
+    what = "aborted its reply" if in_stream else "refused the request"
     advice = _clean(_advice(status, headers, key), key)
     return Refused(
-        f"{where} {what} ({status}): {message or 'without a word'}" + (f" ({advice})" if advice else ""),
+        f"{where} {what} ({status}): {message or 'without a message'}" + (f" ({advice})" if advice else ""),
         status=status,
         message=message,
         code=_clean(code, key),
@@ -141,8 +141,7 @@ def _clean(text: str, key: Key | None) -> str:
     return text if key is None else key.hidden_in(text)
 
 
-def _said(value: Any) -> tuple[str, str]:
-    """The message and the code of an error, in whichever of its many shapes it came."""
+def _message_and_code(value: Any) -> tuple[str, str]:
     match value:
         case {"error": dict() | str() as error} | [{"error": dict() | str() as error}]:  # the list is Gemini's
             value = error
@@ -174,7 +173,7 @@ def _written(value: Any) -> str:
         return value
     try:
         return codec.encode(value).decode()
-    except codec.EncodingError:  # nobody writes an error so, but what answers need not be an endpoint
+    except codec.EncodingError:  # the server may be anything
         return "(JSON nested too deeply to be shown)"
 
 
@@ -184,7 +183,7 @@ def _code(error: dict[str, Any]) -> str:
 
 def _advice(status: int, headers: Mapping[str, str], key: Key | None) -> str:
     if 300 <= status < 400:
-        return f"it moved to {headers.get('location', 'elsewhere')}: set base_url; requests with keys follow nobody"
+        return f"it moved to {headers.get('location', 'elsewhere')}: set base_url; redirects are not followed"
     if status in (401, 403):
         return "no key was sent" if key is None else f"the key is from {key.origin}"
     if status in (404, 405):

@@ -1,7 +1,6 @@
-"""Thoughts that models write in front of their answers, between tags, and how the two are told apart in a stream.
+"""Splits thoughts in tags at the start of an answer from the answer, also within a stream.
 
-Only what stands at the beginning is a thought: the same words further on may be part of the answer, in a JSON string
-for instance.
+Only the start counts: the same tags later may be part of the answer, for instance in a JSON string.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _TAGS = {
 
 
 class ReasoningSplitter:
-    """Takes a reply in pieces and keeps the thoughts in it apart."""
+    """Takes a reply in pieces and separates its thoughts."""
 
     def __init__(self) -> None:
         self._undecided = ""
@@ -28,7 +27,7 @@ class ReasoningSplitter:
         self._answer: list[str] = []
 
     def feed(self, piece: str) -> str:
-        """Add *piece* and return what is now known to be part of the answer."""
+        """Add *piece* and return the text that is now known to be answer."""
         if self._is_answering:
             self._answer.append(piece)
             return piece
@@ -42,7 +41,7 @@ class ReasoningSplitter:
         return self._begin_answer()
 
     def finish(self) -> tuple[str, str]:
-        """Return the whole answer and the thoughts that were before it."""
+        """Return the whole answer and the thoughts before it."""
         if self._closing:  # it was cut off while it was thinking
             self._thoughts.append(self._undecided)
         elif not self._is_answering:
@@ -76,7 +75,7 @@ class ReasoningSplitter:
 
 
 def _without_opening(answer: str) -> tuple[str, str]:
-    """The thoughts and the rest of an *answer* whose opening tag was part of the prompt, as DeepSeek-R1's may be."""
+    """Split an *answer* whose opening tag was part of the prompt, as DeepSeek-R1's may be, into thoughts and rest."""
     if not answer.lstrip().startswith(("{", "[", "`")):
         for opening, closing in _TAGS.items():
             thought, found, rest = answer.partition(closing)

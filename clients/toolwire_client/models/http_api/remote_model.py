@@ -27,7 +27,7 @@ from .chat_completions import ChatCompletions
 from .endpoint import Endpoint, address
 from .error_responses import Retries
 from .vendors import Preset, preset_called
-from .wire_format import Capabilities, Request, Wire, entries_of
+from .wire_format import Capabilities, Request, entries_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from ...react.model_reply import ModelReply
     from ..model import Message, OnText
 
-_WIRES: dict[str, Wire] = {"chat_completions": ChatCompletions(), "messages": Messages()}
+_WIRES: dict[str, ChatCompletions | Messages] = {"chat_completions": ChatCompletions(), "messages": Messages()}
 
 
 class TimeLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """How long things may take, in seconds.
+    """Time limits in seconds.
 
-    `silence` is the longest wait for the next piece of a reply; before the first one a model may be thinking. `total`
-    is for a whole reply, with everything that had to be requested again for it.
+    `silence` is the longest wait for the next piece of a reply; the model may think before the first one. `total`
+    limits a whole reply including retries.
     """
 
     connect: float = 10.0
@@ -51,18 +51,17 @@ class TimeLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RemoteModel:
-    """The *model* of this name behind the endpoint of *preset*, one of `PRESETS` by its name or one of your own.
+    """The *model* at the endpoint of *preset*: a name from `PRESETS`, or your own `Preset`.
 
-    *base_url* and *key* stand above the preset's address and its variables in the environment. *body* is added to what
-    is sent, for whatever the vendor offers (`{"reasoning_effort": "low"}`), *headers* likewise; what is secret belongs
-    into *key*. *temperature* and *max_tokens* are the vendor's own unless they are given. The proxy is the
-    environment's, as `HTTPS_PROXY` and `NO_PROXY` say, unless there is a *proxy*.
+    *base_url* and *key* override the preset's address and environment variables. *body* and *headers* are added to each
+    request, for features of the vendor (`{"reasoning_effort": "low"}`); secrets belong into *key*. *temperature* and
+    *max_tokens* default to the vendor's. *proxy* overrides the environment's `HTTPS_PROXY` and `NO_PROXY`.
 
-    Within `async with model:` connections stay open from one request to the next, on that event loop; otherwise each
-    request has its own. Such blocks may lie within one another, and an agent has one for each of its runs.
+    Within `async with model:` connections stay open between requests on that event loop; otherwise each request has its
+    own. Blocks may be nested; an agent enters one for each run.
 
     Raises:
-        NotReady: if there is no key where one is needed, the address is none, or a header cannot be sent.
+        NotReady: if a needed key is missing, the address is invalid, or a header cannot be sent.
     """
 
     _usual_preset = "openai"
@@ -90,9 +89,9 @@ class RemoteModel:
         self._preset = preset_called(preset) if isinstance(preset, str) else preset
         self._wire = _WIRES[self._preset.wire]
         own = base_url or os.environ.get(self._preset.url_variable)
-        # By which `model_from_name` makes it again, unless the address is not the preset's.
+        # `model_from_name` makes the model from this, if the address is the preset's.
         self.name = f"{preset}:{model}" if isinstance(preset, str) and not own else None
-        # An endpoint of one's own may do without a key.
+        # A custom endpoint may need no key.
         self._key = key_from(key, self._preset.key_variables, needed=self._preset.needs_key and not own)
         self._settings: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens, "stream": stream}
         self._body = dict(body or {})
@@ -111,7 +110,7 @@ class RemoteModel:
 
     @property
     def strict_schemas(self) -> bool:
-        """Whether reply schemas should come in the form of OpenAI's strict mode."""
+        """Whether reply schemas should have the form of OpenAI's strict mode."""
         return self._preset.strict_schemas
 
     def with_settings(
@@ -132,7 +131,7 @@ class RemoteModel:
         reply_schema: dict[str, Any] | None = None,
         on_text: OnText | None = None,
     ) -> ModelReply:
-        """As `Model.reply`. A reply of which *on_text* has heard a part is not requested again.
+        """As `Model.reply`. A reply is not requested again after *on_text* has received a part of it.
 
         Raises:
             ModelError: see `errors.py`.
@@ -173,20 +172,21 @@ class RemoteModel:
             raise NotReady(f"the request cannot be written as JSON: {error}") from None
 
     async def _with_retries(self, request: Request, body: bytes, on_text: OnText | None) -> ModelReply:
-        begun, attempt = time.monotonic(), 1
-        heard = _TextObserver(on_text)
+        start, attempt = time.monotonic(), 1
+        observer = _TextObserver(on_text)
         while True:
             try:
-                return await self._endpoint.ask(body, self._wire.reader(request, self._preset), heard)
+                return await self._endpoint.ask(body, self._wire.reader(request, self._preset), observer)
             except ModelError as error:
                 error.attempts = attempt
-                seconds = None if heard.anything else self._retries.seconds_before(attempt + 1, error)
-                if seconds is None or time.monotonic() - begun + seconds >= self._limits.total:
+                seconds = None if observer.anything else self._retries.seconds_before(attempt + 1, error)
+                if seconds is None or time.monotonic() - start + seconds >= self._limits.total:
                     raise
             attempt += 1
             await self._retries.sleep(seconds)
 
     def kept_open(self) -> Self:
+        """Return the model itself: see `Model`."""
         return self
 
     async def __aenter__(self) -> Self:
@@ -201,17 +201,17 @@ class RemoteModel:
 
 
 class OpenAIModel(RemoteModel):
-    """A model of OpenAI, or of any of those who speak OpenAI's chat completions: see `RemoteModel`."""
+    """A model with OpenAI's chat completions: see `RemoteModel`."""
 
 
 class AnthropicModel(RemoteModel):
-    """A model of Anthropic, or of any of those who speak its messages API: see `RemoteModel`."""
+    """A model with Anthropic's messages API: see `RemoteModel`."""
 
     _usual_preset = "anthropic"
 
 
 class _TextObserver:
-    """Passes text on and notes whether any came."""
+    """Passes text on, and notes whether there was any."""
 
     def __init__(self, on_text: OnText | None) -> None:
         self._on_text = on_text

@@ -1,7 +1,7 @@
-"""Server-sent events, as far as models' APIs use them: the data of each, whatever pieces the bytes come in. No I/O.
+"""Server-sent events as models' APIs use them: the data of each, from bytes in any pieces. No I/O.
 
-httpx2 has a reader of its own. It cannot be left in the midst of a stream without leaving generators behind, as it is
-when an event is too long; and it loses a last event that no blank line follows.
+httpx2's own reader cannot be left during a stream, as for an oversized event, without leaving generators open; and it
+loses a last event without a blank line.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Events:
-    """Takes bytes and hands out the data of the events in them."""
+    """Takes bytes and returns the data of the events in them."""
 
     def __init__(self) -> None:
         self._line: list[bytes] = [b""]  # the one that is not complete, in pieces
@@ -30,7 +30,7 @@ class Events:
         return self._events(lines)
 
     def finish(self) -> list[bytes]:
-        """Return the data of an event that the stream ended in, if it did."""
+        """Return the data of an unfinished last event."""
         return self._events([b"".join(self._line).removesuffix(b"\r"), b""])
 
     def _events(self, lines: list[bytes]) -> list[bytes]:

@@ -1,8 +1,8 @@
-"""Where the endpoints of vendors and of local servers are, and in what they differ.
+"""The endpoints of vendors and local servers, and their differences.
 
-Looked up in November 2026: `source` is the page about the endpoint, some of which could only be read as other projects
-quote them. None of it has been tried with an account. Where a preset is wrong or out of date, `base_url=`, `key=` and
-`body=` say better; and what an endpoint does not take is learnt from its refusals (`capability_fallback.py`).
+Looked up in November 2026: `source` is the page about the endpoint; some pages could only be read as other projects
+quote them. None was tried with an account. `base_url=`, `key=` and `body=` override a wrong or outdated preset, and
+`capability_fallback` learns from refusals.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ Format = Literal["json_schema", "json_object", "text"]
 class Preset(msgspec.Struct, frozen=True, kw_only=True):
     """One endpoint.
 
-    `formats` are the ways to ask for JSON that it knows, the strictest first. `limit` is its name for the most tokens
-    that it may write. `tells_usage` says that streams tell their usage if `stream_options` ask for it, instead of by
-    themselves. `strict_schemas` that it wants schemas in the form of OpenAI's strict mode. `echoes` are the members of
-    an answer with calls of tools that it wants to see again.
+    `formats` are its JSON formats, the strictest first; `limit` its name for the maximum of output tokens. With
+    `tells_usage` streams report usage only if `stream_options` ask for it. `strict_schemas` requests schemas in the
+    form of OpenAI's strict mode. `echoes` are members of an answer with tool calls that must be sent back.
     """
 
     base_url: str
@@ -154,7 +153,7 @@ PRESETS: dict[str, Preset] = {
         source="https://lmstudio.ai/docs/developer/openai-compat",
     ),
 }
-"""By the names that `model_from_name` knows them by."""
+"""Presets by the names that `model_from_name` takes."""
 
 ALIASES = {
     "ark": "doubao",
@@ -166,23 +165,23 @@ ALIASES = {
     "llama.cpp": "llamacpp",
     "volcengine": "doubao",
 }
-"""Other names of some."""
+"""Other names of presets."""
 
 
 def preset_called(name: str) -> Preset:
-    """Return the preset of this *name*, or of which it is another name.
+    """Return the preset of this *name* or alias.
 
     Raises:
-        NotReady: if there is none; the text has the closest name, and all of them.
+        NotReady: if it is unknown; the text suggests the closest name and lists all.
     """
     preset = PRESETS.get(ALIASES.get(name, name))
     if preset is None:
-        raise NotReady(f"no endpoint is called {name!r}{did_you_mean(name, [*PRESETS, *ALIASES])}")
+        raise NotReady(f"unknown endpoint {name!r}{did_you_mean(name, [*PRESETS, *ALIASES])}")
     return preset
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """What to say after an unknown *name*: the closest of those *known* with a question mark, and all of them."""
+    """Return the end of an error about an unknown *name*: the closest of *known*, and all of them."""
     close = closest(name, known)
     question = f"; did you mean {close[0]!r}?" if close else "."
     return f"{question} Known: {', '.join(known)}"

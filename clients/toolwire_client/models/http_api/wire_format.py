@@ -1,4 +1,4 @@
-"""What the wire formats have in common: the request, the endpoint's capabilities, and the reader of a reply."""
+"""Common parts of the wire formats: the request, its form, and the reader of a reply."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ if TYPE_CHECKING:
 
     from ...react.model_reply import ModelReply
     from ..model import Message
-    from .api_key import Key
-    from .vendors import Format, Preset
+    from .vendors import Format
 
 Entry = dict[str, Any]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """One request to a model. `names` leads between the tools' names and those that the vendor allows."""
+    """One request. `names` maps between the tools' names and those that the vendor allows."""
 
     model: str
     messages: list[Message]
@@ -36,7 +35,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
-    """How it is put, as far as endpoints differ in what they take."""
+    """The form of a request, as far as endpoints differ."""
 
     format: Format
     limit: str
@@ -44,49 +43,28 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reader(Protocol):
-    """Puts one reply together."""
+    """Assembles one reply."""
 
     is_complete: bool
-    """Whether nothing more is to come."""
+    """Whether nothing more is expected."""
 
     def event(self, data: bytes) -> str:
         """Take the data of one server-sent event and return the text that it adds to the answer.
 
         Raises:
             StreamFailed: if it is an error.
-            ValueError: if it is not what the API promises.
+            ValueError: if it violates the API.
         """
 
     def whole(self, value: Any) -> str:
-        """Take a reply that came in one piece; as `event` otherwise."""
+        """Take a reply in one piece; otherwise as `event`."""
 
     def reply(self) -> ModelReply:
-        """Return what has been read.
+        """Return the reply.
 
         Raises:
-            CutOff: if it has no end.
+            CutOff: if it is incomplete.
         """
-
-
-class Wire(Protocol):
-    """One API: how a request is written, and what reads its answers."""
-
-    path: str
-    dialect: str
-    """Its rules for tools' names, as in `toolwire_schemas.dialects.name_mapping`."""
-
-    def headers(self, key: Key | None) -> dict[str, str]:
-        """The headers of its own, besides those about the content."""
-
-    def body(self, request: Request, form: Capabilities) -> dict[str, Any]:
-        """What is sent.
-
-        Raises:
-            NotAModel: if the messages are none.
-        """
-
-    def reader(self, request: Request, preset: Preset) -> Reader:
-        """Something new that reads the answer to *request*."""
 
 
 class CutOff(Exception):
@@ -94,23 +72,33 @@ class CutOff(Exception):
 
 
 class StreamFailed(Exception):
-    """The server sent an error where a piece of its reply was to come."""
+    """The server sent an error in place of a piece of its reply."""
 
     def __init__(self, error: Any) -> None:
         super().__init__("the server reports an error in the midst of its reply")
         self.error = error
 
 
+def text_or_empty(value: Any) -> str:
+    """Return *value* if it is text."""
+    return value if isinstance(value, str) else ""
+
+
+def count_or_zero(value: Any) -> int:
+    """Return *value* if it is an integer: no reply is lost for an odd count."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
 def entries_of(tools: list[Entry] | None) -> list[Entry]:
-    """*tools* as MCP lists them, also where they are given as OpenAI's functions."""
+    """Return *tools* as MCP lists them; OpenAI's functions are converted."""
     return [openai.to_entry(tool) if "inputSchema" not in tool and "type" in tool else tool for tool in tools or ()]
 
 
 def content_of(message: Message) -> Any:
-    """The content of a message as it can be sent: text, or the parts that a vendor's API knows.
+    """Return the content of a message as it can be sent: text, or parts of a vendor's API.
 
     Raises:
-        NotAModel: if there is no way to send it.
+        NotAModel: if it cannot be sent.
     """
     content = message.get("content")
     match content:
@@ -127,7 +115,7 @@ def content_of(message: Message) -> Any:
 
 
 def role_of(message: Message) -> str:
-    """Who speaks: system, user, assistant or tool. A tool's answer to no call in particular comes from the user.
+    """Return the role: system, user, assistant or tool. A tool's message without a call is the user's.
 
     Raises:
         NotAModel: for any other role.
@@ -143,10 +131,10 @@ def role_of(message: Message) -> str:
 
 
 def calls_of(message: Message) -> list[tuple[str, str, str]]:
-    """The id, name and arguments, as JSON text, of each call of a tool in an assistant's message.
+    """Return the id, name and arguments (as JSON text) of each tool call in an assistant's message.
 
     Raises:
-        NotAModel: if one is no such call.
+        NotAModel: if one is not a tool call.
     """
     calls = []
     for call in message.get("tool_calls") or ():

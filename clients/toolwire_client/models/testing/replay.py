@@ -1,6 +1,6 @@
-"""What a model said once, said again: recorded in a file of JSON lines, found again by what it was asked.
+"""Models that record replies in a file of JSON lines, and repeat them by the messages of the request.
 
-Each line is `{"messages": […], "reply": {…}}`, or the file is a transcript of an agent. Other lines are passed over.
+Each line is `{"messages": […], "reply": {…}}`, or the file is an agent's transcript. Other lines are ignored.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import anyio.lowlevel
 import msgspec
@@ -17,13 +17,13 @@ from toolwire_schemas.wire import codec
 from ...react.messages import stands_for
 from ...react.model_reply import ModelReply
 from ..errors import NoReplyLeft
-from ..model import Model, OnText, as_model, kept_open, tell
+from ..model import Model, as_model, emit_text, kept_open
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from contextlib import AbstractAsyncContextManager
 
-    from ..model import Message
+    from ..model import Message, ReplyOptions
 
 Line = dict[str, Any]
 _SHOWN = 200
@@ -32,12 +32,12 @@ _SHOWN = 200
 class ReplayModel:
     """A model that repeats a record: the path of a file, or its lines as objects.
 
-    The record is what a `RecordingModel` wrote, or a transcript. The same messages get the reply that they got then;
-    asked again, they get the next one that was recorded for them, and the last one ever after. So a run is repeated
-    whatever order its parts come in. Only messages are looked at.
+    The record is from a `RecordingModel` or a transcript. The same messages get their recorded reply; if they were
+    recorded several times, the next one, and the last one from then on. So a run can be repeated in any order. Only
+    messages are compared.
 
     Raises:
-        NoReplyLeft: if there is no reply in the record at all.
+        NoReplyLeft: if the record has no reply at all.
     """
 
     def __init__(self, record: str | os.PathLike[str] | Iterable[Line]) -> None:
@@ -55,28 +55,21 @@ class ReplayModel:
         if not self._replies:
             raise NoReplyLeft(f"there is no reply in {self._name}: it has no line with messages and a reply")
 
-    async def reply(
-        self,
-        messages: list[Message],
-        *,
-        tools: list[dict[str, Any]] | None = None,
-        reply_schema: dict[str, Any] | None = None,
-        on_text: OnText | None = None,
-    ) -> ModelReply:
+    async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
         """As `Model.reply`.
 
         Raises:
-            NoReplyLeft: if this was never asked; the text says where it differs from what was.
+            NoReplyLeft: if the messages are not recorded; the text shows the first difference.
         """
         await anyio.lowlevel.checkpoint()
         replies = self._replies.get(codec.encode(messages))
-        if replies is None:  # a transcript does not hold secrets
+        if replies is None:  # a transcript has no secrets
             replies = next((self._replies[key] for known, key in self._known if stands_for(known, messages)), None)
         if replies is None:
             raise NoReplyLeft(f"{self._name} has no reply to this: {self._difference(messages)}")
-        said = replies.popleft() if len(replies) > 1 else replies[0]
-        await tell(on_text, said.text)
-        return said
+        reply = replies.popleft() if len(replies) > 1 else replies[0]
+        await emit_text(options.get("on_text"), reply.text)
+        return reply
 
     def _add(self, messages: list[Message], reply: Any) -> None:
         key = codec.encode(messages)
@@ -88,7 +81,7 @@ class ReplayModel:
         self._replies.setdefault(key, deque()).append(made)
 
     def _difference(self, asked: list[Message]) -> str:
-        """Where *asked* first differs from the recorded messages that it has most in common with."""
+        """Return where *asked* first differs from the most similar recorded messages."""
         recorded, place = max(((known, _same(known, asked)) for known, _ in self._known), key=lambda each: each[1])
         return f"message {place + 1} is\n  asked:    {_shown(asked, place)}\n  recorded: {_shown(recorded, place)}"
 
@@ -97,10 +90,7 @@ class ReplayModel:
 
 
 class RecordingModel:
-    """A model that asks *model* and adds every reply to the file *path*, from which a `ReplayModel` repeats it.
-
-    What is recorded is all that was said, as it was said.
-    """
+    """A model that asks *model* and adds every reply, unchanged, to the file *path*, for `ReplayModel`."""
 
     def __init__(self, model: object, path: str | os.PathLike[str]) -> None:
         self._model: Model = as_model(model)
@@ -108,33 +98,25 @@ class RecordingModel:
 
     @property
     def strict_schemas(self) -> bool:
-        """As the model that is recorded."""
+        """As the recorded model."""
         return bool(getattr(self._model, "strict_schemas", False))
 
     def kept_open(self) -> AbstractAsyncContextManager[None]:
-        """As the model that is recorded."""
         return kept_open(self._model)
 
-    async def reply(
-        self,
-        messages: list[Message],
-        *,
-        tools: list[dict[str, Any]] | None = None,
-        reply_schema: dict[str, Any] | None = None,
-        on_text: OnText | None = None,
-    ) -> ModelReply:
-        said = await self._model.reply(messages, tools=tools, reply_schema=reply_schema, on_text=on_text)
-        line = codec.encode({"messages": messages, "reply": msgspec.to_builtins(said)}) + b"\n"
+    async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
+        reply = await self._model.reply(messages, **options)
+        line = codec.encode({"messages": messages, "reply": msgspec.to_builtins(reply)}) + b"\n"
         with self._path.open("ab") as file:  # one write, so that several may record to one file
             file.write(line)
-        return said
+        return reply
 
     def __repr__(self) -> str:
         return f"<{self._model!r}, recorded in {self._path}>"
 
 
 def _exchanges(lines: Iterable[Line]) -> Iterable[tuple[list[Message], Any]]:
-    """What the model was asked, and what it replied."""
+    """Yield the messages of each request with its reply."""
     sent: list[Message] = []
     for line in lines:
         match line:
@@ -155,17 +137,17 @@ def _lines(path: Path) -> Iterable[Any]:
             except codec.DecodingError as error:
                 if line is rest and number > 1:  # a crash has cut it off
                     return
-                raise NoReplyLeft(f"{path}, line {number}, is no JSON: {error}") from None
+                raise NoReplyLeft(f"{path}, line {number}, is not JSON: {error}") from None
 
 
 def _same(one: list[Message], other: list[Message]) -> int:
-    """How many messages at the beginning are the same."""
+    """Count the equal messages at the start."""
     pairs = list(zip(one, other, strict=False))
     return next((place for place, (mine, yours) in enumerate(pairs) if mine != yours), len(pairs))
 
 
 def _shown(messages: list[Message], place: int) -> str:
     if place >= len(messages):
-        return "(there is none)"
+        return "(no message)"
     message = messages[place]
     return f"{message.get('role')}: {str(message.get('content'))[:_SHOWN]!r}"

@@ -1,9 +1,9 @@
-"""A model that says what it is told to: for tests, and for showing what an agent does."""
+"""A model with prepared replies, for tests and demonstrations."""
 
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import anyio
 import msgspec
@@ -11,16 +11,16 @@ from toolwire_schemas.wire import codec
 
 from ...react.model_reply import ModelReply
 from ..errors import NoReplyLeft
-from ..model import OnText, reply_from, tell
+from ..model import emit_text, reply_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ..model import Message
+    from ..model import Message, ReplyOptions
 
 
 class AskedFor(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model was asked, as it was at that moment."""
+    """A request, as it was at that moment."""
 
     messages: list[Message]
     tools: list[dict[str, Any]] | None = None
@@ -28,44 +28,35 @@ class AskedFor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Line = str | ModelReply | dict[str, Any] | Exception
-"""What is said next: text, a whole reply, an object that is said as its JSON, or an error that is raised instead."""
+"""The next reply: text, a whole reply, an object to send as JSON, or an error to raise."""
 
 
 class ScriptedModel:
-    """A model whose replies are written beforehand: *script* is the list of them, or a function of what is asked.
-
-    `asked` holds what it was sent, in order.
-    """
+    """A model with the replies of *script*: a list, or a function of the request. `asked` holds all requests."""
 
     def __init__(self, script: Iterable[Line] | Callable[[AskedFor], Line]) -> None:
         self.asked: list[AskedFor] = []
         self._next = script if callable(script) else None
         self._lines = [] if callable(script) else list(script)
 
-    async def reply(
-        self,
-        messages: list[Message],
-        *,
-        tools: list[dict[str, Any]] | None = None,
-        reply_schema: dict[str, Any] | None = None,
-        on_text: OnText | None = None,
-    ) -> ModelReply:
+    async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
         """As `Model.reply`.
 
         Raises:
-            NoReplyLeft: if the script has come to its end.
+            NoReplyLeft: at the end of the script.
         """
         await anyio.lowlevel.checkpoint()
-        asked = AskedFor(messages=copy.deepcopy(messages), tools=copy.deepcopy(tools), reply_schema=reply_schema)
+        tools, schema = copy.deepcopy(options.get("tools")), options.get("reply_schema")
+        asked = AskedFor(messages=copy.deepcopy(messages), tools=tools, reply_schema=schema)
         self.asked.append(asked)
         line = self._next(asked) if self._next else self._line(len(self.asked) - 1)
         if isinstance(line, Exception):
             raise line
         if isinstance(line, dict):
             line = codec.encode(line).decode()
-        said = reply_from(line, "the script")
-        await tell(on_text, said.text)
-        return said
+        reply = reply_from(line, "the script")
+        await emit_text(options.get("on_text"), reply.text)
+        return reply
 
     def _line(self, number: int) -> Line:
         if number < len(self._lines):

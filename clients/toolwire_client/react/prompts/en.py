@@ -165,8 +165,6 @@ SENTENCES = {
     "unknown_tool": "Unknown tool {{tool}}. Available: {{names}}",
     "no_tools": "Unknown tool {{tool}}. No tools are available.",
     "bad_params": "Nothing was done: the parameters do not fit {{tool}}. {{faults}}",
-    "refused": "Nothing was done: the user refused this action.",
-    "refused_because": "Nothing was done: the user refused this action, saying: {{reason}}",
     "edited": "The user changed the parameters. The action was done with: {{params}}",
     # Notes on a result
     "as_text": "JSON has no form for what is of type {{types}}: it is shown as text.",

@@ -154,8 +154,6 @@ SENTENCES = {
     "unknown_tool": "没有名为 {{tool}} 的工具。可用的工具：{{names}}",
     "no_tools": "没有名为 {{tool}} 的工具。没有任何可用的工具。",
     "bad_params": "没有执行：参数不符合 {{tool}} 的定义。{{faults}}",
-    "refused": "没有执行：用户拒绝了这个行动。",
-    "refused_because": "没有执行：用户拒绝了这个行动，并说：{{reason}}",
     "edited": "用户修改了参数。实际执行时的参数是：{{params}}",
     # Notes on a result
     "as_text": "JSON 无法表示 {{types}} 类型的内容，已改为文字。",

@@ -1,4 +1,4 @@
-"""docs/tools.md, made from the bundled tools themselves: `python tests/support/tools_page.py > docs/tools.md`."""
+"""Makes docs/tools.md from the bundled tools themselves: `python tests/support/tools_page.py > docs/tools.md`."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ MADE_WITH = {"Files": {"writable": True}}
 """What shows all that a tool can do, where that is not what it is made with by itself."""
 
 INTRODUCTION = """\
-# The bundled tools
+# Bundled tools
 
-Each is served by its name, beside any other target: `toolwire serve Calculator Files tools.py --set Files.roots=notes`.
-`toolwire list --bundled` tells which could run where you are, and what the others want. In Python they are actions:
+A bundled tool is served by its name, alone or with other targets:
+`toolwire serve Calculator Files tools.py --set Files.roots=notes`.
+`toolwire list --bundled` shows which of them can run here, and what the others need. In Python they are actions:
 `from toolwire_tools.bundled import Calculator`, `get_tool("Calculator")`, or `{"type": "Calculator"}` in the settings
-of an executor. What a tool is made with is set with `--set TOOL.SETTING=VALUE`, or as an argument. A setting
-that is a list is said again for each further item (`--set Files.roots=notes --set Files.roots=plans`), or as JSON
+of an executor. `--set TOOL.SETTING=VALUE`, or an argument in Python, sets a setting. For a setting that is a list,
+repeat the option for each item (`--set Files.roots=notes --set Files.roots=plans`), or write JSON
 (`--set 'Files.roots=["notes", "plans"]'`); a comma is part of a name.
 
-A tool named here is meant wherever the server is started: a folder of that name is served as `./Files`.
+These names have priority over files: a folder of the same name is served as `./Files`.
 """
 
 
 def page() -> str:
-    """The page as it should be."""
+    """Return the page."""
     return "\n".join([INTRODUCTION, _overview(), *(_section(name, entry) for name, entry in BUNDLED.items())])
 
 

@@ -451,7 +451,7 @@ def test_a_change_by_somebody_else_is_not_overwritten(
 
     monkeypatch.setattr(writing, "_set_mode", meddled)
 
-    assert "changed by somebody else" in refused(files.edit, "inner/file.txt", "inside", "x")
+    assert "changed by another program" in refused(files.edit, "inner/file.txt", "inside", "x")
     assert (root / "inner" / "file.txt").read_text() == "by somebody else"
     assert os.listdir(root / "inner") == ["file.txt"]
 

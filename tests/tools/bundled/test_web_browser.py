@@ -132,7 +132,7 @@ def test_searxngs_address_is_taken_with_and_without_its_path(
         ("BraveSearch", throttled(1000), "asks to wait 1000 seconds"),
         ("SearxngSearch", error(403, SEARXNG_FORBIDDEN), "is json among the search.formats of its settings.yml?"),
         ("SearxngSearch", json_answer(searxng([], ("brave", "too many requests"))), "brave too many requests"),
-        ("DuckDuckGoSearch", text_answer(DUCKDUCKGO_CHALLENGE), "takes whoever asks for a robot"),
+        ("DuckDuckGoSearch", text_answer(DUCKDUCKGO_CHALLENGE), "takes the client for a robot"),
         ("DuckDuckGoSearch", redirect("https://duckduckgo.com/?q=!g"), "answered 302"),
         ("GoogleSearch", text_answer("<html>busy</html>"), "is no JSON"),
     ],

@@ -10,7 +10,7 @@ __all__ = ["BUNDLED", "Entry", "class_of"]
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """What is to be known of a bundled tool without importing it.
+    """Facts about a bundled tool that need no import of it.
 
     `module` is within this distribution's tools. `extra` is what `pip install 'toolwire[EXTRA]'` adds for it. Of the
     environment's variables it cannot do without its `keys`, and reads `variables` if they are set; of what it is made

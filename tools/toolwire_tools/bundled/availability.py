@@ -14,7 +14,7 @@ from .requirements import EXTRAS, how_to_install
 _PROGRAMS = {
     "bwrap": "keeps what runs apart from the rest of the machine; install bubblewrap",
 }
-"""What each program is good for, and how to come by it."""
+"""The purpose of each program, and how to install it."""
 
 
 class Readiness(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Api(msgspec.Struct, frozen=True):
-    """What is said of a method, of its parameters, and of the members of its result."""
+    """The texts of a method, of its parameters, and of the members of its result."""
 
     text: str
     parameters: Mapping[str, str] = {}
@@ -383,7 +383,7 @@ RESULTS: dict[str, str] = {
         "一个地点及其直线距离，单位为公里。地址可能为空。"
     ),
     "The nearest places.": "最近的地点。",
-    "What an expression comes to: the `result`, the same as a `decimal`, and whether the result is exact.": (
+    "The value of an expression: the `result`, the same as a `decimal`, and whether the result is exact.": (
         "表达式的值：结果 `result`，其小数形式 `decimal`，以及结果是否精确。"
     ),
     "A moment as the clocks of a zone show it.": "某个时区的时钟所显示的时刻。",
@@ -394,11 +394,11 @@ RESULTS: dict[str, str] = {
     "One thing in a folder: its `kind` is file, folder, link or other, `modified` is ISO 8601 in UTC.": (
         "文件夹中的一项：`kind` 是 file、folder、link 或 other，`modified` 是 UTC 的 ISO 8601 时间。"
     ),
-    "What is in a folder, and whether there is `more` than is listed.": (
+    "The content of a folder, and whether there is `more` than is listed.": (
         "文件夹的内容，以及是否还有未列出的（`more`）。"
     ),
     "A file, or a line of it, that was searched for.": "找到的文件，或文件中的一行。",
-    "What a search found, whether there is `more`, how many files were searched, and what was left out and why.": (
+    "The matches, whether there are `more`, how many files were searched, and which were left out and why.": (
         "搜索的结果、是否还有更多（`more`）、搜索了多少个文件，以及略去了什么、为什么。"
     ),
     "A file that was changed: its size now, and the `lines` where it was edited, the first 1,000 of them.": (
@@ -408,7 +408,7 @@ RESULTS: dict[str, str] = {
     "An article of an author.": "作者的一篇文章。",
     "An author, and what the view that was asked for has besides.": "一位作者，以及所请求的视图另外含有的内容。",
     "A citation as text.": "文本形式的引文。",
-    "What an author is known by.": "作者的标识。",
+    "The name and profile of an author.": "作者的标识。",
     "How it went.": "执行的情况。",
 }
 """By the English text, in which the schema of a result has it."""

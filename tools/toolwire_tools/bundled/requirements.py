@@ -1,4 +1,4 @@
-"""What a bundled tool cannot run without, asked for at the moment it is needed: libraries of an extra, keys."""
+"""Requirements of bundled tools, checked when they are needed: libraries of an extra, keys."""
 
 from __future__ import annotations
 

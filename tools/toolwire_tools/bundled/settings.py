@@ -1,4 +1,4 @@
-"""What a tool is made with, checked when it is made."""
+"""Checks of a tool's settings."""
 
 from __future__ import annotations
 

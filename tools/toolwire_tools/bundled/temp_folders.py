@@ -1,7 +1,7 @@
-"""Folders of our own among the temporary ones, which go when they are needed no more, with whoever works in them.
+"""Temporary folders that are removed when they are no longer needed, together with the processes that work in them.
 
 Strategy. A server that is killed removes nothing. So a folder is locked (flock(2), which ends with its holder) as long
-as it is in use, and the first one that a server makes has it remove those that nobody holds any more. systemd-tmpfiles
+as it is in use, and the first one that a server makes has it remove those that no process holds. systemd-tmpfiles
 lets a locked folder be as well (tmpfiles.d(5)).
 
 What runs in such a folder has its path in the environment, and so has all that it starts, in whatever process group:
@@ -20,11 +20,11 @@ from functools import cache
 from toolwire_tools.processes.process_group import kill_marked
 
 _PREFIX, _SUFFIX = "toolwire-", ".scratch"
-"""What no folder of somebody else's is called."""
+"""A prefix that no other program uses."""
 
 
 class Scratch:
-    """A folder for what is called *purpose*, at `path`. A process that is to end with it has to be told that path in
+    """A folder for what is called *purpose*, at `path`. A process that is to end with it has to receive that path in
     its environment."""
 
     def __init__(self, purpose: str) -> None:
@@ -66,11 +66,11 @@ def _made(prefix: str) -> tuple[str, int | None]:
             return path, None
         if lock is not None:
             return path, lock
-        # Somebody who came by took it for abandoned, and removes it.
+        # Another server took it for abandoned, and removes it.
 
 
 def _locked(path: str) -> int | None:
-    """A descriptor by which the folder at *path* is locked, or None if it is somebody else's, or has gone.
+    """Return a descriptor that locks the folder at *path*, or None if another process has it, or it has gone.
 
     Raises:
         NotImplementedError: if folders are not locked here.

@@ -49,7 +49,9 @@ def articles(answer: bytes) -> list[Article]:
     for entry in found:
         if "/api/errors" in _text(entry, "id"):
             raise WebError(f"Arxiv exception: {_text(entry, 'summary') or _text(entry, 'title') or 'unknown error'}")
-    return [_article(entry) for entry in found if _text(entry, "title")]  # an identifier that is none has an empty one
+    return [
+        _article(entry) for entry in found if _text(entry, "title")
+    ]  # an invalid identifier gives an entry without a title
 
 
 def _entries(answer: bytes) -> Iterator[Element]:

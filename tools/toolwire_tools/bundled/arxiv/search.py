@@ -42,7 +42,7 @@ Computer Science, Quantitative Biology, Quantitative Finance, Statistics, Electr
 scientific articles on arxiv.org.
 
     A query may use arXiv's language (`au:brewer AND ti:kettle`), or be identifiers such as 2310.06825. arXiv is asked
-    one question in three seconds, and what it refuses is told in its words. A call takes a minute at most.
+    one question in three seconds, and a refusal is reported with its text. A call takes a minute at most.
     """
 
     def __init__(
@@ -60,13 +60,13 @@ scientific articles on arxiv.org.
         """Prepare to search.
 
         Args:
-            top_k_results: how many articles a call tells of, at most
-            max_query_len: letters of a query that are used; the rest is cut off
-            doc_content_chars_max: letters of each summary that are told
+            top_k_results: maximum number of articles of a call
+            max_query_len: characters of a query that are used; the rest is cut off
+            doc_content_chars_max: characters of each summary that are returned
             base_url: where the API is
 
         Raises:
-            ValueError: for a limit that is none.
+            ValueError: for an invalid limit.
         """
         super().__init__(description, parser, enable, lang=lang)
         self.top_k_results = positive("top_k_results", top_k_results)

@@ -21,7 +21,7 @@ __all__ = ["Calculator"]
 
 
 class Calculated(TypedDict):
-    """What an expression comes to: the `result`, the same as a `decimal`, and whether the result is exact."""
+    """The value of an expression: the `result`, the same as a `decimal`, and whether the result is exact."""
 
     result: str
     decimal: str
@@ -50,8 +50,8 @@ class Calculator(BaseAction):
     def run(self, expression: str) -> Calculated:
         """Calculate the value of an expression.
 
-        Integers, fractions and decimals are exact: 1/3 + 1/6 is 1/2, 0.1 + 0.2 is 0.3. What has no exact value, such as
-        sqrt(2), is rounded to 15 digits, and `exact` is false.
+        Integers, fractions and decimals are exact: 1/3 + 1/6 is 1/2, 0.1 + 0.2 is 0.3. Inexact results, such as
+        sqrt(2), are rounded to 15 digits, and `exact` is false.
 
         Operators: + - * / // (rounded down) % (remainder, with the sign of the divisor) ^ or ** (power) ! == != < <= >
         >=. A % behind a number is percent: 15% of 80 is 12, 100 + 10% is 100.1; before a minus, spaces tell: 7% - 3 is

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _in_degrees(function: Callable[[float], float], known: dict[int, Fraction | None]) -> Callable[[Number], Number]:
-    """*function* of an angle in degrees, with the values *known* at some of them; there is none where that is None."""
+    """Return *function* of an angle in degrees; *known* has its exact values, None where it has no value."""
 
     def of(angle: Number) -> Number:
         turned = angle % 360

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run(steps: list[Step]) -> Any:
-    """What *steps* come to: a Fraction if it is exact, a float if not, or a bool.
+    """Return the value of *steps*: a Fraction if it is exact, a float if not, or a bool.
 
     Raises:
         Fault: where a step has no value, or one beyond the limits.

@@ -40,13 +40,13 @@ def checked(value: Any) -> Any:
 
 
 def estimated(bits: float) -> None:
-    """Do nothing if a number of so many *bits* is within the limits. Raises `TooLarge` if not."""
+    """Raise `TooLarge` if a number of *bits* bits is beyond the limits."""
     if is_too_large(bits):
         raise TooLarge(TOO_LARGE)
 
 
 def is_too_large(bits: float) -> bool:
-    """Whether a number of so many *bits* is beyond the limits."""
+    """Return whether a number of *bits* bits is beyond the limits."""
     return bits > MAX_BITS
 
 
@@ -62,7 +62,7 @@ def integer(value: Number, what: str, *, least: int | None = None) -> int:
     """*value* as an integer, which *what* wants.
 
     Raises:
-        ValueError: if it is none.
+        ValueError: if it is not a number.
     """
     if not is_exact(value) or value.denominator != 1:
         raise ValueError(f"{what} takes whole numbers")

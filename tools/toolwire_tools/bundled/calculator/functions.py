@@ -26,7 +26,7 @@ _ANY = 1_000_000
 
 
 class Function(msgspec.Struct, frozen=True):
-    """What a name does, and with how many arguments, least and most; if it is `spread` it takes those of lists."""
+    """A function of expressions with its least and most arguments; with `spread`, elements of lists are arguments."""
 
     does: Callable[..., Any]
     takes: tuple[int, int]

@@ -22,14 +22,14 @@ def factorial(value: Number) -> Number:
 
 
 def comb(items: Number, chosen: Number) -> Number:
-    """How many ways there are to choose so many of *items*, in no order."""
+    """Return the number of unordered choices from *items*."""
     n, k = integer(items, "comb", least=0), integer(chosen, "comb", least=0)
     estimated(min(n, max(0, min(k, n - k)) * n.bit_length()))
     return Fraction(math.comb(n, k))
 
 
 def perm(items: Number, chosen: Number | None = None) -> Number:
-    """How many ways there are to choose so many of *items*, or all, in an order."""
+    """Return the number of ordered choices from *items*, or of all of them."""
     n = integer(items, "perm", least=0)
     k = n if chosen is None else integer(chosen, "perm", least=0)
     estimated(min(k, n) * n.bit_length() if k <= n else 0)

@@ -1,4 +1,4 @@
-"""How far a calculation may go. What is larger is refused before it is begun, so that no call takes long."""
+"""Limits of a calculation. A larger one is refused before it starts, so that no call takes long."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Strategy. A parser by precedence (a number on either side of each operator says what binds tighter) that emits postfix:
 `1 + 2 * 3` becomes 1, 2, 3, *, +. Whether a name or a count of arguments is right is seen here too, so that a mistake
-in an expression is told before anything is calculated.
+in an expression is reported before anything is calculated.
 """
 
 from __future__ import annotations
@@ -101,10 +101,10 @@ _COMPARED = 1
 
 
 def parse(expression: str) -> list[Step]:
-    """The steps that calculate *expression*.
+    """Return the steps that calculate *expression*.
 
     Raises:
-        Fault: if it is none.
+        Fault: if it is not an expression.
     """
     if len(expression) > MAX_CHARACTERS:
         everything = Place(MAX_CHARACTERS, len(expression))

@@ -35,7 +35,7 @@ def power(base: Number, exponent: Number) -> Number:
 
 
 def _approximate_or_refused(base: Fraction, exponent: Fraction) -> float:
-    """What compound interest comes to, say: (1 + 0.05/365)^10950 has far too many digits as a fraction."""
+    """Such as compound interest: (1 + 0.05/365)^10950 has far too many digits as a fraction."""
     with localcontext(Context(prec=50, traps=[])):  # floats would lose digits, as many as the exponent has
         power = Decimal(exponent.numerator)
         found = float((Decimal(base.numerator) / Decimal(base.denominator)) ** power)

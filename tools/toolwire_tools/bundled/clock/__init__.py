@@ -46,7 +46,7 @@ class Zones(TypedDict):
 class Clock(BaseAction):
     """Tells the time in any time zone, and calculates with times.
 
-    A time is written as in ISO 8601: 2026-03-29T02:30, with an offset (+01:00, Z) or in a zone that is named beside it.
+    A time is written as in ISO 8601: 2026-03-29T02:30, with an offset (+01:00, Z) or in a zone named apart.
     A date alone is its midnight, 14:30 alone is today, `now` is now, and @1767225600 is in Unix seconds. A zone is a
     name of the IANA database, such as Europe/Berlin, or an offset such as +05:30.
     """
@@ -91,7 +91,7 @@ class Clock(BaseAction):
     ) -> Moment:
         """Tell what time it is in one zone when it is a given time in another.
 
-        A time that the clocks of its zone skip, or show twice, is told of in `notes`.
+        A time that the clocks of its zone skip, or show twice, is reported in `notes`.
 
         Args:
             time: ISO 8601, such as 2026-07-01T15:00 or 2026-07-01T15:00-04:00; 15:00, which is today; `now`; or

@@ -1,6 +1,6 @@
 """Times as text <-> moments, and the arithmetic between them.
 
-Strategy. What is said in local time is found by the zone's two readings of it (PEP 495's `fold`): if they differ,
+Strategy. A local time is resolved by the zone's two readings of it (PEP 495's `fold`): if they differ,
 clocks are set there, and either skip this time or show it twice. As in RFC 5545, a time that is skipped is read by the
 offset before, so that 02:30 becomes 03:30; of one that is shown twice the first is meant.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from . import Difference, Moment
 
 _FORM = (
-    "write it as 2026-03-29T14:30, with an offset (+01:00) or a zone beside it; as 14:30, which is today; "
+    "write it as 2026-03-29T14:30, with an offset (+01:00) or a separate zone; as 14:30, which is today; "
     "or as @1767225600, which is in Unix seconds"
 )
 
@@ -26,7 +26,7 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 
 
 def read(text: str, zone: tzinfo, which: str = "first") -> tuple[datetime, list[str]]:
-    """The moment that *text* says, in its own offset or else in *zone*, and what is to be told of it.
+    """Return the moment that *text* names, in its own offset or else in *zone*, and the notes about it.
 
     Raises:
         ToolError: if it says none.
@@ -112,7 +112,7 @@ def _unix(text: str, zone: tzinfo) -> datetime:
 
 
 def _placed(local: datetime, zone: tzinfo, *, second: bool) -> tuple[datetime, list[str]]:
-    """The moment at which the clocks of *zone* show the time *local*, and what is to be told if that is not one."""
+    """Return the moment at which the clocks of *zone* show the time *local*, and a note if that is not one moment."""
     early, late = local.replace(tzinfo=zone, fold=0), local.replace(tzinfo=zone, fold=1)
     try:
         before, after = early.utcoffset(), late.utcoffset()
@@ -132,7 +132,7 @@ def _placed(local: datetime, zone: tzinfo, *, second: bool) -> tuple[datetime, l
 
 
 def _months_later(moment: datetime, months: int) -> datetime:
-    """*moment* so many months later, on the last day of the month if that has too few."""
+    """Return *moment* a number of months later, on the last day of a month that is too short."""
     year, month = divmod(moment.year * 12 + moment.month - 1 + months, 12)
     if not 1 <= year <= 9999:
         _refuse_year()

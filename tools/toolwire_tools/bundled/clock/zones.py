@@ -18,7 +18,7 @@ def zone_named(name: str) -> tzinfo:
     """The zone called *name*, an IANA name (in any case, with spaces or underscores) or an offset such as `+05:30`.
 
     Raises:
-        ToolError: if there is none, with those that are like it.
+        ToolError: if there is no such zone, with similar names.
     """
     if name.upper() in ("UTC", "Z", "GMT"):
         return UTC

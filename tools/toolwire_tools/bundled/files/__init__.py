@@ -1,7 +1,7 @@
 """Files: reading, searching and changing files inside of some folders, and nowhere else.
 
 A caller's path is followed folder by folder, each opened inside of the one before (places.py, folders.py), so that
-neither `..` nor a link leads out, not even one that is put there meanwhile. The rest works on what was opened so.
+neither `..` nor a link leads out, not even one that is put there during the call. The rest works on what was opened so.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Entry(TypedDict):
 
 
 class Listing(TypedDict):
-    """What is in a folder, and whether there is `more` than is listed."""
+    """The content of a folder, and whether there is `more` than is listed."""
 
     entries: list[Entry]
     more: bool
@@ -55,7 +55,7 @@ class Match(TypedDict):
 
 
 class Found(TypedDict):
-    """What a search found, whether there is `more`, how many files were searched, and what was left out and why."""
+    """The matches, whether there are `more`, how many files were searched, and which were left out and why."""
 
     matches: list[Match]
     more: bool
@@ -99,7 +99,7 @@ class Files(BaseAction):
         """Open folders to callers.
 
         Args:
-            roots: the folders; whoever calls sees nothing else
+            roots: the folders; callers see nothing else
             writable: whether `write` and `edit` are offered
             max_bytes: the size up to which files are read, searched and written
         """

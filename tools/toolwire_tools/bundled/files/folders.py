@@ -1,8 +1,8 @@
 """An open folder, and what can be done inside of it without ever following a link.
 
 Strategy. Where the system has it (POSIX), everything is done relative to the descriptor of the folder and with
-O_NOFOLLOW: whatever is renamed or replaced by a link meanwhile, what was opened stays what it is. Elsewhere (Windows) a
-path is checked before it is used and again when it is open, which leaves a moment between the two.
+O_NOFOLLOW: renaming a place, or replacing it by a link, does not change what was opened. Elsewhere (Windows) a path
+is checked before it is used and again when it is open, which leaves a moment between the two.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _USUAL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-# A fifo is opened at once rather than when somebody writes to it, and no terminal becomes ours.
+# Opening a fifo does not wait for a writer, and no terminal becomes the controlling one.
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
 HAS_DESCRIPTORS = hasattr(os, "O_NOFOLLOW") and os.open in os.supports_dir_fd and os.scandir in os.supports_fd
@@ -26,7 +26,7 @@ class Folder(Protocol):
     """An open folder. All names are of things right inside of it; every method raises what the system does."""
 
     def enter(self, name: str) -> Folder:
-        """The folder *name*. Raises `NotADirectoryError` if it is none, or a link."""
+        """Return the folder *name*. Raises `NotADirectoryError` if it is something else, or a link."""
 
     def look(self, name: str) -> os.stat_result:
         """What *name* is, a link itself and not what it leads to."""
@@ -168,7 +168,7 @@ class _ByPath:
 
 
 def open_root(path: str) -> Folder:
-    """The folder at *path*, which whoever serves it has named: links on the way there are followed."""
+    """Return the folder at *path*, which the server's settings name: links on the way there are followed."""
     if HAS_DESCRIPTORS:
         return _ByDescriptor(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
     if not os.path.isdir(path):

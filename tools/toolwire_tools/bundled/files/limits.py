@@ -1,4 +1,4 @@
-"""How much one call may take, beside what its caller allows."""
+"""Limits of one call, in addition to those of its caller."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_MATCHES = 5_000
 """Of one search, with a line each: likewise."""
 
 MAX_EDITS_SHOWN = 1000
-"""Lines of one edit that are told."""
+"""Lines of one edit that are reported."""
 
 MAX_DEPTH = 64
 """Folders within each other; each that is walked keeps a descriptor open."""

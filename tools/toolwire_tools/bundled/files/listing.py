@@ -34,7 +34,7 @@ class Thing(msgspec.Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """What callers are told that it is."""
+        """The kind that callers see."""
         mode = self.status.st_mode
         kinds = ((stat.S_ISREG, "file"), (stat.S_ISDIR, "folder"), (stat.S_ISLNK, "link"))
         return next((kind for is_kind, kind in kinds if is_kind(mode)), "other")
@@ -113,7 +113,7 @@ class Walk:
 
 
 def listed(places: Places, path: str, *, depth: int, limit: int) -> Listing:
-    """What is in the folder at *path*."""
+    """Return the content of the folder at *path*."""
     walk = Walk(places, path, depth)
     entries: list[Entry] = []
     for thing in walk:
@@ -124,7 +124,7 @@ def listed(places: Places, path: str, *, depth: int, limit: int) -> Listing:
 
 
 def readable(name: str) -> str:
-    """*name* as text: bytes in it that are none in UTF-8 are written `\\xff`."""
+    """Return *name* as text: bytes in it that are not valid UTF-8 are written `\\xff`."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 

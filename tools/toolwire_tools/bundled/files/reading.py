@@ -64,7 +64,7 @@ def check_kind(status: os.stat_result, path: str) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise ToolError(f"{path} is a folder, not a file")
     if stat.S_ISLNK(status.st_mode):
-        raise ToolError(f"{path} was replaced by a link meanwhile")
+        raise ToolError(f"{path} was replaced by a link during the call")
     if not stat.S_ISREG(status.st_mode):
         raise ToolError(f"{path} is no plain file but a pipe, a device or the like")
 
@@ -84,7 +84,7 @@ def text_of(data: bytes) -> tuple[str, bool]:
 
 
 def content(path: str, data: bytes, first_line: int, lines: int) -> Sequence[Text | Image | Audio | File]:
-    """The blocks that show *data*, the content of the file at *path*; of a text, so many *lines*."""
+    """The blocks that show *data*, the content of the file at *path*; of a text, its *lines*."""
     media_type = media_type_of(data)
     if media_type is None and not is_binary(data):
         return _text(data, first_line, lines)

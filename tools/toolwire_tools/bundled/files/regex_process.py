@@ -1,4 +1,4 @@
-"""The process behind patterns.py: finds lines by a regular expression. A program, so it imports nothing of ours.
+"""The process behind patterns.py: finds lines by a regular expression. A program, so it imports nothing of Toolwire.
 
 The first line of input is `{"pattern", "ignores_case", "shown", "seconds"}`, answered by what is wrong with it, or
 null; each further one is `{"text", "limit"}`, answered by `[[line, text], ...]`.
@@ -49,7 +49,7 @@ def _answer(value: object) -> None:
 
 
 def _limit(seconds: int) -> None:
-    """Have the system see to it, in case that nobody is there any more who would end this process."""
+    """Limit the time of this process by the system, for the case that its parent has gone."""
     try:
         import resource
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .folders import Folder
 
-_NO_ROOTS = "no folder is open to this tool; whoever serves it names some, as in --set Files.roots=FOLDER"
+_NO_ROOTS = "no folder is open to this tool; the server's settings name them, as in --set Files.roots=FOLDER"
 _MAX_SHOWN = 200
 
 
@@ -65,7 +65,7 @@ class Places:
 
     @property
     def names(self) -> list[str]:
-        """What the roots are called."""
+        """The names of the roots."""
         return list(self._roots)
 
     def is_above(self, path: str) -> bool:
@@ -74,7 +74,7 @@ class Places:
 
     @contextmanager
     def located(self, path: str, *, make_folders: bool = False) -> Iterator[Located]:
-        """Where *path* leads to, for as long as this is entered. What it leads to does not have to exist.
+        """Where *path* leads to, for as long as this is entered. It does not have to exist.
 
         With *make_folders*, folders that are missing on the way are made, and removed if this is left by an error.
 
@@ -134,7 +134,7 @@ _REASONS = {
     errno.EISDIR: "it is a folder",
     errno.EACCES: "that is not permitted",
     errno.EPERM: "that is not permitted",
-    errno.ELOOP: "it is a link, or was replaced by one meanwhile",
+    errno.ELOOP: "it is a link, or was replaced by one during the call",
     errno.ENAMETOOLONG: "a name in it is too long",
     errno.ENOSPC: "there is no space left",
     errno.ENXIO: "it is no file that can be read",
@@ -216,7 +216,7 @@ class _Way:
         name, depth = self.names.pop(), len(self.names)
         if depth in self._made:
             self._made.remove(depth)
-            with suppress(OSError):  # somebody else has put something there
+            with suppress(OSError):  # another program has put something there
                 self.folder.remove_folder(name)
 
     def _inside(self, target: str) -> list[str]:

@@ -31,7 +31,7 @@ _MAX_NAMES = 1000
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What is searched for."""
+    """The criteria of a search."""
 
     text: str
     names: str
@@ -45,7 +45,7 @@ class Skipped(Exception):
 
 
 def searched(places: Places, path: str, wanted: Wanted, max_bytes: int, context: Context) -> Found:
-    """What is found below *path*."""
+    """Yield the matches below *path*."""
     if len(wanted.names) > _MAX_NAMES:
         raise ToolError(f"names is longer than {_MAX_NAMES:,} characters")
     if not wanted.text or not wanted.is_regex:
@@ -114,7 +114,7 @@ def _text(thing: Thing, max_bytes: int) -> str:
     except OSError:
         raise Skipped("not to be read") from None
     except ToolError:  # it has become something else, or has grown
-        raise Skipped("changed meanwhile") from None
+        raise Skipped("changed during the search") from None
     if is_binary(data):
         raise Skipped("binary")
     return text_of(data)[0]
@@ -153,7 +153,7 @@ def _is_named(path: str, names: str) -> bool:
 
 
 def _matches(parts: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether *parts* fit the patterns *wanted*, of which `**` stands for any parts.
+    """Whether *parts* fit the patterns *wanted*, in which `**` matches any parts.
 
     It keeps the places in *wanted* that can be reached by the parts so far, so that no pattern takes long.
     """
@@ -165,7 +165,7 @@ def _matches(parts: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def _with_next(reached: set[int], wanted: Sequence[str]) -> set[int]:
-    """*reached*, and what comes behind any `**` there, which may stand for nothing."""
+    """Return *reached* and the places after each `**` there, which may match nothing."""
     found, todo = set(reached), [*reached]
     while todo:
         at = todo.pop()

@@ -32,10 +32,10 @@ _MAX_SHOWN = 200
 
 
 def decoded(content: str, encoding: str) -> bytes:
-    """The bytes that *content* stands for.
+    """Return the bytes of *content*.
 
     Raises:
-        ToolError: if they are none.
+        ToolError: if it has none.
     """
     try:
         return binascii.a2b_base64(content, strict_mode=True) if encoding == "base64" else content.encode()
@@ -91,7 +91,7 @@ class _Exists(ToolError):
 
 
 def status(there: Located) -> os.stat_result | None:
-    """What is at that place: a plain file, or None for nothing.
+    """Return the status of the plain file at that place, or None if nothing is there.
 
     Raises:
         ToolError: if it is anything else.
@@ -113,8 +113,8 @@ def put(there: Located, write: Callable[[IO[bytes]], object], before: os.stat_re
     """
     if before is not None:
         _check_mode(there.path, before)
-    folder, beside = there.folder, f".toolwire-{os.urandom(8).hex()}"
-    fd = folder.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    folder, temporary = there.folder, f".toolwire-{os.urandom(8).hex()}"
+    fd = folder.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         with open(fd, "wb") as file:
             write(file)
@@ -124,11 +124,11 @@ def put(there: Located, write: Callable[[IO[bytes]], object], before: os.stat_re
             file.flush()
             os.fsync(fd)
         if before is not None and _changed(before, folder.look(there.name)):
-            raise ToolError(f"{there.path} was changed by somebody else meanwhile; read it again")
-        _take_its_place(folder, beside, there.name, replace=replace)
+            raise ToolError(f"{there.path} was changed by another program since it was read; read it again")
+        _take_its_place(folder, temporary, there.name, replace=replace)
     except BaseException:
         with suppress(OSError):
-            folder.remove(beside)
+            folder.remove(temporary)
         raise
     if before is None:
         folder.sync()
@@ -163,18 +163,18 @@ def _check_size(path: str, size: int, max_bytes: int) -> None:
         raise ToolError(f"{path} would have {size:,} bytes, and files are written up to {max_bytes:,}")
 
 
-def _take_its_place(folder: Folder, beside: str, name: str, *, replace: bool) -> None:
-    """Give the file *beside* the name *name*. Raises `FileExistsError` if that is taken, unless told to replace."""
+def _take_its_place(folder: Folder, temporary: str, name: str, *, replace: bool) -> None:
+    """Give the file *temporary* the name *name*. Raises `FileExistsError` if that is taken, unless it may replace."""
     if replace:
-        folder.rename(beside, name)
+        folder.rename(temporary, name)
         return
     try:
-        folder.link(beside, name)  # fails if there is something by now, which a rename would replace
-        folder.remove(beside)
+        folder.link(temporary, name)  # fails if there is something by now, which a rename would replace
+        folder.remove(temporary)
     except FileExistsError:
         raise
     except (OSError, NotImplementedError):  # a file system without hard links
-        folder.rename(beside, name)
+        folder.rename(temporary, name)
 
 
 def _set_owner(fd: int, before: os.stat_result) -> None:

@@ -1,3 +1,3 @@
-"""Google by way of Serper: `search.py` is the action, `serper.py` the service, `snippets.py` what is told of it."""
+"""Google through Serper: `search.py` is the action, `serper.py` the service, `format.py` makes text of its answers."""
 
 from .search import GoogleSearch as GoogleSearch

@@ -1,4 +1,4 @@
-"""What is told of Serper's answers: as Lagent told it, and it had that from LangChain's `GoogleSerperAPIWrapper`."""
+"""Formats Serper's answers as Lagent does, which follows LangChain's `GoogleSerperAPIWrapper`."""
 
 from __future__ import annotations
 

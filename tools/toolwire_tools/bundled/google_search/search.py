@@ -55,7 +55,7 @@ class GoogleSearch(BaseAction):
             base_url: where Serper is
 
         Raises:
-            ValueError: if there is no such type of search, or the timeout is none.
+            ValueError: if there is no such type of search, or the timeout is not positive.
         """
         super().__init__(description, parser, enable, lang=lang)
         if search_type not in PLACES:

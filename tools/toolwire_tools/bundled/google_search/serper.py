@@ -27,7 +27,7 @@ class Serper:
         self._service = Service("Serper", base_url, limits=Limits(silence_seconds=timeout))
 
     def search(self, query: str, call: Call, *, kind: str = "search", **options: Any) -> dict[str, Any]:
-        """What is found, as Serper tells it. *options* that are None are left out.
+        """Return Serper's answer. *options* that are None are left out.
 
         Raises:
             ToolError: if there is no key.

@@ -66,11 +66,11 @@ class IPythonInterpreter(BaseAction):
             work_dir: the folder for the pictures that the code shows, whose paths are then in an action's result;
                 without one they are in it themselves, as `data:` URIs
             shell: whether `!` may run commands
-            max_out_len: characters of a call's text that are told; the middle of more is left out
+            max_out_len: characters of a call's text that are returned; the middle of a longer one is left out
             idle_seconds: how long a session may go unused before it ends
 
         Raises:
-            ValueError: for a limit that is none, or a folder that is not there.
+            ValueError: for an invalid limit, or a folder that is not there.
         """
         super().__init__(description, parser, enable, lang=lang)
         self._timeout = positive("timeout", timeout)
@@ -81,7 +81,7 @@ class IPythonInterpreter(BaseAction):
         self._idle_seconds = positive("idle_seconds", idle_seconds)
         self._turn = threading.Lock()
         self._kernel: Kernel | None = None
-        self._ended = ""  # why the last kernel is gone, if whoever calls next has to know
+        self._ended = ""  # why the last kernel ended, if the next result has to say so
         self._idle: threading.Timer | None = None
 
     @tool_api(destructive=True, open_world=True)

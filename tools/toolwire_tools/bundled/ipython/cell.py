@@ -1,4 +1,4 @@
-"""What a kernel says while it runs some code, made into texts and pictures. No I/O.
+"""Turns the messages of a kernel that runs code into texts and pictures. No I/O.
 
 The messages are those of Jupyter's protocol: https://jupyter-client.readthedocs.io/en/stable/messaging.html.
 """
@@ -26,7 +26,7 @@ class Picture(msgspec.Struct, frozen=True):
 
 
 class Cell:
-    """What has come of one piece of code so far. Of its text, *max_characters* are kept, from both of its ends."""
+    """The output of one piece of code so far. Of its text, *max_characters* are kept, from both of its ends."""
 
     def __init__(self, max_characters: int) -> None:
         self.pictures: list[Picture] = []
@@ -39,7 +39,7 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """What was printed, shown and raised, in its order."""
+        """Everything printed, shown and raised, in order."""
         if not self._left_out:
             return self._start + self._end
         return f"{self._start}\n[... {self._left_out:,} characters left out ...]\n{self._end}"

@@ -1,4 +1,4 @@
-"""One Jupyter kernel: a Python process that keeps what it was told. Imported with jupyter_client, at the first call.
+"""One Jupyter kernel: a Python process that keeps its variables. Imported with jupyter_client, at the first call.
 
 Strategy. The process is ours, so that it gets no more of our environment than it needs, and ends with everything it
 started: a subreaper is its parent (subreaper.py), or else it is ended with its process group. Where bubblewrap
@@ -131,7 +131,7 @@ class Kernel:
         except BaseException:
             self._interrupt(parent, cell)
             raise
-        if self._exited:  # exit() and quit() leave it to whoever started a kernel
+        if self._exited:  # exit() and quit() leave that to the parent of a kernel
             self.end()
             raise Died(0)
         if not cell.finished:
@@ -207,7 +207,7 @@ class Kernel:
         return process
 
     def _wait_until_ready(self, check: Callable[[], None]) -> None:
-        """Until it answers and is heard: what is published before somebody listens is lost."""
+        """Wait until it answers and its output arrives: output before the subscription is lost."""
         deadline = time.monotonic() + _START_SECONDS
         answered = heard = False
         while not (answered and heard):
@@ -276,7 +276,7 @@ class Kernel:
         return [socket for socket, _ in poller.poll(milliseconds)]
 
     def _receive(self, socket: Any) -> dict[str, Any] | None:
-        """The next message of *socket*; None if it is none, or not from our kernel."""
+        """Return the next message of *socket*; None if it is malformed, or not from this kernel."""
         try:
             message: dict[str, Any] | None = self._client.session.recv(socket)[1]
         except (ValueError, TypeError, KeyError):
@@ -306,11 +306,11 @@ def _environment(ours: Mapping[str, str]) -> dict[str, str]:
 
 @cache
 def _namespace() -> tuple[str, ...]:
-    """The command that gives what it runs a PID namespace and the /proc of that; empty where there is none."""
+    """The command that gives what it runs a PID namespace and the /proc of that; empty where that is impossible."""
     bwrap = shutil.which("bwrap") if sys.platform == "linux" else None
     if bwrap is None:
         return ()
-    # Whoever may mount could take away the new /proc, behind which the old one is.
+    # A process that may mount could remove the new /proc, which covers the old one.
     rights = ("--cap-add", "ALL", "--cap-drop", "CAP_SYS_ADMIN") if os.geteuid() == 0 else ()
     command = (bwrap, "--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc", *rights, "--")
     with suppress(OSError, subprocess.TimeoutExpired):

@@ -32,7 +32,7 @@ _INTERVAL_SECONDS = 1.0
 https://www.fossgis.de/arbeitsgruppen/osm-server/nutzungsbedingungen/."""
 _ONCE = Retries(attempts=1)
 """Overpass wants half a minute of rest after it has refused, https://github.com/drolbr/Overpass-API/issues/791. Rather
-than have somebody wait for that, it is not asked again."""
+than make a caller wait for that, it is not asked again."""
 _LIMITS = Limits(silence_seconds=30.0)
 """More silence than the 25 seconds that Overpass may think."""
 _SECONDS_NEARBY = 120.0
@@ -84,7 +84,7 @@ class BINGMap(BaseAction):
     """Looks up distances, routes, coordinates and what is nearby, on OpenStreetMap: Bing's service is retired.
 
     Nominatim, OSRM and Overpass are public services that are not meant for much: each is asked once a second, and for
-    a place only once. Servers of your own are asked as fast as they answer. What they refuse is told in their words. A
+    a place only once. Servers of your own are asked as fast as they answer. A refusal is reported with their text. A
     call takes a minute at most, search_nearby two. The attribution that comes with each result is to be shown with it.
     """
 
@@ -108,7 +108,7 @@ class BINGMap(BaseAction):
             nominatim_url: the service that knows places; by default that in NOMINATIM_URL, or OpenStreetMap's own
             osrm_url: the service that finds routes; by default that in OSRM_URL, or OSRM's demonstration
             overpass_url: the service that finds what is nearby; by default that in OVERPASS_URL, or the main one
-            language: in which addresses are told where they have several, as `zh,en`; empty for that of the place
+            language: languages of addresses, as `zh,en`, where there are several; empty for the place's own
         """
         super().__init__(description, parser, enable, lang=lang)
         self._nominatim = _service("Nominatim", nominatim_url, "NOMINATIM_URL", _NOMINATIM)

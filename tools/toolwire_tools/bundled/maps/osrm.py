@@ -66,7 +66,7 @@ def read(answer: bytes) -> Route:
     """The best route.
 
     Raises:
-        ToolError: in OSRM's words, if there is none.
+        ToolError: with OSRM's text, if there is no route.
         Unusable: if *answer* is of another kind.
     """
     found = typed(answer, Answer, "OSRM")

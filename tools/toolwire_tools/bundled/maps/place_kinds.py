@@ -85,6 +85,6 @@ def _singulars(said: str) -> list[str]:
 
 
 def _of_shop(said: str) -> list[str]:
-    """What it sells, which is how OpenStreetMap calls most shops."""
+    """Shops by the goods they sell, which is how OpenStreetMap names most of them."""
     wares, _, last = said.rpartition(" ")
     return [wares, f"{wares}s"] if wares and last in ("shop", "store") else []

@@ -64,7 +64,7 @@ class Deck:
         _fit(slide)
 
     def add_text_image_page(self, title: str, bullet_items: str, image: str, data: bytes) -> None:
-        """Add a page with a list and a picture beside it: *data*, which was read from the file *image*.
+        """Add a page with a list and a picture next to it: *data*, which was read from the file *image*.
 
         Raises:
             ToolError: if it is no picture that a presentation can hold.
@@ -117,7 +117,7 @@ def _fit(slide: Slide) -> None:
 
 
 def _drop(place: Any) -> None:
-    """Remove an empty place: whoever edits the page would see "Click to add text"."""
+    """Remove an empty place: an editor of the page would see "Click to add text"."""
     place.element.getparent().remove(place.element)
 
 

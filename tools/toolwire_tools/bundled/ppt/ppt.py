@@ -60,14 +60,14 @@ class PPT(BaseAction):
         """Prepare to make presentations.
 
         Args:
-            theme_mapping: themes by name, in place of ours: `{"template": a .pptx file, "title": …, "single": …,
+            theme_mapping: themes by name, instead of bundled ones: `{"template": a .pptx file, "title": …, "single": …,
                 "two": …}`, where the last three are names of its layouts for the first page, a page of text, and a
                 page of text and a picture. Hosts start servers anywhere: for these the file's path is absolute
             folder: where presentations are written and pictures are found, and nowhere else; paths may be relative to
                 it. Without one they are anywhere, and absolute
 
         Raises:
-            ToolError: for a theme that is none, or whose template is not there.
+            ToolError: for an unknown theme, or one whose template is not there.
             ValueError: for a folder that is not there.
         """
         super().__init__(description, parser, enable, lang=lang)
@@ -77,7 +77,7 @@ class PPT(BaseAction):
         self._folder = None if folder is None else os.path.realpath(os.path.expanduser(folder))
         if self._folder is not None and not os.path.isdir(self._folder):
             raise ValueError(f"folder: there is no folder {self._folder!r}")
-        self._lock = threading.Lock()  # pages are added one after another, whoever adds them
+        self._lock = threading.Lock()  # pages are added one at a time
         self._deck: Deck | None = None
         self._location = ""
         self._above: os.stat_result | None = None
@@ -148,7 +148,7 @@ class PPT(BaseAction):
 
     @tool_api(explode_return=True, read_only=False, destructive=False, open_world=False)
     def add_text_image_page(self, title: str, bullet_items: str, image: str) -> Done:
-        """Add a page with a list and a picture beside it.
+        """Add a page with a list and a picture next to it.
 
         Args:
             title (str): what stands above

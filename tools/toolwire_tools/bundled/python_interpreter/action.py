@@ -27,8 +27,8 @@ _SANDBOXES = ("auto", "required", "off")
 _DESCRIPTION = """Run Python code and return its result.
 
 The result is what `solution()` returns if the code defines that function, or else the value of the last expression, as
-in a notebook. What the code prints is returned, too. Every call starts anew, without the variables and files of earlier
-ones. The standard library and the packages installed beside this tool can be imported. Do not count on a network, on
+in a notebook. Printed text is returned, too. Every call starts anew, without the variables and files of earlier
+ones. The standard library and the packages installed with this tool can be imported. Do not count on a network, on
 input, or on files other than your own in the present folder."""
 
 _META = "toolwire/python"
@@ -37,7 +37,7 @@ _META = "toolwire/python"
 
 @dataclass
 class PythonReturn(ActionReturn):
-    """What a piece of code came to, and in *protection* how it was kept from the rest of the machine."""
+    """The outcome of a piece of code, and in *protection* how it was kept from the rest of the machine."""
 
     protection: dict[str, str] = field(default_factory=dict)
 
@@ -50,7 +50,7 @@ class PythonReturn(ActionReturn):
 class PythonInterpreter(BaseAction):
     """Runs Python code, each call in a process of its own that starts with nothing.
 
-    What the code can reach depends on the machine: [what keeps it from everything else](sandbox.md).
+    The machine decides how far code is confined: [the sandbox](sandbox.md#the-sandbox).
     """
 
     def __init__(
@@ -83,13 +83,13 @@ class PythonInterpreter(BaseAction):
             timeout: seconds that a call may take
             sandbox: "auto" runs the code in a sandbox of bubblewrap's where that is possible, and without one where
                 it is not; "required" refuses to run it then; "off" never makes one
-            readable: folders that code in a sandbox can read beside Python and its packages
+            readable: folders that code in a sandbox can read in addition to Python and its packages
             memory_limit: what each process may use, in bytes or like "512 MiB"
             max_processes: processes and threads in a sandbox
-            max_output_bytes: what is told of the answer, and of what was printed; the middle of more is left out
+            max_output_bytes: bytes of the answer, and of the printed text; the middle of a longer one is left out
 
         Raises:
-            ValueError: for a limit that is none, another kind of sandbox, or folders that are not there.
+            ValueError: for an invalid limit, another kind of sandbox, or folders that are not there.
         """
         super().__init__(description, parser, enable, lang=lang)
         if sandbox not in _SANDBOXES:

@@ -1,8 +1,8 @@
-"""What the process does that runs a piece of code: sets its limits, runs it, and says what came of it.
+"""The process that runs a piece of code: sets its limits, runs it, and reports the outcome.
 
 Strategy. Starting is what a call costs most, so nothing is imported that is not needed: json, ast and typing take
 longer than Python itself. The code shares this process and can do anything to it. What it does by accident is
-withstood here; what it does on purpose is the matter of whoever reads the result.
+withstood here; what it does on purpose is for the reader of the result to judge.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _NAME = "<code>"
 _ANSWER = "<answer>"
 _ONLY_AST = 0x400  # ast.PyCF_ONLY_AST
 _FRAMES = 12
-"""How many places of a traceback are told, those closest to the fault."""
+"""The number of a traceback's places that are reported, those closest to the error."""
 
 _LAST_LINE = 1024**2
 """Characters."""
 
 _SPARE = {"RLIMIT_AS": 64 * 1024**2, "RLIMIT_NOFILE": 16}
-"""What is kept for saying that there is none left."""
+"""Memory kept in reserve to report that memory ran out."""
 
 
 class NoAnswer(Exception):
@@ -117,7 +117,7 @@ def _outcome(order: dict[str, Any], output: _Output, mend: Callable[[], None]) -
 
 
 def _answer(order: dict[str, Any], text: str, space: dict[str, Any], output: _Output) -> object:
-    """What the code comes to. None is nothing, and "None" one that was asked for."""
+    """Return the value of the code. None means no value, and "None" a requested value that is None."""
     value = _run(*_compiled(text), space)
     symbol, expression = order["answer_symbol"], order["answer_expr"]
     if order["answer_from_stdout"]:
@@ -178,7 +178,7 @@ def _new_main() -> dict[str, Any]:
     return vars(module)
 
 
-# What is told of a failure
+# The report of a failure
 
 
 def _told(error: BaseException, text: str) -> str:

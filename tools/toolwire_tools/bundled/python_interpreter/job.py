@@ -1,4 +1,4 @@
-"""What is asked of the process that runs a piece of code, and what is known when it has ended."""
+"""The request to the process that runs a piece of code, and its outcome."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DEFAULT_MAX_OUTPUT_BYTES = 8192
 """As much as Lagent's interpreters let a model read."""
 
 FOLDER_BYTES = 256 * 1024**2
-"""What the files of a sandboxed call may take in all. They are in memory."""
+"""Limit of all files of a sandboxed call together. They are in memory."""
 
 SHARED_MEMORY_BYTES = 64 * 1024**2
 """Docker's default for /dev/shm."""
@@ -24,7 +24,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of code, how its answer is found, and what it may use.
 
     *timeout_seconds* is for all of it, the start of the process included. *memory_bytes* is for each process.
-    *readable* are folders that it can read beside Python's own.
+    *readable* are folders that it can read in addition to Python's own.
     """
 
     code: str
@@ -38,7 +38,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     readable: tuple[str, ...] = ()
 
     def order(self, *, sandboxed: bool) -> dict[str, Any]:
-        """What `child.main` is told."""
+        """The arguments of `child.main`."""
         limits = {
             "RLIMIT_AS": self.memory_bytes,
             "RLIMIT_CORE": 0,

@@ -1,4 +1,4 @@
-"""What is covered up in the folders that code in a sandbox can read. Looks, and changes nothing.
+"""Finds what a sandbox hides in the folders that code can read. Changes nothing.
 
 Strategy. A file system that is mounted read-only still lets a process connect to a socket in it, and write into a named
 pipe, which other processes of the machine serve. Settings and the history of a project have keys in them. These are
@@ -25,7 +25,7 @@ _MAX_MASKS = 1000
 
 
 def masked(folder: str, kept: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """What has to be covered up below *folder*, and whether it is a folder itself; nothing that has *kept* in it.
+    """Return what has to be hidden below *folder*, and whether it is a folder itself; nothing that has *kept* in it.
 
     Raises:
         ToolError: if there is too much to look at or to cover up.

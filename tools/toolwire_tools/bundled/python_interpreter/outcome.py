@@ -1,4 +1,4 @@
-"""What a piece of code has come to, in words for whoever wrote it. Runs nothing."""
+"""Words the outcome of a piece of code for its author. Runs nothing."""
 
 from __future__ import annotations
 

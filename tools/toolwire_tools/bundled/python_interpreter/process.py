@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from typing import IO
 
 _BOOT = "import marshal as m;f=open(0,'rb',closefd=False);n={'__name__':'child'};exec(m.load(f),n);n['main'](m.load(f))"
-"""Runs what comes on standard input. What is no file need not be visible in a sandbox, nor be compiled each time."""
+"""Runs what comes on standard input. Without a file, nothing has to be visible in a sandbox or compiled each time."""
 
 _LOOK_SECONDS = 0.05
 """How soon a cancellation is noticed, and the end of a process whose pipes others hold open."""
@@ -51,7 +51,7 @@ _SIGNALLED, _SIGNALS = 128, 64
 """What bubblewrap, as shells do, adds to the signal that killed what it ran, and how many signals Linux has."""
 
 _RESULT_BYTES = 4096
-"""What a result may have beside its output: its kind, and the note of what was cut."""
+"""Bytes of a result in addition to its output: its kind, and the note about cut text."""
 
 
 def execute(job: Job, *, sandboxed: bool, check: Callable[[], None] = lambda: None) -> Ended:
@@ -131,7 +131,7 @@ def _environment(home: str) -> dict[str, str]:
 
 
 def _readable(data: bytes, stack: ExitStack) -> int | None:
-    """A descriptor that *data*, less than fills a pipe, can be read from; None if there is none."""
+    """Return a descriptor from which *data*, which must fit into a pipe, can be read; None without data."""
     if not data:
         return None
     theirs, ours = os.pipe()
@@ -173,7 +173,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Ends:
-    """The beginning and the end of a stream. What is between them is read and forgotten."""
+    """The beginning and the end of a stream. The middle is read and dropped."""
 
     def __init__(self, limit: int) -> None:
         self.start = bytearray()
@@ -191,7 +191,7 @@ class _Ends:
         self._end = end[max(0, len(end) - self._most_at_end) :]  # [-0:] would be all of it
 
     def text(self) -> str:
-        """What was kept, with a note of what was not."""
+        """Return the kept text, with a note about the rest."""
         left_out = self._bytes - len(self.start) - len(self._end)
         if left_out <= 0:
             return (bytes(self.start) + self._end).decode("utf-8", "replace")

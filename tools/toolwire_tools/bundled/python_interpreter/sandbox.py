@@ -1,8 +1,8 @@
 """The command line that puts a process into a sandbox of bubblewrap's. Runs nothing.
 
 Strategy. The process sees a file system of its own: Python, the programs and libraries of the system, all read-only,
-and one folder in memory to write to. Of a folder that holds more than Python, as the project does in which somebody has
-made a virtual environment in place, it sees Python alone. What carries secrets or leads out of the sandbox (masks.py)
+and one folder in memory to write to. Of a folder that holds more than Python, such as a project with a virtual
+environment in place, it sees Python alone. What carries secrets or leads out of the sandbox (masks.py)
 is covered up. It has namespaces of its own: no network, not even the machine's own, and no
 process but its own to see, signal or trace. They end with the process, and it ends with the thread that started it,
 so that nothing it starts can stay behind, whatever it does to get away. What namespaces leave open, a filter of calls
@@ -12,7 +12,7 @@ Before any of that, choom of util-linux makes the process the first that the ker
 cannot undo that, since it cannot write to /proc. Where there is no choom the process does it itself (child.py).
 
 A server that runs as root cannot limit the number of processes of one that runs as root, too, and would leave it the
-rights of root over what it sees. So it becomes a user that nobody is, by setpriv of util-linux. Otherwise bubblewrap
+rights of root over what it sees. So it becomes an unused uid, by setpriv of util-linux. Otherwise bubblewrap
 makes a user namespace, and forbids any further one.
 """
 
@@ -37,7 +37,7 @@ FOLDER = f"{_TEMPORARY}/code"  # below it, since Python itself may be in /tmp
 _OF_PYTHON = ("bin", "include", "lib", "lib64", "share", "pyvenv.cfg")
 """What of Python's folder belongs to it, and to its packages."""
 
-# Not /usr/src, where images of containers have applications, and what else somebody may have put into /usr.
+# Not /usr/src, where images of containers have applications, and other private files may be in /usr.
 _SYSTEM = (
     *(f"/usr/{name}" for name in ("bin", "include", "lib", "lib32", "lib64", "libexec", "sbin", "share")),
     *(f"/usr/local/{name}" for name in ("bin", "include", "lib", "lib64", "sbin", "share")),

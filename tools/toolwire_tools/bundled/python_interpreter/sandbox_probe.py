@@ -1,4 +1,4 @@
-"""What keeps the code from the rest of the machine: found out by trying, once."""
+"""Detects once, by running it, which sandbox this machine allows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Protection(msgspec.Struct, frozen=True):
     reason: str = ""
 
     def meta(self) -> dict[str, str]:
-        """What a result says of it."""
+        """Return its description for a result."""
         return {"sandbox": "bubblewrap"} if self.sandboxed else {"sandbox": "none", "reason": self.reason}
 
 
@@ -32,13 +32,13 @@ def protection(wanted: Sandbox) -> Protection:
     """The protection that there is.
 
     Raises:
-        ToolError: if a sandbox is required and there is none.
+        ToolError: if a sandbox is required and unavailable.
     """
     if wanted == "off":
         return Protection(False, "it is switched off")
     reason = _why_not()
     if reason and wanted == "required":
-        raise ToolError(f'The code was not run: sandbox="required", and there is none here: {reason}.')
+        raise ToolError(f'The code was not run: sandbox="required", and this machine has no sandbox: {reason}.')
     return Protection(not reason, reason)
 
 

@@ -4,7 +4,7 @@ Strategy. Namespaces do not keep everything apart: a socket of AF_VSOCK leads to
 is, and the keys that the server's session has, of Kerberos for one, can be read by all that it starts. So these are
 refused, and with them some that sandboxes leave out because of the faults they have had (as Flatpak and Docker do).
 All else is allowed. The program is one of the classic Berkeley Packet Filter's, which looks at a call's number and
-arguments (linux/seccomp.h, linux/filter.h). On a processor that is not in the table there is none.
+arguments (linux/seccomp.h, linux/filter.h). A processor that is not in the table has no filter.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _FAMILIES = (1, 2, 10, 16)
 
 @cache
 def program() -> bytes:
-    """The program for this machine; empty if there is none, or the kernel knows no such programs."""
+    """Return the program for this machine; empty for an unknown machine, or a kernel without such programs."""
     if not _are_known_here() or sys.maxsize < 2**32:  # Python of 32 bits makes other calls than its kernel's own
         return b""
     machine = _MACHINES.get(os.uname().machine)
@@ -88,7 +88,7 @@ def _steps(machine: Machine) -> Iterator[bytes]:
 
 
 def _of(call: int, steps: list[bytes]) -> Iterator[bytes]:
-    """What is done with the first argument of *call*."""
+    """Return the check of the first argument of *call*."""
     yield _step(_IF_EQUAL, call, otherwise=1 + len(steps))
     yield _step(_LOAD, _FIRST_ARGUMENT)
     yield from steps

@@ -1,4 +1,4 @@
-"""What a caller is told of what SerpApi answered. No I/O."""
+"""Makes results of SerpApi's answers. No I/O."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .responses import Answer, AuthorPage, Citations, Papers, Profiles
 
 _MOST = 3
-"""How many papers and articles are told of, as Lagent did."""
+"""The number of papers and articles in a result, as in Lagent."""
 
 
 class FirstPapers(TypedDict):
@@ -50,13 +50,13 @@ class HowToCite(TypedDict):
 
 
 class AuthorId(TypedDict):
-    """What an author is known by."""
+    """The name and profile of an author."""
 
     author_id: str
 
 
 def papers(answer: Papers) -> FirstPapers:
-    """The first papers, as lists side by side. `cited_by` is None where Scholar shows no number."""
+    """The first papers, as parallel lists. `cited_by` is None where Scholar shows no number."""
     first = (answer.organic_results or [])[:_MOST]
     return {
         "title": [paper.title for paper in first],

@@ -100,7 +100,7 @@ def read(answer: bytes, shape: type[T]) -> T:
     """The *answer* as an object of *shape*.
 
     Raises:
-        Unusable: if it is none.
+        Unusable: if it is malformed.
         WebError: in SerpApi's words, if it says that the search failed.
     """
     found = typed(answer, shape, "SerpApi")

@@ -35,7 +35,7 @@ _LOOK_AGAIN_SECONDS = 1.0
 class GoogleScholar(BaseAction):
     """Searches Google Scholar for papers, authors and citations, by way of SerpApi, which wants the key of an account.
 
-    What SerpApi refuses, or has not found, is told in its words. A call takes two minutes at most.
+    A refusal of SerpApi, and a search without results, are reported with its text. A call takes two minutes at most.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class GoogleScholar(BaseAction):
             num (int): how many articles are looked for, at most 100
             no_cache (bool): search anew, whatever was found within the last hour
             async_req (bool): have SerpApi search on its own, and look for the result until it is there
-            output (str): of no effect; what is told is always the same
+            output (str): without effect; the result is always the same
 
         Returns:
             dict: the author
@@ -185,7 +185,7 @@ class GoogleScholar(BaseAction):
             q (str): the organic_id of the paper
             no_cache (bool): search anew, whatever was found within the last hour
             async_ (bool): have SerpApi search on its own, and look for the result until it is there
-            output (str): of no effect; what is told is always the same
+            output (str): without effect; the result is always the same
 
         Returns:
             dict: the citation
@@ -215,7 +215,7 @@ class GoogleScholar(BaseAction):
             before_author (str): the token of the previous page; after_author wins over it
             no_cache (bool): search anew, whatever was found within the last hour
             _async (bool): have SerpApi search on its own, and look for the result until it is there
-            output (str): of no effect; what is told is always the same
+            output (str): without effect; the result is always the same
 
         Returns:
             dict: the author found first

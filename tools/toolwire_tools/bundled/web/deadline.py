@@ -22,7 +22,7 @@ THREAD = "toolwire-web"
 """The name of threads that work for calls."""
 
 _GLANCE_SECONDS = 0.05
-"""How often somebody who waits looks whether the call was cancelled."""
+"""How often a waiting thread checks whether the call was cancelled."""
 
 
 def _random() -> float:
@@ -47,7 +47,7 @@ WATCH = Watch()
 class Call:
     """A call that may take *seconds* in all, waits included.
 
-    Without a *context* nobody cancels it or hears of its progress. Any thread may use it.
+    Without a *context* it cannot be cancelled, and progress is dropped. Any thread may use it.
     """
 
     def __init__(self, context: Context | None = None, *, seconds: float = 60.0, watch: Watch | None = None) -> None:
@@ -64,7 +64,7 @@ class Call:
         return self._end - self.watch.elapsed()
 
     def say(self, message: str) -> None:
-        """Tell whoever called what is being done."""
+        """Report progress to the caller."""
         if self._context is not None:
             with self._lock:  # hosts expect the numbers to grow
                 self._told += 1
@@ -122,11 +122,11 @@ class Leaving:
 
     @property
     def has_left(self) -> bool:
-        """True once nobody waits any more."""
+        """True once no caller waits any more."""
         return self._has_left
 
     def then(self, act: Callable[[], object]) -> None:
-        """Call *act* as soon as nobody waits any more, which may be now. It must not block."""
+        """Call *act* as soon as no caller waits any more, which may be now. It must not block."""
         with self._lock:
             if not self._has_left:
                 self._last_acts.append(act)
@@ -152,7 +152,7 @@ class _Job(threading.Thread, Generic[T]):
         try:
             value = self._work(self.leaving)
         except BaseException as error:
-            failure = error  # raised where somebody waits for it
+            failure = error  # raised in the thread that waits for it
             self.outcome.put(lambda: _raise(failure))
         else:
             self.outcome.put(lambda: value)

@@ -1,4 +1,4 @@
-"""What a service says when it refuses, in its own words."""
+"""Finds the error text in the response of a service that refuses."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ ToolError
 └─ WebError
    ├─ Unreachable   nothing came, or not in time
    │  └─ NotConnected   there was not even a connection
-   ├─ Refused       what came is an error, told in the words of whoever sent it
+   ├─ Refused       the response is an error, reported with its own text
    ├─ Unusable      what came is not what was asked for: too long, no JSON, no text
    └─ NotOpened     an address that is not to be asked at all
 """

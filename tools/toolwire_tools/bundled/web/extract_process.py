@@ -1,7 +1,7 @@
 """The text of a page, in a process of its own: `python -m toolwire_tools.bundled.web.extract_process TYPE URL < PAGE`.
 
 Strategy. A page may be made to keep an HTML parser busy for hours, to fill the memory or to crash its C code. So this
-process has limits that the system enforces, and whoever started it ends it when its time is over. It writes a line of
+process has limits that the system enforces, and its parent ends it when its time is over. It writes a line of
 JSON, `{"title": ..., "text": ...}`, as soon as it has something: first all the text there is, which takes a moment, and
 then the article without menus and advertisements, which may take long. The last line that came is the answer.
 """

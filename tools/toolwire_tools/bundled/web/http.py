@@ -1,7 +1,7 @@
 """One request and its answer, within limits of time and size. Every way in which that fails is a `WebError`.
 
 Strategy. The HTTP library blocks, so it works in a thread that a cancelled call leaves alone (`Call.attend`). What goes
-wrong is turned into an error of ours and raised outside of the `except` that caught it: the library's exceptions hold
+wrong is turned into a WebError and raised outside of the `except` that caught it: the library's exceptions hold
 the request, and that may hold a key.
 """
 
@@ -48,7 +48,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked. *shown* is how errors call it."""
+    """A request. *shown* is its name in errors."""
 
     method: str
     url: str
@@ -61,7 +61,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What was answered at *url*. The names of *headers* are in lower case; *where* is how errors call who answered."""
+    """The response at *url*. The names of *headers* are in lower case; *where* names the server in errors."""
 
     url: str
     status: int
@@ -81,7 +81,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
         """The body as JSON.
 
         Raises:
-            Unusable: if it is none.
+            Unusable: if it is malformed.
         """
         try:
             return codec.decode(self.body)
@@ -98,7 +98,7 @@ def typed(answer: bytes, shape: type[T], service: str, *, strict: bool = True) -
     """The *answer* of *service* as a value of the type *shape*. If not *strict*, a number may be written as a string.
 
     Raises:
-        Unusable: if it is none, with the place.
+        Unusable: if it is malformed, with the place.
     """
     try:
         return msgspec.json.decode(answer, type=shape, strict=strict)
@@ -121,7 +121,7 @@ def send(
     errors name.
 
     Raises:
-        WebError: if there is none.
+        WebError: if no response comes.
         Cancelled: if the call was cancelled.
         ToolError: if the HTTP library is not installed.
     """
@@ -180,11 +180,11 @@ def _check_coding(reply: Reply, accepted: str) -> None:
     known = {name.strip() for name in accepted.split(",")} | {"", "identity"}
     for name in reply.headers.get("content-encoding", "").lower().split(","):
         if name.strip() not in known:
-            raise Unusable(f"{reply.where} sent it compressed as {name.strip()[:40]!r}, which nobody asked for")
+            raise Unusable(f"{reply.where} sent it compressed as {name.strip()[:40]!r}, which was not requested")
 
 
 def _hang_up(leaving: Leaving, event: str, told: Mapping[str, Any]) -> None:
-    """End the connection when nobody waits for its answer any more: what trickles in could keep it for days."""
+    """End the connection when no caller waits for its answer any more: a slow response could keep it for days."""
     if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
         leaving.then(partial(_shut, told["return_value"].get_extra_info("socket")))
 
@@ -198,7 +198,7 @@ def _shut(connection: socket.socket) -> None:
 
 @cache
 def _keep_quiet() -> None:
-    """Keep the library from logging our URLs, which may hold keys. What others do with it is none of our business."""
+    """Keep the library from logging our URLs, which may hold keys. Other users of the library are not affected."""
     import logging
 
     logging.getLogger("httpx2").addFilter(lambda record: record.threadName != THREAD)

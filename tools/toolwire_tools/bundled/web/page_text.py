@@ -29,7 +29,7 @@ _TURNS = Pace("the reader of pages", at_once=2)
 
 
 class Text(msgspec.Struct, frozen=True):
-    """What is to be read on a page, in Markdown."""
+    """The text of a page, in Markdown."""
 
     title: str
     text: str
@@ -70,7 +70,7 @@ def _check_installed() -> None:
 
 
 def _extracted(page: Page, seconds: float, leaving: Leaving) -> bytes:
-    """What the process wrote until it ended, or was ended."""
+    """Return the output of the process until it ended, or was ended."""
     import subprocess
     import tempfile
     import time

@@ -32,7 +32,7 @@ _SUFFIXES_OF_TEXT = ("+json", "+xml", "+yaml")
 
 
 class Page(msgspec.Struct, frozen=True):
-    """What was found at *url*, where the last redirect led."""
+    """The page at *url*, where the last redirect led."""
 
     url: str
     content_type: str
@@ -93,7 +93,7 @@ class _CheckedTransport(httpx2.HTTPTransport):
 
 def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
     """*request* to *address*; its headers, TLS's SNI and the check of the certificate keep the name of the host."""
-    place = address.partition("%")[0]  # a zone, of addresses that somebody allowed
+    place = address.partition("%")[0]  # a zone, of addresses that the settings allow
     name = request.url.raw_host.decode("ascii").rstrip(".")
     return httpx2.Request(
         request.method,

@@ -46,7 +46,7 @@ class Pace:
 
         Raises:
             Unreachable: if that would take longer than the call may.
-            Cancelled: if the call was cancelled meanwhile.
+            Cancelled: if the call was cancelled during the wait.
         """
         while not self._places.acquire(timeout=_LOOK_SECONDS):
             call.check()
@@ -61,7 +61,7 @@ class Pace:
             self._places.release()
 
     def hold(self, call: Call, seconds: float) -> None:
-        """Let nobody ask for the next *seconds*: the service said so."""
+        """Pause all requests for the next *seconds*, as the service demands."""
         with self._lock:
             self._next = max(self._next, call.watch.elapsed() + seconds)
 

@@ -1,4 +1,4 @@
-"""A service on the web: asked for JSON or text, asked again where that helps, and told in its own words when it fails.
+"""A service on the web: asked for JSON or text, retried where that helps, and its own text reported when it fails.
 
 service = Service("Serper", "https://google.serper.dev")
 secret = {"x-api-key": key("SERPER_API_KEY")}
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _MAX_REDIRECTS = 3
 _MAX_HOLD_SECONDS = 60.0
-"""How long nobody else asks a service that wants to be left alone, however long it says."""
+"""The longest pause of requests that a service can demand."""
 # To hide words as short as that would only garble texts.
 _SHORTEST_SECRET = 6
 
@@ -101,8 +101,8 @@ class Service:
     ) -> Reply:
         """Ask for *path*, and return the answer, which is a success.
 
-        Parameters that are None are left out, booleans are `true` and `false`, and of a list each item is sent. What is
-        secret is shown in no error.
+        Parameters that are None are left out, booleans are `true` and `false`, and of a list each item is sent. Secrets
+        do not appear in errors.
 
         Raises:
             WebError: why there is no such answer, after all that may be repeated has been repeated.
@@ -235,7 +235,7 @@ def _written(value: object) -> str:
 
 
 def _onward(request: Request, reply: Reply) -> Request | None:
-    """The request that a redirect asks for; None if it leads elsewhere, or is none."""
+    """The request that a redirect asks for; None if it leads elsewhere, or is malformed."""
     from urllib.parse import urljoin, urlsplit
 
     if request.method != "GET" or reply.status not in (301, 302, 303, 307, 308) or "location" not in reply.headers:

@@ -31,7 +31,7 @@ _BAD_PORTS = frozenset(
     {1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080}
 )
 
-# Unicast space that is given out at all; NAT64 (RFC 6052) is how hosts without IPv4 reach it, and stands for it.
+# Unicast space that is given out at all; NAT64 (RFC 6052) is how hosts without IPv4 reach it, and represents it.
 _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 # The IETF's own (whose exceptions no page is on, and of which older Pythons know a part), 6to4 and its relays (RFC
@@ -58,7 +58,7 @@ class Guard(msgspec.Struct, frozen=True):
         """Look the host of *url* up, and return those of its addresses that may be connected to.
 
         Raises:
-            NotOpened: if there is none, or if it is no URL of a page, with the reason.
+            NotOpened: if it has none, or is no URL of a page, with the reason.
         """
         parsed = page_url(url)
         return self._permitted(parsed, (resolve or _resolved)(parsed.raw_host.decode("ascii")))

@@ -1,4 +1,4 @@
-"""What was found lately, so that it need not be fetched again."""
+"""Recent results, so that they need not be fetched again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Cache(Generic[T]):
         self._lock = threading.Lock()
 
     def get(self, key: object, make: Callable[[], T], elapsed: Callable[[], float]) -> T:
-        """The value for *key*, made now if there is none. What raises is not kept."""
+        """Return the value for *key*, made now if it is missing. An exception is not kept."""
         with self._lock:
             if key in self._kept and elapsed() - self._kept[key][0] < self._seconds:
                 return self._kept[key][1]

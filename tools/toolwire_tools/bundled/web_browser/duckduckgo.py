@@ -53,7 +53,7 @@ def read(page: str) -> list[Hit]:
     """The results on a page.
 
     Raises:
-        Unusable: if it is no page of results, as when DuckDuckGo takes whoever asks for a robot.
+        Unusable: if it is no page of results, as when DuckDuckGo takes the client for a robot.
     """
     with extra("web"):
         from lxml.html import document_fromstring  # comes with trafilatura
@@ -61,7 +61,7 @@ def read(page: str) -> list[Hit]:
     found = [hit for result in _with_class(tree, "result") if (hit := _hit(result))]
     if not found and not _with_class(tree, "no-results"):
         raise Unusable(
-            "DuckDuckGo sent no results; it does that when it takes whoever asks for a robot. "
+            "DuckDuckGo sent no results; it does that when it takes the client for a robot. "
             "Try again later, or use an engine with a key: BraveSearch or GoogleSearch"
         )
     return found
@@ -86,7 +86,7 @@ def _with_class(tree: HtmlElement, name: str) -> list[HtmlElement]:
 
 
 def _target(href: str) -> str:
-    """Where a link leads, which is told in the query of one to DuckDuckGo itself; empty for advertisements."""
+    """Return where a link leads: links to DuckDuckGo itself have it in their query; empty for advertisements."""
     from urllib.parse import parse_qs, urlsplit
 
     try:

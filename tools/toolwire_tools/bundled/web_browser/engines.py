@@ -20,7 +20,7 @@ class Hit(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What engines can be told; what is None is the engine's own choice, or comes from the environment."""
+    """The settings of engines; None is the engine's own choice, or comes from the environment."""
 
     api_key: str | None = None
     base_url: str | None = None
@@ -61,7 +61,7 @@ def engine(name: str, settings: Settings) -> Engine:
     """The engine called *name*.
 
     Raises:
-        ValueError: if there is none.
+        ValueError: if there is no such engine.
     """
     if name not in ENGINES:
         why = f" ({_GONE[name]})" if name in _GONE else ""

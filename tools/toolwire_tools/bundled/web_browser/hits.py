@@ -12,7 +12,7 @@ _TAG = re.compile(r"</?(?:strong|b|em|i|mark|span)(?: [^<>]*)?>")
 
 
 def hits(found: Any, *, url: str, title: str, summary: str) -> list[Hit]:
-    """The results in a list of objects, whose members are called like that. What has no address is left out."""
+    """The results in a list of objects, whose members are called like that. Entries without an address are left out."""
     return [
         Hit(each[url], _plain(each.get(title)), _plain(each.get(summary)))
         for each in (found if isinstance(found, list) else [])
@@ -21,7 +21,7 @@ def hits(found: Any, *, url: str, title: str, summary: str) -> list[Hit]:
 
 
 def at(value: Any, *path: str) -> Any:
-    """What is at *path* within objects; None if it is not there."""
+    """Return the value at *path* within objects; None if it is missing."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .engines import Hit
 
 Told = dict[str, str]
-"""A result as it is told: `url`, `summ` and `title`."""
+"""Return a result as callers see it: `url`, `summ` and `title`."""
 
 
 class Results:
@@ -27,7 +27,7 @@ class Results:
         """All of them; never changed, but replaced."""
 
     def add(self, hits: Iterable[Hit]) -> dict[int, Told]:
-        """The results by their new ids. What several queries found is told once, with what each of them said of it."""
+        """Return the results by their new ids. A result of several queries appears once, with the summary of each."""
         by_url: dict[str, Told] = {}
         for hit in hits:
             if hit.url in by_url:
@@ -44,7 +44,7 @@ class Results:
         """The address of the result with this id.
 
         Raises:
-            ToolError: if there is none.
+            ToolError: if there is no result.
         """
         kept = self.kept
         if number not in kept:

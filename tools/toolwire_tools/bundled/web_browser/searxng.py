@@ -44,7 +44,7 @@ class Engine:
         address = self._settings.base_url or os.environ.get(VARIABLE, "").strip()
         if not address:
             raise ToolError(
-                f"SearXNG is somebody's own: set {VARIABLE} to its address in the environment of the server"
+                f"SearXNG has no public address: set {VARIABLE} to its address in the environment of the server"
             )
         address = address.rstrip("/")
         whole = address if address.endswith("/search") else f"{address}/search"

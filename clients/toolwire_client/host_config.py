@@ -1,9 +1,8 @@
-"""The files in which hosts keep their servers: what they say, as commands.
+"""Read the configuration files of hosts.
 
-Strategy. Claude's `mcpServers` and VS Code's `servers` name a server's command, arguments and environment alike; what
-they differ in is the notation for what is to be put in, so all of it is understood everywhere: `${NAME}` and
-`${NAME:-default}` (Claude Code), `${env:NAME}`, `${input:ID}`, `${userHome}` and `${workspaceFolder}` (VS Code).
-A fault of one server is that server's alone.
+Strategy. Claude's `mcpServers` and VS Code's `servers` differ only in their variables, so all of them work everywhere:
+`${NAME}` and `${NAME:-default}` (Claude Code), `${env:NAME}`, `${input:ID}`, `${userHome}` and `${workspaceFolder}`
+(VS Code). A malformed entry is an error of that server only.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _VARIABLE = re.compile(r"\$\{(?:(?P<kind>env|input):)?(?P<name>[^}:]+)(?::-(?P<d
 
 
 class ServerConfig(msgspec.Struct, frozen=True):
-    """How one server is started; `env` is what it gets beside the usual environment."""
+    """How one server is started; `env` is added to the usual environment."""
 
     command: list[str]
     env: dict[str, str]
@@ -38,11 +37,11 @@ class ServerConfig(msgspec.Struct, frozen=True):
 def read_config(
     source: str | os.PathLike[str] | Mapping[str, Any], inputs: Mapping[str, str]
 ) -> dict[str, ServerConfig | BadConfiguration]:
-    """Return the servers of a file, or of what such a file holds, by name; those that are switched off are left out.
+    """Return the enabled servers of a file, or of such a file's content, by name.
 
     Raises:
         OSError: if the file cannot be read.
-        BadConfiguration: if it is none.
+        BadConfiguration: if it is not a configuration of servers.
     """
     if isinstance(source, Mapping):
         where, given, folder = "the configuration", source, Path.cwd()
@@ -64,7 +63,7 @@ def _parsed(path: Path) -> Any:
     except UnicodeDecodeError as error:
         raise BadConfiguration(f"{path}: it is no UTF-8 (byte {error.start})") from None
     for pattern in (_COMMENT, _COMMA):
-        # What is taken out leaves its line breaks, so that an error is where it says it is.
+        # Keep the line breaks, so that errors name the right line.
         text = pattern.sub(lambda found: found[1] or "\n" * found[0].count("\n"), text)
     try:
         return msgspec.json.decode(text)
@@ -82,7 +81,7 @@ class _Reader:
     def __init__(self, folder: Path, inputs: Mapping[str, str]) -> None:
         self._folder = folder
         self._inputs = inputs
-        # The projects of editors keep such files in a folder of their own.
+        # Editors keep such files in a subfolder of the project.
         self._workspace = folder.parent if folder.name in (".vscode", ".cursor") else folder
 
     def read(self, name: str, entry: Any) -> ServerConfig | BadConfiguration:
@@ -111,7 +110,7 @@ class _Reader:
     def _variables(self, given: Any) -> dict[str, str]:
         if not isinstance(given, Mapping):
             raise BadConfiguration('its "env" is no object')
-        # A null takes a variable away in VS Code; here only the usual ones are passed on in the first place.
+        # A null removes a variable in VS Code; here such variables are not passed on anyway.
         return {name: self._text(f"env.{name}", value) for name, value in given.items() if value is not None}
 
     def _file(self, given: Any) -> dict[str, str]:

@@ -42,6 +42,6 @@ class Fitting:
             return []
 
 
-def told(faults: list[Fault]) -> str:
+def join_errors(faults: list[Fault]) -> str:
     """Return *faults* as one sentence."""
     return "; ".join(f"{place}: {sentence}" for place, sentence in faults)

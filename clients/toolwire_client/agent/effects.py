@@ -16,7 +16,7 @@ from ..models.errors import ModelError
 from ..models.model import kept_open, reply_from
 from ..react.result_text import shown
 from ..session.elicitation import ElicitationObserver, elicitation_observer
-from ..validation import told
+from ..validation import join_errors
 from ..waiting.threads import here
 from . import events
 from .approvals import Allow, ApprovalRequest, Pause, Refuse
@@ -139,7 +139,7 @@ class Effects:
                     fitted, faults = state.conversation.tools.fitted(action.tool, params)
                     if not faults:
                         return events.Approved(params=fitted)
-                    misfit = told(faults)
+                    misfit = join_errors(faults)
                     request = msgspec.structs.replace(request, reason=f"the changed parameters do not fit: {misfit}")
                 case False:
                     return events.Refused(reason="")

@@ -1,4 +1,4 @@
-"""Known gaps of a server, in a file with a reason for each, so that only news fails."""
+"""Read, write and apply baselines: files with the known gaps of a server, so that only new failures count."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _TO_SAY = "not looked into yet"
 
 
 class BadBaseline(ValueError):
-    """The text is no baseline. The sentence says where, and what would be right."""
+    """The file is not a baseline. The text says where, and what would be right."""
 
 
 class Gap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One gap: a case (or a pattern such as `malformed/*`), and only in a revision or framing if these are told."""
+    """A known gap: a case (or a pattern such as `malformed/*`), optionally in one revision or framing only."""
 
     case: str
     reason: str
@@ -29,7 +29,7 @@ class Gap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     framing: str = ""
 
     def covers(self, verdict: Verdict) -> bool:
-        """Whether this is the gap that *verdict* found."""
+        """Whether *verdict* reports this gap."""
         return (
             fnmatchcase(verdict.case, self.case)
             and self.revision in ("", verdict.revision)
@@ -45,10 +45,10 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read(text: str) -> list[Gap]:
-    """Return the gaps that a file says.
+    """Return the gaps in the text of a file.
 
     Raises:
-        BadBaseline: if that cannot be read.
+        BadBaseline: if it is malformed.
     """
     try:
         gaps = msgspec.json.decode(text, type=_File).gaps
@@ -61,7 +61,7 @@ def read(text: str) -> list[Gap]:
 
 
 def write(verdicts: Sequence[Verdict], known: Sequence[Gap] = ()) -> str:
-    """Return a file with every gap that *verdicts* found; reasons that are *known* are kept."""
+    """Return the text of a file with all gaps in *verdicts*; the reasons of *known* gaps are kept."""
     kept = [gap for gap in known if any(gap.covers(verdict) for verdict in verdicts if _is_gap(verdict))]
     new = {verdict.case: Gap(verdict.case, _TO_SAY) for verdict in verdicts if is_bad(verdict)}
     gaps = [*kept, *(gap for gap in new.values())]
@@ -69,7 +69,7 @@ def write(verdicts: Sequence[Verdict], known: Sequence[Gap] = ()) -> str:
 
 
 def apply(verdicts: Sequence[Verdict], gaps: Sequence[Gap]) -> tuple[list[Verdict], list[str]]:
-    """Return *verdicts* with the known gaps as such, and the gaps that were played and are there no more."""
+    """Return *verdicts* with known gaps marked, and the gaps that are closed now."""
     judged = [_judged(verdict, gaps) for verdict in verdicts]
     outdated = [
         str(gap)

@@ -1,4 +1,4 @@
-"""A whole check: find out what a server is, play what applies, judge."""
+"""Check a server: find its facts, play the applicable cases, judge."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ALIVE_SECONDS = 2.0
 _MAX_JOBS = 4
 
 _LAST_EVENTS = 8
-"""How much of a whole run is shown with what it broke."""
+"""The number of events shown with a breach of the whole run."""
 
 
 def check(
@@ -60,17 +60,17 @@ def check(
     jobs: int | None = None,
     on_verdict: OnVerdict | None = None,
 ) -> Report:
-    """Return what the server that *command* starts does, and does not do, of what the *cases* expect (by default all).
+    """Return a report on how the server that *command* starts meets the *cases* (default all).
 
     It is started several times, up to *jobs* at once. *env* is its whole environment, by default ours. Each wait for
-    something that it should say lasts *timeout_seconds* at most. With *fuzzing* its tools are called with generated
-    arguments too. Failures that are known of its SDK are known gaps, unless *fold_sdk* is false. *on_verdict* hears of
-    each verdict as soon as there is one, and how many there will be; on any thread, but one at a time.
+    an expected message lasts at most *timeout_seconds*. *fuzzing* adds calls with generated arguments. Known failures
+    of its SDK count as known gaps unless *fold_sdk* is false. *on_verdict* receives each verdict, and the total
+    number, as soon as it is decided; on any thread, one at a time.
 
     Raises:
         NotStarted: if the command cannot be run.
         UnknownTool: if the *settings* have a call of a tool that the server does not have.
-        MissingHypothesis: if there is *fuzzing*, and not what it needs.
+        MissingHypothesis: if *fuzzing* is given and Hypothesis is not installed.
     """
     began = time.monotonic()
     run = _Run(
@@ -98,10 +98,10 @@ def replay(
     settings: Settings | None = None,
     timeout_seconds: float = 10.0,
 ) -> Report:
-    """Return what comes of *cases*, played one after the other in one process if they may, with all that was said.
+    """Return the verdicts on *cases*, played in sequence in one process where possible, with all messages.
 
-    That shows a failure again, also one that only comes after another case. What is expected of the whole run is not
-    judged. All else is as in `check`.
+    This reproduces a failure, even one that needs another case before it. Expectations on the whole run are not judged.
+    All else is as in `check`.
     """
     began = time.monotonic()
     run = _Run(
@@ -128,7 +128,7 @@ def _report(command: Sequence[str], facts: Facts, verdicts: list[Verdict], took:
 
 
 class _Run:
-    """One check under way: what is known of the server, and what breaks a rule for all that is said."""
+    """One check: the facts about the server, and the breaches of rules for the whole run."""
 
     def __init__(
         self,
@@ -145,11 +145,11 @@ class _Run:
         self._judged_last: list[tuple[int, Play]] = []
         self._broken: dict[int, Verdict] = {}
         self.sdk: Sdk | None = None
-        """The SDK whose failures are not the server's."""
+        """The SDK whose failures are known gaps."""
         self.facts = find_out(start, settings)
 
     def verdicts(self, cases: Iterable[Case], jobs: int, fuzzing: Fuzzing | None) -> list[Verdict]:
-        """Play *cases* and return the verdicts, in their order, and those of *fuzzing*."""
+        """Return the verdicts on *cases*, in their order, and those of *fuzzing*."""
         plays = plan(cases, self.facts)
         if self.facts.trouble:
             return untalkable(plays, self.facts.trouble, self.facts.events)
@@ -166,7 +166,7 @@ class _Run:
         return [*(found[place] for place in sorted(found)), *fuzzed]
 
     def replayed(self, cases: Iterable[Case]) -> list[Verdict]:
-        """Play *cases* one after the other, those that may in one process, and keep what was said in each."""
+        """Play *cases* in sequence, in one process where possible, and keep all messages."""
         plays = plan(cases, self.facts)
         if self.facts.trouble:
             return untalkable(plays, self.facts.trouble, self.facts.events)
@@ -191,7 +191,7 @@ class _Run:
         return map(self._told, found)
 
     def _play_all(self, places: list[int], plays: Sequence[Play]) -> dict[int, Verdict]:
-        """Play what may share a process, one after the other."""
+        """Play cases in sequence in one shared process."""
         shared = _Shared(self)
         try:
             return {place: self._told(shared.play(plays[place])) for place in places}
@@ -207,9 +207,9 @@ class _Run:
     def hold_against(
         self, conversation: Conversation, revision: str, parts: Sequence[Part] = (), *, only_noise: bool = False
     ) -> None:
-        """Judge all that was said in a *conversation* that is over, so that it need not be kept.
+        """Judge a finished *conversation* by the rules for the whole run, so that it need not be kept.
 
-        *parts* are the cases that were played in it. *only_noise* where everything else is judged elsewhere.
+        *parts* are the cases played in it. *only_noise* judges nothing but the noise on stdout.
         """
         for place, play in self._judged_last:
             known = self._broken.get(place)
@@ -226,7 +226,7 @@ class _Run:
 
 
 class _Process:
-    """A process of the server, and what was played in it.
+    """A process of the server, and the cases played in it.
 
     Raises:
         NotStarted: if it cannot be started.
@@ -248,7 +248,7 @@ class _Process:
             return not_opened(play, self.obstacle, self.server.conversation.events)
         began = time.monotonic()
         events = self.server.conversation.events
-        start = len(events) if self.played else 0  # what began the conversation is shown with the first case
+        start = len(events) if self.played else 0  # the handshake is shown with the first case
         facts = self._run.facts
         values = {
             **facts.values,
@@ -263,24 +263,24 @@ class _Process:
         return verdict
 
     def answers(self, play: Play) -> bool:
-        """Whether the process is still good for the next case."""
+        """Whether the process still answers, so that it can play the next case."""
         request = probe(f"alive-{play.case.id}", play.revision)
         return self.server.request(request, _ALIVE_SECONDS) is not None
 
     def close(self) -> None:
-        """End it, and judge what was said by what is expected of all conversations."""
+        """End the process, and judge its conversation by the rules for the whole run."""
         self.server.close()
         events = self.server.conversation.events
-        if len(self.played) == 1:  # what came at the very end was provoked by the one case too
+        if len(self.played) == 1:  # the messages at the end belong to the only case too
             self._parts = [msgspec.structs.replace(part, end=len(events)) for part in self._parts]
         self._run.hold_against(self.server.conversation, self._revision, self._parts)
 
 
 class _Shared:
-    """The process that cases share, while it answers; those that need one of their own get that.
+    """Plays cases in a shared process while it answers; a case that needs its own process gets one.
 
-    What fails in a process that was used before is played again alone: only what fails there too is a failure by
-    itself. If it *replays*, verdicts are kept as they are, with all that was said.
+    A case that fails in a used process is played again alone: it is an independent failure only if it fails there too.
+    *replays* keeps the first verdicts, with all messages.
     """
 
     def __init__(self, run: _Run, *, replays: bool = False) -> None:
@@ -293,7 +293,7 @@ class _Shared:
             return verdict_of(play, "not applicable", reason=play.reason)
         try:
             return self._played(play)
-        except NotStarted as error:  # though it was, before
+        except NotStarted as error:  # although it started before
             return judged(play, Unmet("the server starts", str(error)), [], 0.0)
 
     def _played(self, play: Play) -> Verdict:
@@ -313,7 +313,7 @@ class _Shared:
         return verdict
 
     def _after(self, before: list[Play], play: Play, verdict: Verdict) -> Verdict:
-        """The *verdict* on what fails only after others, with the fewest of those *before* it that it fails after."""
+        """The *verdict* on a case that fails only after others, with the fewest cases *before* it that cause this."""
 
         said: list[str] = []
 
@@ -334,7 +334,7 @@ class _Shared:
             if not fails(before):
                 return only_after(verdict, [])
             low = 0
-            while start - low > 1:  # it fails after those from *low* on, and not after those from *start* on
+            while start - low > 1:  # bisect: it fails after those from *low* on, not after those from *start* on
                 middle = (low + start) // 2
                 low, start = (middle, start) if fails(before[middle:]) else (low, middle)
             start = low
@@ -356,7 +356,7 @@ class _Shared:
 
 
 def _tasks(plays: Sequence[Play]) -> tuple[list[list[int]], list[int]]:
-    """The places in *plays* of what is played one after the other in each thread, and of what is judged at last."""
+    """The indexes in *plays* that each thread plays in sequence, and those judged at the end."""
     shared: dict[Any, list[int]] = {}
     own: list[list[int]] = []
     last = []

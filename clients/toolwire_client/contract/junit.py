@@ -1,4 +1,4 @@
-"""A report as JUnit's XML, which CI systems read and show."""
+"""Write a report as JUnit XML for CI systems."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from xml.etree import ElementTree as ET
 if TYPE_CHECKING:
     from .report import Report, Verdict
 
-# What XML 1.0 cannot hold, not even escaped.
+# Characters that XML 1.0 cannot hold, not even escaped.
 _NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def as_junit(report: Report) -> str:
-    """Return *report* as a document with one test suite. Warnings and known gaps are skipped tests, with messages."""
+    """Return *report* as one test suite. Warnings and known gaps are skipped tests with messages."""
     counts = report.counts()
     numbers = {
         "tests": str(len(report.verdicts)),
@@ -35,8 +35,8 @@ def as_junit(report: Report) -> str:
 def _add(suite: ET.Element, verdict: Verdict) -> None:
     area, _, name = verdict.case.partition("/")
     where = ", ".join(filter(None, (verdict.revision, verdict.framing)))
-    told = {"classname": area, "name": f"{name} [{where}]" if where else name, "time": f"{verdict.seconds:.3f}"}
-    case = ET.SubElement(suite, "testcase", told)
+    attributes = {"classname": area, "name": f"{name} [{where}]" if where else name, "time": f"{verdict.seconds:.3f}"}
+    case = ET.SubElement(suite, "testcase", attributes)
     if verdict.outcome == "pass":
         return
     fails = verdict.outcome == "fail"

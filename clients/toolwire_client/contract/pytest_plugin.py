@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def tool_list_snapshot(request: pytest.FixtureRequest) -> Callable[..., None]:
     """A function that fails the test if the tools of a server changed: `tool_list_snapshot(["my-server"])`.
 
-    They are kept in `snapshots/TEST.json` beside the test, under its name, or in *path*, from the test's folder. What
+    The snapshot is `snapshots/TEST.json` next to the test, under its name, or in *path*, from the test's folder. What
     else it takes is what `assert_tools_unchanged` does.
     """
 

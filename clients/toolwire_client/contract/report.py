@@ -1,4 +1,4 @@
-"""What a check came to: a verdict for each case, in each revision and framing it was played in."""
+"""The report of a check: a verdict for each case in each revision and framing."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ SEVERITIES = ("must", "should", "advice")
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of one case.
+    """The verdict on one case.
 
-    `expected` and `came` say what was wrong, `exchange` holds the lines to see it again, and `after` the cases without
-    which that did not come; `ours` if the source is only related, and Toolwire demands more; `reason` says why a case
-    is not applicable, or a gap known, and `sdk` where that comes from. `revision` is "" where none was spoken.
+    `expected` and `came` say what was wrong, `exchange` holds the messages that show it, and `after` the cases that
+    must precede it; `ours` means that Toolwire demands more than the source; `reason` says why a case is not
+    applicable, or a gap known, and `sdk` names the SDK that causes it. `revision` is "" where none was negotiated.
     """
 
     case: str
@@ -42,10 +42,10 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """The verdicts on one server, and what it says of itself.
+    """The verdicts on one server, and its own description.
 
-    `sdk` is what it is made with, if that is recognized. `outdated` names the entries of the baseline that nothing
-    failed for. With `seed` the same arguments are generated again, if any were.
+    `sdk` is its SDK, if recognized. `outdated` names the entries of the baseline whose gaps are closed. `seed`
+    generates the same arguments again.
     """
 
     command: list[str]
@@ -60,12 +60,12 @@ class Report(msgspec.Struct, frozen=True):
     sdk: str = ""
 
     def counts(self) -> dict[str, int]:
-        """Return how many verdicts there are of each outcome."""
+        """Return the number of verdicts by outcome."""
         found = Counter(verdict.outcome for verdict in self.verdicts)
         return {outcome: found[outcome] for outcome in OUTCOMES}
 
     def failed(self, severity: str = "must") -> list[Verdict]:
-        """Return what failed, and is of this *severity* or a graver one."""
+        """Return the failures of this *severity* or a worse one."""
         grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
         return [verdict for verdict in self.verdicts if is_bad(verdict) and verdict.severity in grave]
 
@@ -80,11 +80,11 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def is_bad(verdict: Verdict) -> bool:
-    """Whether the server does not do what the case expects, and nobody knew."""
+    """Whether *verdict* is a failure or a warning that is not a known gap."""
     return verdict.outcome in ("fail", "warn")
 
 
 def worst_first(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Return *verdicts* with the failures first, graver ones before others."""
+    """Return *verdicts*, failures first, the worst first."""
     order = ("fail", "warn", "known gap", "pass", "not applicable")
     return sorted(verdicts, key=lambda verdict: (order.index(verdict.outcome), SEVERITIES.index(verdict.severity)))

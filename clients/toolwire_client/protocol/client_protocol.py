@@ -1,8 +1,4 @@
-"""What is said to a server and what its messages mean. No I/O, no threads, no waiting.
-
-A `ClientProtocol` numbers requests, adds what the negotiated revision of MCP wants in them, and turns each frame
-that arrives into events.
-"""
+"""Encode requests to a server and decode its messages into events. No I/O, no threads, no waiting."""
 
 from __future__ import annotations
 
@@ -33,21 +29,21 @@ from .events import (
 _META_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 
 LOG_LEVEL = "debug"
-"""What is asked for where a log is read: everything. Whoever reads it can leave out what they do not want."""
+"""The level to request: everything, since the reader of the log can filter."""
 
 _NOISE_BYTES = 2000
-"""How much of a line that is no message is worth showing."""
+"""The length at which a line that is not a message is cut."""
 
-# Where servers put the id of an answer that cannot be read: first or last.
+# Where servers put the id of a response that cannot be decoded: first or last.
 _ID_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*"?(\d{1,18})"?\s*,')
 _ID_LAST = re.compile(rb',\s*"id"\s*:\s*"?(\d{1,18})"?\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
 class ClientProtocol:
-    """One conversation with one server, from this side.
+    """The client's side of one conversation with one server.
 
-    `version` is the MCP revision spoken, `None` until it is settled; `probe` is the id of `discover`. With *can_ask*
-    the server may ask the user, with *wants_log* it is asked to tell what it logs.
+    `version` is the MCP revision spoken, `None` until the handshake; `probe` is the id of `discover`. *can_ask*
+    declares elicitation; *wants_log* requests the server's log messages.
     """
 
     def __init__(self, name: str, client_version: str, *, can_ask: bool = False, wants_log: bool = False) -> None:
@@ -62,18 +58,18 @@ class ClientProtocol:
             codes.META_CLIENT_CAPABILITIES: self._capabilities,
             **({_META_LOG_LEVEL: LOG_LEVEL} if wants_log else {}),
         }
-        self._ids = itertools.count(1)  # `next` on it is atomic, so threads may share a session
+        self._ids = itertools.count(1)  # its `next` is atomic, so threads may share this object
 
     @property
     def is_modern(self) -> bool:
-        """Whether every request has to name the revision."""
+        """Whether every request must name the revision."""
         return self.version in codes.MODERN_VERSIONS
 
     def request(self, method: str, params: dict[str, Any] | None, *, progress: bool = False) -> tuple[int, bytes]:
-        """Return a new request's id and text. *progress* asks the server to report it.
+        """Return the id and the bytes of a new request. *progress* requests progress notifications.
 
         Raises:
-            EncodingError: if *params* cannot be written as JSON.
+            EncodingError: if *params* cannot be encoded as JSON.
         """
         number = next(self._ids)
         meta: dict[str, Any] = {**self._modern_meta} if self.is_modern else {}
@@ -85,7 +81,7 @@ class ClientProtocol:
         return number, messages.request(number, method, params)
 
     def discover(self) -> tuple[int, bytes]:
-        """Return the question whether the server speaks a modern revision."""
+        """Return the request that probes for a modern revision."""
         self.probe = number = next(self._ids)
         return number, messages.request(number, "server/discover", {"_meta": self._modern_meta})
 
@@ -100,22 +96,22 @@ class ClientProtocol:
         return number, messages.request(number, "initialize", params)
 
     def initialized(self) -> bytes:
-        """Return the message that ends the legacy handshake."""
+        """Return the notification that ends the legacy handshake."""
         return messages.notification("notifications/initialized")
 
     def listen(self) -> tuple[int, bytes]:
-        """Return the request of the modern revisions to be told when the tools change."""
+        """Return the modern request for notifications of tool changes."""
         return self.request("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
 
     def cancelled(self, number: int, reason: str) -> bytes:
-        """Return the message that says that request *number* is no longer wanted."""
+        """Return the notification that cancels request *number*."""
         params: dict[str, Any] = {"requestId": number, "reason": reason}
         if self.is_modern:
             params["_meta"] = self._modern_meta
         return messages.notification("notifications/cancelled", params)
 
     def receive(self, frame: Frame) -> list[Event]:
-        """Return what *frame* means."""
+        """Return the events of *frame*."""
         if isinstance(frame, Fault):
             return [_too_long(frame)]
         try:
@@ -135,10 +131,10 @@ class ClientProtocol:
             return _failure(number, error)
         if number is not None and "result" in message:
             return Result(number, message["result"])
-        if "jsonrpc" not in message:  # a line of somebody's log may be JSON too
+        if "jsonrpc" not in message:  # a log line may be JSON too
             return None
         if number is not None:
-            return UnreadableResponse(number, "the server sent an answer with neither a result nor an error")
+            return UnreadableResponse(number, "the server sent a response with neither a result nor an error")
         return _failure(None, error) if error is not None and message.get("id") is None else None
 
     def _asked(self, message: dict[str, Any]) -> Event | None:
@@ -154,7 +150,7 @@ class ClientProtocol:
 
 
 def _number(identity: Any) -> int | None:
-    """The number of our request: some servers send it back as text, or with a fraction of nothing."""
+    """The id as an integer: some servers return it as a string or as a float."""
     if isinstance(identity, str) and identity.isdecimal() and len(identity) < 20:
         return int(identity)
     if isinstance(identity, float) and identity.is_integer():
@@ -168,7 +164,7 @@ def _failure(number: int | None, error: Any) -> ErrorResponse:
     return ErrorResponse(
         number,
         code if type(code) is int else 0,
-        message if isinstance(message, str) else "the server answered with an error that says nothing",
+        message if isinstance(message, str) else "the server answered with an error without a message",
         body.get("data"),
     )
 
@@ -209,7 +205,7 @@ def _undecodable(frame: bytes, error: DecodingError) -> Event:
     found = _ID_FIRST.match(frame) or _ID_LAST.search(frame[-_NOISE_BYTES:])
     if found is None or b'"jsonrpc"' not in frame:
         return _noise(frame)
-    return UnreadableResponse(int(found[1]), f"the server sent an answer that cannot be read: {error}")
+    return UnreadableResponse(int(found[1]), f"the server sent a response that cannot be read: {error}")
 
 
 def _too_long(fault: Fault) -> Event:

@@ -1,4 +1,4 @@
-"""What can arrive from a server, as values."""
+"""The events that a server's messages mean."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import msgspec
 
 
 class Result(msgspec.Struct, frozen=True):
-    """A request was answered."""
+    """The result of a request."""
 
     id: int
     result: Any
 
 
 class ErrorResponse(msgspec.Struct, frozen=True):
-    """A request was answered with an error; `id` is `None` if the server could not tell which."""
+    """The error response of a request; `id` is `None` if the server could not read it."""
 
     id: int | None
     code: int
@@ -24,14 +24,14 @@ class ErrorResponse(msgspec.Struct, frozen=True):
 
 
 class UnreadableResponse(msgspec.Struct, frozen=True):
-    """An answer arrived that cannot be read; `id` is `None` if nobody knows whose it was."""
+    """A response that cannot be read; `id` is `None` if it is unknown."""
 
     id: int | None
     reason: str
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """How far a request has come."""
+    """A progress notification of a request."""
 
     id: int
     done: float
@@ -40,50 +40,50 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 class ElicitationRequest(msgspec.Struct, frozen=True):
-    """The server asks the user something, under an id of its own."""
+    """A legacy server's `elicitation/create`, with the server's id."""
 
     id: str | int
     params: Any = None
 
 
 class ElicitationWithdrawn(msgspec.Struct, frozen=True):
-    """The server no longer wants the answer to a question."""
+    """The server cancels its elicitation."""
 
     id: Any
 
 
 class AutomaticReply(msgspec.Struct, frozen=True):
-    """The server asked something that has to be answered with these bytes."""
+    """The bytes that answer a request of the server, such as `ping`."""
 
     message: bytes
 
 
 class ToolsChanged(msgspec.Struct, frozen=True):
-    """The server's list of tools is another one now."""
+    """The server's list of tools has changed."""
 
 
 class SubscriptionConfirmed(msgspec.Struct, frozen=True):
-    """The server says whether it will tell when its tools change."""
+    """The server confirms or refuses notifications of tool changes."""
 
     to_tools: bool
 
 
 class LogMessage(msgspec.Struct, frozen=True):
-    """The server writes to its client's log."""
+    """A log message of the server."""
 
     level: str
     data: Any
 
 
 class UnknownMessage(msgspec.Struct, frozen=True):
-    """The server mentions something nobody waits for."""
+    """A message without a receiver."""
 
     method: str
     params: Any = None
 
 
 class Noise(msgspec.Struct, frozen=True):
-    """Something arrived that is no message."""
+    """Output that is not a message."""
 
     text: str
 

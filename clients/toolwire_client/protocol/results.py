@@ -1,4 +1,4 @@
-"""What a server tells: its tools, and what became of a call."""
+"""The values a client returns: tools and results of calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..errors import BrokenRules
 
 
 class ToolDescription(msgspec.Struct, frozen=True, kw_only=True):
-    """One tool as its server describes it. `raw` is the whole entry of `tools/list`."""
+    """A tool, as its server describes it. `raw` is its entry in `tools/list`."""
 
     name: str
     title: str | None = None
@@ -22,11 +22,10 @@ class ToolDescription(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CallResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a call came to.
+    """The result of a call.
 
-    `content` is what the server sent for people and models to read, as plain content blocks. `structured` is
-    the same as data, `None` if the tool gives none. `is_error` says that the tool failed: the text then says
-    why. `raw` is the whole result.
+    `content` holds MCP content blocks for people and models, `structured` the same as data, `None` if the tool returns
+    none. `is_error` means that the tool failed; the text says why. `raw` is the whole result.
     """
 
     content: list[dict[str, Any]]
@@ -36,15 +35,15 @@ class CallResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The text blocks, one below the other."""
+        """The text blocks, joined by newlines."""
         return "\n".join(block["text"] for block in self.content if block.get("type") == "text")
 
 
 def describe(entry: Any) -> ToolDescription:
-    """Return one entry of `tools/list`.
+    """Return the description of an entry of `tools/list`.
 
     Raises:
-        BrokenRules: if it has no name, or a member is of the wrong type.
+        BrokenRules: if it has no name, or a member of the wrong type.
     """
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise BrokenRules("the server listed a tool without a name")
@@ -66,10 +65,10 @@ def describe(entry: Any) -> ToolDescription:
 
 
 def outcome(result: Any) -> CallResult:
-    """Return the result of `tools/call`.
+    """Return a result of `tools/call` as a value.
 
     Raises:
-        BrokenRules: if it is no such result.
+        BrokenRules: if it is malformed.
     """
     if not isinstance(result, dict):
         raise BrokenRules("the server's result of a call is not an object")
@@ -77,7 +76,7 @@ def outcome(result: Any) -> CallResult:
         raise BrokenRules(f"the server's result of a call is of the unknown type {result['resultType']!r}")
     content = result.get("content") or []
     if not isinstance(content, list) or not all(_is_block(block) for block in content):
-        raise BrokenRules("the server's result of a call has content that is no list of content blocks")
+        raise BrokenRules("the server's result of a call has content that is not a list of content blocks")
     return CallResult(
         content=content,
         structured=result.get("structuredContent"),

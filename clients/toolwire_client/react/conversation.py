@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..validation import told
+from ..validation import join_errors
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, whole
 from .model_reply import ModelReply
 from .prompt_protocol import Invalid, Message, Protocol, Reading, in_role, in_turn
@@ -130,7 +130,7 @@ class Conversation:
         assert isinstance(self.pending, Action)
         fitted, faults = self.tools.fitted(self.pending.tool, params)
         if faults:
-            raise ValueError(told(faults))
+            raise ValueError(join_errors(faults))
         action = msgspec.structs.replace(self.pending, params=fitted)
         edited = self._say(remark("edited", params=json.dumps(fitted, ensure_ascii=False)))
         self._change(pending=action, note=self._language.together(edited, self._state.note))
@@ -231,7 +231,7 @@ class Conversation:
             return self._refuse(action, _unknown(action.tool, self.tools))
         params, faults = self.tools.fitted(action.tool, action.params)
         if faults:
-            return self._refuse(action, remark("bad_params", tool=action.tool, faults=told(faults)))
+            return self._refuse(action, remark("bad_params", tool=action.tool, faults=join_errors(faults)))
         if trouble := self.tools.trouble(action.tool):
             self.warnings.append(f"the schema of {action.tool} is not checked: {trouble}")
         action = msgspec.structs.replace(action, params=params)

@@ -179,6 +179,6 @@ def _elicit_result(answer: Answer | None, question: Question) -> dict[str, Any]:
 
 def misfit(answer: dict[str, Any], question: Question) -> str:
     """Return why *answer* does not fit the form of *question*; empty if it fits."""
-    from ..validation import Fitting, told  # only an answer needs them
+    from ..validation import Fitting, join_errors  # only an answer needs them
 
-    return told(Fitting(question.schema).faults(answer, "answer"))
+    return join_errors(Fitting(question.schema).faults(answer, "answer"))

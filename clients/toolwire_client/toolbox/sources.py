@@ -1,4 +1,4 @@
-"""Where a toolbox has its tools from: connected servers, and what is in this process."""
+"""The sources of a toolbox: clients of servers, and tools in this process."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class ClientLike(Protocol):
-    """What a client is like, such as `Client`, `AsyncClient` and the toolboxes themselves."""
+    """The interface of `Client`, `AsyncClient` and the toolboxes."""
 
     def list_tools(self, *, timeout_seconds: float | None = None) -> Any:
-        """Return a list of `ToolDescription`s, which may have to be awaited."""
+        """Return a list of `ToolDescription`s, or an awaitable of it."""
 
     def call_tool(
         self,
@@ -32,16 +32,16 @@ class ClientLike(Protocol):
         on_progress: OnProgress | None = None,
         timeout_seconds: float | None = None,
     ) -> Any:
-        """Return a `CallResult`, which may have to be awaited."""
+        """Return a `CallResult`, or an awaitable of it."""
 
 
 class Source(Protocol):
-    """Tools under the names they have there."""
+    """Tools under their own names."""
 
     name: str
 
     def is_local(self, name: str) -> bool:
-        """Return whether a tool that has been listed is in this process."""
+        """Return whether a listed tool runs in this process."""
 
     async def list(self, deadline: Deadline) -> list[ToolDescription]:
         """Return all of them."""
@@ -70,8 +70,8 @@ class Remote:
         self._client = client
         self._waiting = waiting
         info = getattr(client, "server_info", None)
-        told = info.get("name") if isinstance(info, dict) else None
-        self.name = name or (told if isinstance(told, str) and told else "server")
+        server_name = info.get("name") if isinstance(info, dict) else None
+        self.name = name or (server_name if isinstance(server_name, str) and server_name else "server")
 
     def is_local(self, name: str) -> bool:
         """As `Source.is_local`."""
@@ -108,7 +108,7 @@ class Local:
             self._tools[tool.name] = tool
 
     def is_local(self, name: str) -> bool:
-        """As `Source.is_local`: all of them are."""
+        """As `Source.is_local`: always true."""
         return True
 
     async def list(self, deadline: Deadline) -> list[ToolDescription]:
@@ -126,21 +126,21 @@ class Local:
 
 
 def sources_of(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[Source]:
-    """Return a source for each client among *things*, and one for everything in this process, under different names.
+    """Return a source for each client among *things*, and one for all tools in this process, under different names.
 
-    *things* may be a mapping, whose keys are the sources' names; a value may be a list.
+    *things* may be a mapping of names to sources; a value may be a list.
 
     Raises:
-        TypeError: for what cannot be one.
-        ValueError: for two tools of one name in one source.
+        TypeError: if a thing has no tools.
+        ValueError: if one source has two tools of one name.
     """
     named = things if isinstance(things, Mapping) else {None: things}
     made = [source for name, thing in named.items() for source in _sources(_listed(thing), waiting, on_ask, name)]
-    return _told_apart(made)
+    return _numbered(made)
 
 
-def _told_apart(sources: list[Source]) -> list[Source]:
-    """The sources, with a number behind a name that another one has: several servers may be the same program."""
+def _numbered(sources: list[Source]) -> list[Source]:
+    """The sources, with numbers after equal names: several servers may be the same program."""
     taken = {source.name for source in sources}
     seen: set[str] = set()
     for source in sources:

@@ -1,4 +1,4 @@
-"""A client that blocks, on an event loop."""
+"""Use a blocking client on an event loop."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class ThreadedClient:
-    """A *client* of `with` whose calls are waited for in threads."""
+    """Runs the calls of a synchronous *client* in threads."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
         self.server_info = getattr(client, "server_info", {})
 
     async def list_tools(self, *, timeout_seconds: float | None = None) -> list[ToolDescription]:
-        """As of the client."""
+        """As the client's method."""
         return await in_thread(partial(self._client.list_tools, timeout_seconds=timeout_seconds))
 
     async def call_tool(
@@ -33,19 +33,19 @@ class ThreadedClient:
         on_progress: OnProgress | None = None,
         timeout_seconds: float | None = None,
     ) -> CallResult:
-        """As of the client. Whoever gives up waiting cancels the call, if the client can be told."""
-        heard = here(on_progress) if on_progress else None
+        """As the client's method. Cancelling the wait cancels the call, if the client has `start`."""
+        report = here(on_progress) if on_progress else None
         start = getattr(self._client, "start", None)
         if start is None:
-            whole = partial(self._client.call_tool, name, arguments, on_progress=heard)
+            whole = partial(self._client.call_tool, name, arguments, on_progress=report)
             return await in_thread(partial(whole, timeout_seconds=timeout_seconds))
         begun: list[Any] = []
         is_wanted = True
 
         def call() -> CallResult:
-            pending = start(name, arguments, on_progress=heard)
+            pending = start(name, arguments, on_progress=report)
             begun.append(pending)
-            if not is_wanted:  # any more, since it took so long to begin
+            if not is_wanted:  # cancelled while the call was starting
                 pending.cancel()
             result: CallResult = pending.result(timeout_seconds)
             return result

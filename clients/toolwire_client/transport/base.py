@@ -1,4 +1,4 @@
-"""What leads to a server: its process, or memory to a server in this one."""
+"""Transports to a server: their interface, and the one to a server in this process."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Write = Callable[[bytes], None]
 
 
 class Transport(Protocol):
-    """Bytes to a server, which is there already, and from it."""
+    """Carries bytes to a running server, and from it."""
 
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
-        """Read. *on_data* is given what comes, in pieces and in order, *on_end* why there is no more; on any thread."""
+        """Start reading. *on_data* receives the chunks in order, then *on_end* why there are no more; on any thread."""
 
     def send(self, data: bytes) -> None:
-        """Have *data* delivered, behind what was sent before. Never waits."""
+        """Deliver *data* after all data sent before. Never blocks."""
 
     def close(self) -> None:
-        """End the server, and wait for that. A second time does nothing."""
+        """End the server and wait for its end. A second call does nothing."""
 
     def stderr_tail(self) -> str:
         """Return the last lines the server wrote to its stderr."""
@@ -35,24 +35,24 @@ class Transport(Protocol):
 
 
 class Embedded(Protocol):
-    """A conversation that something in this process carries on: what it says goes to the `Write` it was made with."""
+    """One conversation of a server in this process. Its output goes to the `Write` it was created with."""
 
     def feed(self, data: bytes) -> None:
-        """Deal with *data*, which may be any part of the stream, without waiting for what it leads to."""
+        """Handle *data*, any chunk of the stream, without waiting for the calls it starts."""
 
     def end(self) -> None:
-        """Say what is still owed, and stop."""
+        """Write the outstanding responses and stop."""
 
 
 class InProcess(Protocol):
     """A server in this process, such as `toolwire.Server`."""
 
     def converse(self, write: Write, /) -> Embedded:
-        """Begin a conversation; what it says goes to *write*, from any thread, one piece at a time."""
+        """Start a conversation, whose output goes to *write*, from any thread, one chunk at a time."""
 
 
 class InMemoryTransport:
-    """Leads to a server within this process: *begin* is given what writes to us, and returns the conversation."""
+    """The transport to a server in this process; *begin* starts its conversation."""
 
     pid = None
 
@@ -68,7 +68,7 @@ class InMemoryTransport:
 
     def send(self, data: bytes) -> None:
         """As `Transport.send`."""
-        # Its answers may come while it is fed, and lead to more: so it is fed by one at a time, who feeds all there is.
+        # Feeding may produce responses that lead to more sends, so one thread at a time feeds all that is queued.
         self._outbox.append(data)
         while self._outbox and self._server is not None and self._feeding.acquire(blocking=False):
             try:
@@ -84,5 +84,5 @@ class InMemoryTransport:
             server.end()
 
     def stderr_tail(self) -> str:
-        """As `Transport.stderr_tail`: it has none of its own."""
+        """As `Transport.stderr_tail`; the server shares our stderr."""
         return ""

@@ -1,8 +1,8 @@
-"""The server's process: spawned in a session of its own, spoken to over pipes, ended with all it started.
+"""The transport to a child process, which runs in its own session and ends with all its descendants.
 
-Strategy. One thread reads the server's output and one its stderr, whatever we are doing, so that the server
-never waits for us; writing waits for nobody either (`outbox.py`). Where that can be helped, the process is not reaped
-before it is closed: until then its process group cannot be anybody else's.
+Strategy. One thread reads the server's output and one its stderr, so that the server never blocks on this client;
+writing never blocks either (`pipe_writer.py`). Where possible, the process is not reaped before `close`, since until
+then its process group id cannot be reused.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 
 
 class ExitWatcher:
-    """Watches *process*. `descriptor` becomes readable when it ends; `None` where there is no such thing."""
+    """Watches *process*. `descriptor` becomes readable when it ends; `None` except on Linux."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
         try:
             self.descriptor: int | None = os.pidfd_open(process.pid)
-        except (AttributeError, OSError):  # it is Linux's
+        except (AttributeError, OSError):  # not Linux
             self.descriptor = None
 
     def status(self, wait_seconds: float = 0.0) -> int | None:
-        """Return how the process ended, as `subprocess` tells it; `None` if it has not, also after waiting."""
+        """Return the exit status as in `subprocess`; `None` if the process still runs after the wait."""
         deadline = time.monotonic() + wait_seconds
         pause = 0.001
         while (status := self._status()) is None and (left := deadline - time.monotonic()) > 0:
@@ -54,7 +54,7 @@ class ExitWatcher:
         return status
 
     def close(self) -> None:
-        """Let go of the descriptor."""
+        """Close the descriptor."""
         if self.descriptor is not None:
             os.close(self.descriptor)
 
@@ -63,7 +63,7 @@ class ExitWatcher:
             return self._process.poll()
         try:
             seen = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:  # reaped by now, by us or by a handler of SIGCHLD
+        except ChildProcessError:  # reaped by this object or by a handler of SIGCHLD
             return self._process.poll()
         if seen is None:
             return None
@@ -71,13 +71,13 @@ class ExitWatcher:
 
 
 PATIENCE_SECONDS = 2.0
-"""How long a server may take to end by itself, and then by SIGTERM. The official clients wait as long."""
+"""How long a server may take to end by itself, and again after SIGTERM; as in the official clients."""
 
 LAST_SECONDS = 1.0
-"""How long the end of a process may take after that of its output, before it counts as still running."""
+"""How long a process may outlive its output before it counts as still running."""
 
 _LOOK_SECONDS = 1.0
-"""Where the end of a process cannot be waited for together with its output: how often to look for it."""
+"""How often to check for the end of the process where it cannot be polled together with its output."""
 
 _LAST_WORDS_SECONDS = 0.5
 _CHUNK = 256 * 1024
@@ -86,9 +86,9 @@ _STDERR_KEPT_LINES = 20
 
 
 class ServerProcess:
-    """Leads to the server that *command* starts; see `Transport`.
+    """The transport to the server that *command* starts; see `Transport`.
 
-    *env* is its whole environment. With *show_stderr* what the server writes to its stderr goes to ours too.
+    *env* is its whole environment. *show_stderr* copies the server's stderr to ours.
 
     Raises:
         NotStarted: if the command cannot be run.
@@ -102,7 +102,7 @@ class ServerProcess:
         cwd: str | os.PathLike[str] | None = None,
         show_stderr: bool = False,
     ) -> None:
-        # Closing the writing end wakes the threads, even if a stranger still holds the server's pipes.
+        # Closing the writing end wakes the threads, even if another process still holds the server's pipes.
         self._stop, self._stop_writer = os.pipe()
         try:
             self._process = _spawn(command, env, cwd)
@@ -136,7 +136,7 @@ class ServerProcess:
             thread.start()
 
     def send(self, data: bytes) -> None:
-        """As `Transport.send`. Nothing is written to a server that has closed its input."""
+        """As `Transport.send`. Data for a server that closed its input is dropped."""
         self._writer.send(data)
 
     def stderr_tail(self) -> str:
@@ -145,24 +145,24 @@ class ServerProcess:
         return "\n".join(lines[-_STDERR_KEPT_LINES:])
 
     def finish_input(self) -> None:
-        """End the server's input as soon as everything has been written. Does not wait."""
+        """Close the server's input after all sent data. Does not block."""
         self._writer.finish()
 
     def exit_status(self, wait_seconds: float = 0.0) -> int | None:
-        """Return how the process ended; `None` if it has not, also after waiting. It is not reaped before `close`."""
+        """Return the exit status; `None` if the process still runs after the wait. It is not reaped before `close`."""
         return self._exit.status(wait_seconds)
 
     def close(self, patience_seconds: float = PATIENCE_SECONDS) -> None:
-        """As `Transport.close`, with everything in the process's group.
+        """As `Transport.close`, for the whole process group.
 
-        It is asked by the end of its input, then by SIGTERM, then made to by SIGKILL, *patience_seconds* apart.
+        The input is closed, then SIGTERM is sent, then SIGKILL, *patience_seconds* apart.
         """
         with self._closing:
-            if self._is_closed or self._owner != os.getpid():  # a fork of ours leaves it to us
+            if self._is_closed or self._owner != os.getpid():  # a forked child leaves it to its parent
                 return
             self._is_closed = True
             try:
-                if self._process.returncode is None:  # else it was reaped, and its group may be somebody else's by now
+                if self._process.returncode is None:  # else it was reaped, and its group id may be reused
                     self._end(patience_seconds)
             finally:
                 self._let_go()
@@ -173,7 +173,7 @@ class ServerProcess:
             if self._exit.status(patience_seconds) is None:
                 self._signal(signal.SIGTERM)
                 self._exit.status(patience_seconds)
-        finally:  # also if we are interrupted while we wait
+        finally:  # also if the wait is interrupted
             self._kill()
             self._process.wait()
 
@@ -196,7 +196,7 @@ class ServerProcess:
             for data in self._chunks(self._process.stdout.fileno()):
                 self._on_data(data)
         finally:
-            # A dying server's stderr often comes last, and it is what its death will be explained with.
+            # A dying server often writes its stderr last, and the error quotes it.
             status = self._exit.status(LAST_SECONDS)
             if status is not None:
                 self._threads[0].join(_LAST_WORDS_SECONDS)
@@ -209,14 +209,14 @@ class ServerProcess:
         for data in self._chunks(self._process.stderr.fileno()):
             self._stderr = (self._stderr + data)[-_STDERR_KEPT_BYTES:]
             if lines is not None:
-                with contextlib.suppress(OSError, ValueError):  # our own may be closed
+                with contextlib.suppress(OSError, ValueError):  # our stderr may be closed
                     lines.feed(text_of(data))
         if lines is not None:
             with contextlib.suppress(OSError, ValueError):
                 lines.end()
 
     def _chunks(self, source: int) -> Iterator[bytes]:
-        """What can be read from *source* until it ends, the process does, or it is to be closed."""
+        """Yield chunks of *source* until it ends, the process ends, or `close` is called."""
         if not hasattr(select, "poll"):  # Windows cannot wait for two pipes
             while data := os.read(source, _CHUNK):
                 yield data
@@ -235,7 +235,7 @@ class ServerProcess:
                 if not (data := os.read(source, _CHUNK)):
                     return
                 yield data
-            elif has_ended:  # and has left nothing to read, though what it started may still hold its output open
+            elif has_ended:  # and no output is left, though a descendant may still hold the pipe
                 return
             else:
                 has_ended = self._exit.status() is not None
@@ -244,12 +244,12 @@ class ServerProcess:
         if os.name == "nt":
             self._process.terminate()
             return
-        # The group is gone, or all of it has been handed to somebody else: both are fine.
+        # The group is gone, or belongs to another user: both are fine.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
 
     def _kill(self) -> None:
-        """End whatever is left of the group: also what a server that ended by itself left behind."""
+        """Kill the rest of the group, including descendants of a server that ended by itself."""
         if os.name == "nt":
             if self._process.poll() is None:
                 tree = ["taskkill", "/F", "/T", "/PID", str(self._process.pid)]
@@ -260,9 +260,9 @@ class ServerProcess:
 
 def _spawn(command: Sequence[str], env: dict[str, str], cwd: str | os.PathLike[str] | None) -> subprocess.Popen[bytes]:
     if not command:
-        raise NotStarted("no command was given to start a server with")
+        raise NotStarted("the command of the server is empty")
     program, *rest = command
-    if os.name == "nt":  # `npx` is `npx.cmd` there, which only the shell would find
+    if os.name == "nt":  # `npx` is `npx.cmd` there, which only a shell finds
         import shutil
 
         program = shutil.which(program, path=env.get("PATH")) or program

@@ -1,4 +1,4 @@
-"""Which of our environment variables a server is given."""
+"""The environment of a server."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# What the official clients pass on, and for their reason: a server somebody else wrote has no business with
-# the keys and tokens in our environment. What it does need is named in `env=`.
+# The variables that the official clients pass on: a server must not see the keys and tokens in our environment.
+# `env=` adds those it needs.
 _POSIX = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 _WINDOWS = (
     "APPDATA",
@@ -31,7 +31,7 @@ _WINDOWS = (
 
 
 def server_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return what any server may know of our environment, and *env* on top of it."""
+    """Return the variables that every server inherits, and those of *env*."""
     names = _WINDOWS if os.name == "nt" else _POSIX
     # A value that begins with "()" is an exported shell function.
     passed = {name: os.environ[name] for name in names if name in os.environ}

@@ -1,4 +1,4 @@
-"""The way to a process that may not be reading: whoever sends never waits."""
+"""Write to a pipe without ever blocking the sender."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import threading
 from typing import IO
 
 _AT_ONCE_BYTES = getattr(select, "PIPE_BUF", 512)
-"""Up to here a pipe takes all of it or nothing (POSIX, `write`)."""
+"""Writes up to this size are atomic (POSIX, `write`)."""
 
 
 class PipeWriter:
-    """Writes to *sink*: short messages at once if the pipe takes them, everything else from a thread.
+    """Writes to *sink*: short messages at once if the pipe has room, all else from a thread.
 
-    The thread gives up what is left when *stop*, the reading end of a pipe, is closed at its other end.
+    The thread drops the rest when the other end of *stop*, the reading end of a pipe, is closed.
     """
 
     def __init__(self, sink: IO[bytes], stop: int) -> None:
@@ -24,15 +24,15 @@ class PipeWriter:
         self._stop = stop
         self._lock = threading.Lock()
         self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._queued = 0  # including what the thread is busy with
+        self._queued = 0  # including the message that the thread writes
         self._finished = False
         self._thread: threading.Thread | None = None
-        self._waits_for_nobody = hasattr(select, "poll")  # Windows can neither do without blocking nor wait for pipes
-        if self._waits_for_nobody:
+        self._is_nonblocking = hasattr(select, "poll")  # Windows can neither write without blocking nor poll pipes
+        if self._is_nonblocking:
             os.set_blocking(sink.fileno(), False)
 
     def send(self, data: bytes) -> None:
-        """Have *data* written. What the other end will not read any more is dropped."""
+        """Write *data*, or drop it if the other end is closed."""
         with self._lock:
             if self._finished or (not self._queued and self._write_at_once(data)):
                 return
@@ -43,7 +43,7 @@ class PipeWriter:
                 self._thread.start()
 
     def finish(self) -> None:
-        """Close the pipe as soon as everything has been written. Does not wait."""
+        """Close the pipe after all sent data. Does not block."""
         with self._lock:
             if self._finished:
                 return
@@ -54,18 +54,18 @@ class PipeWriter:
                 self._queue.put(None)
 
     def join(self) -> None:
-        """Wait for the thread, once it was finished and stopped."""
+        """Wait for the end of the thread, after `finish` and *stop*."""
         if self._thread is not None:
             self._thread.join()
 
     def _write_at_once(self, data: bytes) -> bool:
-        if not self._waits_for_nobody or len(data) > _AT_ONCE_BYTES:
+        if not self._is_nonblocking or len(data) > _AT_ONCE_BYTES:
             return False
         try:
             os.write(self._sink.fileno(), data)
         except BlockingIOError:
             return False
-        except OSError:  # nobody reads: whoever waits for an answer will learn why
+        except OSError:  # the pipe is closed: waiting requests fail by the end of the process
             return True
         return True
 
@@ -87,7 +87,7 @@ class PipeWriter:
                 rest = rest[os.write(self._sink.fileno(), rest) :]
 
     def _wait(self) -> None:
-        if self._waits_for_nobody:
+        if self._is_nonblocking:
             poll = select.poll()
             poll.register(self._sink.fileno(), select.POLLOUT)
             poll.register(self._stop, select.POLLIN)

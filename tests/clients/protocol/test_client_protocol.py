@@ -34,7 +34,7 @@ def test_each_kind_of_message_is_told_from_the_others() -> None:
         '{"id":7.0,"result":{}}': Result(7, {}),
         '{"id":1,"result":{},"error":null}': Result(1, {}),
         '{"id":1,"error":{"code":-1,"message":"no","data":[]}}': ErrorResponse(1, -1, "no", []),
-        '{"id":1,"error":"broken"}': ErrorResponse(1, 0, "the server answered with an error that says nothing"),
+        '{"id":1,"error":"broken"}': ErrorResponse(1, 0, "the server answered with an error without a message"),
         '{"method":"notifications/progress","params":{"progressToken":1,"progress":2}}': Progress(1, 2),
         '{"method":"notifications/progress","params":{"progressToken":1}}': UnknownMessage(
             "notifications/progress", {"progressToken": 1}
@@ -48,7 +48,7 @@ def test_each_kind_of_message_is_told_from_the_others() -> None:
         '{"method":"notifications/x","params":[]}': UnknownMessage("notifications/x", []),
         '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}': ErrorResponse(None, -32700, "?"),
         '{"jsonrpc":"2.0","id":7}': UnreadableResponse(
-            7, "the server sent an answer with neither a result nor an error"
+            7, "the server sent a response with neither a result nor an error"
         ),
         # what programs log may be JSON, too
         '{"id":7,"level":"info"}': Noise('{"id":7,"level":"info"}'),

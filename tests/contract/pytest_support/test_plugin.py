@@ -128,7 +128,7 @@ def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(pytester
     changed.assert_outcomes(failed=1)
     changed.stdout.fnmatch_lines(
         [
-            "*ToolsChanged: the tools are not those in *; this breaks somebody: a new major version",
+            "*ToolsChanged: the tools are not those in *; breaking: a new major version",
             "* major: add arguments.b: *",
             "* minor: greet: new",
             "*--update-tools writes the file anew.",

@@ -1,4 +1,4 @@
-"""What was said to a server and what came back, in order. Bytes in, events out: no I/O."""
+"""Record a conversation with a server in order. Bytes in, events out: no I/O."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_HEARD_BYTES = 256 * 1024 * 1024
 _MAX_NOISE_BYTES = 1024 * 1024
 _MAX_NOISES = 10_000
 _MAX_EVENTS = 200_000
-"""Beyond any of these a server floods its output, and nothing more is listened to."""
+"""Beyond any of these limits the server floods its output, and the rest is ignored."""
 
 _KEPT_BYTES = 8 * 1024
 
@@ -31,34 +31,34 @@ _MARKS = ("jsonrpc", "method", "result", "error")
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """What was sent: the bytes, so many, of which long ones keep only the two ends."""
+    """Bytes sent to the server and their number; only both ends of long ones are kept."""
 
     data: bytes
     size: int
 
 
 class Acted(msgspec.Struct, frozen=True):
-    """What was done to the process, in words."""
+    """An action on the process, in words."""
 
     what: str
 
 
 class Received(msgspec.Struct, frozen=True):
-    """A message of the server: an object, or the array of a batch."""
+    """A message from the server: an object, or the array of a batch."""
 
     data: bytes
     value: Any
 
 
 class Noise(msgspec.Struct, frozen=True):
-    """What was on the server's standard output and is no message; of long ones only the two ends."""
+    """Output of the server that is not a message; only both ends of long ones are kept."""
 
     data: bytes
     why: str
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """The server's output ended, and so did its process, with this exit status, unless it is `None`."""
+    """The server's output ended, and its process too unless the exit status is `None`."""
 
     status: int | None
     stderr: str = ""
@@ -68,7 +68,7 @@ class Ended(msgspec.Struct, frozen=True):
 
     @property
     def how(self) -> str:
-        """The same without its own words."""
+        """How it ended, without its stderr."""
         if self.status is None:
             return "closed its output"
         if self.status >= 0:
@@ -80,37 +80,37 @@ Event = Sent | Acted | Received | Noise | Ended
 
 
 class Conversation:
-    """One process's worth of events, in one framing. `ended` is the last of them, once it is there."""
+    """The events of one process in one framing. `ended` is the last of them, once it ended."""
 
     def __init__(self, framing: Framing = "lines") -> None:
         self.framing: Framing = framing
         self.events: list[Event] = []
         self.ended: Ended | None = None
         self.flooded = ""
-        """Why nothing more is listened to; empty as long as it is."""
+        """Why further output is ignored; empty if it is not."""
         self._frames = Lines(_MAX_MESSAGE_BYTES) if framing == "lines" else Headers(_MAX_MESSAGE_BYTES)
         self._start = b""
         self._heard_bytes = self._noise_bytes = self._noises = 0
 
     def wrap(self, message: bytes) -> bytes:
-        """Return *message* as it goes out."""
+        """Return *message* in the framing."""
         return wrap_line(message) if self.framing == "lines" else wrap_with_header(message)
 
     def say(self, data: bytes) -> None:
-        """*data* is sent."""
+        """Record *data* sent to the server."""
         self.events.append(Sent(_kept(data), len(data)))
 
     def do(self, what: str) -> None:
-        """Something else is done to the process."""
+        """Record an action on the process."""
         self.events.append(Acted(what))
 
     def hear(self, data: bytes) -> None:
-        """*data*, any part of the stream, came from the server."""
+        """Record *data*, any chunk of the server's output."""
         if self.flooded:
             return
         self._heard_bytes += len(data)
         if self._heard_bytes > _MAX_HEARD_BYTES:
-            self.flooded = f"it said more than {_MAX_HEARD_BYTES // 1024**2} MiB: nobody listens further"
+            self.flooded = f"it said more than {_MAX_HEARD_BYTES // 1024**2} MiB: the rest is ignored"
             return
         if len(self._start) < len(_BOM):
             self._start = (self._start + data)[: len(_BOM)]
@@ -119,8 +119,8 @@ class Conversation:
         self._take(self._frames.feed(data))
 
     def end(self, status: int | None, stderr: str = "") -> None:
-        """Nothing more will come."""
-        # What a signal cut off is nobody's noise.
+        """Record the end of the server."""
+        # A signal may cut a message off; that is no noise.
         if not self.flooded and (status is None or status >= 0):
             self._take(self._frames.close())
         self.ended = Ended(status, stderr)
@@ -141,7 +141,7 @@ class Conversation:
             self._noise_bytes += size
             self._noises += 1
         if self._noise_bytes > _MAX_NOISE_BYTES or self._noises > _MAX_NOISES:
-            self.flooded = f"{self._noises:,} lines on its standard output were no messages: nobody listens further"
+            self.flooded = f"{self._noises:,} lines on its standard output were no messages: the rest is ignored"
         elif len(self.events) > _MAX_EVENTS:
             self.flooded = f"it said more than {_MAX_EVENTS:,} things"
 
@@ -162,7 +162,7 @@ def _kept(data: bytes) -> bytes:
 
 
 def text_of(value: Any) -> str:
-    """Return *value* as JSON, or somehow, if a server has sent what nobody can write."""
+    """Return *value* as JSON, or as its `repr` if it cannot be encoded."""
     try:
         return encode(value).decode()
     except EncodingError:
@@ -170,22 +170,22 @@ def text_of(value: Any) -> str:
 
 
 def messages(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
-    """Yield every message of the server, those of a batch one by one."""
+    """Yield every message of the server, including those inside batches."""
     for event in events:
         if isinstance(event, Received):
             yield from event.value if isinstance(event.value, list) else (event.value,)
 
 
 def is_answer(message: dict[str, Any]) -> bool:
-    """Whether *message* answers a request."""
+    """Whether *message* is a response."""
     return "method" not in message
 
 
 def same_id(left: Any, right: Any) -> bool:
-    """Whether two ids are one: of the same JSON type too, since `1` is not `"1"`, nor `1.0`."""
+    """Whether two ids are equal and of one JSON type, since `1` is neither `"1"` nor `1.0`."""
     return type(left) is type(right) and bool(left == right)
 
 
 def answers(events: Sequence[Event], to: Any) -> list[dict[str, Any]]:
-    """Return the answers to the request with this id. An error without an id counts as one with `null`."""
+    """Return the responses to the request with this id. An error without an id counts as one with `null`."""
     return [message for message in messages(events) if is_answer(message) and same_id(message.get("id"), to)]

@@ -1,4 +1,4 @@
-"""Does this conversation do what a case expects? No I/O and no clock: events in, a judgement out."""
+"""Judge a conversation by the expectations of a case. No I/O and no clock."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ _MAX_NOISE = 3
 
 
 class Unmet(msgspec.Struct, frozen=True):
-    """An expectation that was not met: what was expected and what came. *may_come* if more could still meet it."""
+    """An unmet expectation: what was expected and what came. *may_come* if later events could meet it."""
 
     expected: str
     came: str
     may_come: bool = False
     severity: str = ""
-    """How grave it is, if that is not said by the case as a whole."""
+    """Its severity, if it differs from that of the case."""
 
 
 class Scene(msgspec.Struct, frozen=True):
-    """What an expectation is judged by: the events since a case began, and the lists of tools it has walked."""
+    """The basis of a judgement: the events since the start of a case, and the tool lists it read."""
 
     events: Sequence[Event]
     lists: Mapping[str, list[Any]] = {}
 
 
 def judge(step: dict[str, Any], scene: Scene) -> Unmet | None:
-    """Return what *step* expects and does not find; `None` if it finds it."""
+    """Return the unmet expectation of *step*; `None` if it is met."""
     return next(judging(step, scene) for kind, judging in _JUDGES.items() if kind in step)
 
 
@@ -70,7 +70,7 @@ def _expected(step: dict[str, Any]) -> str:
 
 
 def _faults_of(step: dict[str, Any], answer: dict[str, Any]) -> str | None:
-    """What is wrong with *answer*, `None` if it is one of those that *step* takes."""
+    """What is wrong with *answer*; `None` if *step* accepts it."""
     result, error = answer.get("result"), answer.get("error")
     if "result" not in answer and "error" not in answer:
         return " (neither a result nor an error)"
@@ -97,7 +97,7 @@ def _misfit(schema: Any, value: Any, root: str) -> str | None:
 
 
 def _refused(step: dict[str, Any], scene: Scene) -> Unmet | None:
-    """An error, whoever it is addressed to: of a malformed request not every server can read the id."""
+    """Expect an error with any id, since a server may be unable to read the id of a malformed request."""
     codes = step["refused"]
     errors = [message["error"] for message in messages(scene.events) if isinstance(message.get("error"), dict)]
     if any(codes is True or error.get("code") in codes for error in errors):
@@ -171,7 +171,7 @@ _JUDGES: dict[str, Callable[[dict[str, Any], Scene], Unmet | None]] = {
 
 
 def _things(events: Sequence[Event]) -> list[Any]:
-    """Every message, and every batch as a whole too."""
+    """All messages, and all batches as a whole."""
     batches = [event.value for event in events if isinstance(event, Received) and isinstance(event.value, list)]
     return [*messages(events), *batches]
 
@@ -181,7 +181,7 @@ def _listed(things: Sequence[Any]) -> str:
 
 
 def _words(schema: Any) -> str:
-    """What *schema* asks for: in its own words, if it has any."""
+    """What *schema* demands: its description, if it has one."""
     if isinstance(schema, dict):
         if "description" in schema:
             return str(schema["description"])
@@ -197,7 +197,7 @@ def shown(value: Any) -> str:
 
 
 def fits(schema: Any, value: Any) -> bool:
-    """Return whether *value* fits a *schema* of ours."""
+    """Return whether *value* fits *schema*, which a case or this package wrote."""
     return bool(_validator(schema).is_valid(value))
 
 
@@ -207,5 +207,5 @@ def _validator(schema: Any) -> Draft202012Validator:
 
 @cache
 def _made(text: bytes) -> Draft202012Validator:
-    # Any of the published ones knows them all, and so does what evolves from it.
+    # Every published validator resolves all published schemas, and so does one evolved from it.
     return validator("tool").evolve(schema=codec.decode(text))

@@ -1,4 +1,4 @@
-"""What is asked in many conversations: how one begins, and the list of tools with all its pages."""
+"""Requests of many conversations: the handshake, probes, and the list of tools with all its pages."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _CLIENT = {"name": "toolwire-check", "version": "1"}
 
 
 def is_modern(revision: str) -> bool:
-    """Whether each request of this *revision* names it, so that there is no handshake."""
+    """Whether every request of this *revision* names it, so that there is no handshake."""
     return bool(revision) and revision not in LEGACY_VERSIONS
 
 
 def meta(revision: str) -> dict[str, Any]:
-    """Return the `_meta` that a request of this *revision* has to have."""
+    """Return the `_meta` that a request of this *revision* must have."""
     if not is_modern(revision):
         return {}
     return {META_VERSION: revision, META_CLIENT_INFO: _CLIENT, META_CLIENT_CAPABILITIES: {}}
 
 
 def completed(message: Any, revision: str) -> Any:
-    """Return *message* with what every message, or every request of this *revision*, has."""
+    """Return *message* with the members that every message, or every request of this *revision*, must have."""
     if not isinstance(message, dict):
         return message
     whole = {"jsonrpc": "2.0", **message}
@@ -57,14 +57,14 @@ _MAX_PAGES = 1000
 
 
 class Obstacle(msgspec.Struct, frozen=True):
-    """Why a conversation cannot begin. *is_choice* if the server only chose another revision, as it may."""
+    """Why a conversation cannot start. *is_choice* if the server chose another revision, as MCP allows."""
 
     why: str
     is_choice: bool = False
 
 
 def open_session(server: ServerUnderTest, revision: str, patience: float) -> Obstacle | None:
-    """Do what comes before everything else in this *revision*. Return what stands against it, `None` if nothing."""
+    """Do the handshake of this *revision*. Return the obstacle, `None` if it succeeded."""
     if is_modern(revision):
         return None
     answer = server.request(initialize("open", revision), patience)
@@ -75,23 +75,23 @@ def open_session(server: ServerUnderTest, revision: str, patience: float) -> Obs
         return Obstacle(f"initialize was answered with {answer.get('error')}")
     server.send(INITIALIZED)
     spoken = result.get("protocolVersion")
-    if spoken == revision or spoken not in LEGACY_VERSIONS:  # if that is no revision, cases are about it
+    if spoken == revision or spoken not in LEGACY_VERSIONS:  # cases judge an unknown revision
         return None
     return Obstacle(f"offered {revision}, the server speaks {spoken}", is_choice=True)
 
 
 def silence(patience: float) -> str:
-    """Return the sentence about a server whose first answer did not come in time."""
+    """Return the text for a first response that did not arrive in time."""
     return f"nothing came in {patience:g} s (--start-timeout)"
 
 
 def trouble(server: ServerUnderTest) -> str:
-    """Return why a server does not answer any more; empty if only nothing came."""
+    """Return why a server cannot answer any more; empty if it may still."""
     return server.conversation.flooded or (f"it {server.conversation.ended}" if server.conversation.ended else "")
 
 
 def walk(server: ServerUnderTest, revision: str, patience: float, label: str) -> tuple[list[Any], str]:
-    """Return the entries on all pages of `tools/list`, and why there are no more if that is no good reason."""
+    """Return the entries on all pages of `tools/list`, and what is wrong with the pages; empty if nothing."""
     entries: list[Any] = []
     seen: list[str] = []
     while True:

@@ -1,4 +1,4 @@
-"""What cases expect that no JSON Schema can say: rules with names, listed in the README beside the cases."""
+"""Named rules for expectations that JSON Schema cannot express; the README of the cases lists them."""
 
 from __future__ import annotations
 
@@ -132,9 +132,9 @@ def _calls(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
 def _portable(severity: str) -> Rule:
     def check(_: Sequence[Event], lists: list[list[Any]]) -> str | None:
         found = [finding for finding in audit(lists[0]) if finding.severity == severity]
-        told = [f"{finding} (for {finding.concerns})" for finding in found[:5]]
+        lines = [f"{finding} (for {finding.concerns})" for finding in found[:5]]
         more = [f"and {len(found) - 5} more"] if len(found) > 5 else []
-        return "; ".join(told + more) or None
+        return "; ".join(lines + more) or None
 
     return check
 
@@ -152,4 +152,4 @@ RULES: dict[str, tuple[str, Rule]] = {
     "portable": ("names and schemas that every client and model's API takes", _portable("error")),
     "portable-everywhere": ("names and schemas that all known hosts read as they are meant", _portable("warning")),
 }
-"""What each rule expects, in words, and what finds the first breach of it, given events and lists of tools."""
+"""The expectation of each rule in words, and the function that finds the first breach."""

@@ -1,4 +1,4 @@
-"""Playing a case: each step is done to a server, or held against what it has said."""
+"""Play a case: perform each step on a server, or compare it with what the server sent."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 _VALUE = re.compile(r"\$\{([\w.]+)\}")
 _MORE_SECONDS = 0.05
-"""How long after two probes were answered a server may still be busy with what came before them."""
+"""How long after two answered probes a server may still work on earlier messages."""
 
 Text = str | dict[str, Any] | list[Any]
 
 
 class Player:
-    """Plays steps in one conversation. *values* are what messages may hold as `${name}`.
+    """Plays steps in one conversation. *values* replace `${name}` in messages.
 
-    A server that has said nothing yet may still be starting: it has *start_seconds* beside those of every wait.
+    Until the first message of the server, each wait is *start_seconds* longer, since it may be starting.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Player:
         self._settled = False
 
     def play(self, steps: Sequence[dict[str, Any]]) -> Unmet | None:
-        """Take all *steps*, up to the first whose expectation is not met; return that."""
+        """Play *steps* up to the first unmet expectation, and return that."""
         for step in steps:
             if (unmet := self._take(step)) is not None:
                 return msgspec.structs.replace(unmet, severity=unmet.severity or step.get("severity", ""))
@@ -72,7 +72,7 @@ class Player:
         return None if self._do(step) else self._expect(filled(step, self._values))
 
     def _do(self, step: dict[str, Any]) -> bool:
-        """Do what *step* says; return False if it only expects something."""
+        """Perform *step*; return false if it is an expectation."""
         match step:
             case {"send": message}:
                 whole = completed(filled(message, self._values), self._revision)
@@ -107,7 +107,7 @@ class Player:
         return Unmet("a list of tools, page by page up to the last", problem) if problem else None
 
     def _settle(self) -> Unmet | None:
-        """Wait until the server has nothing more to say. If requests are answered in order, one would be enough."""
+        """Wait until the server is idle. Two probes, since responses may arrive out of order."""
         for name in ("settle", "settle-again"):
             identity = f"{name}-{len(self._server.conversation.events)}"
             self._probes.add(identity)
@@ -134,7 +134,7 @@ class Player:
         return f"nothing in {self._timeout:g} s"
 
     def _exit(self, within_seconds: float, status: Sequence[int] = ()) -> Unmet | None:
-        patience = max(within_seconds, self._start_seconds)  # what is slow to start may be slow to end
+        patience = max(within_seconds, self._start_seconds)  # a slow start suggests a slow end
         came = self._server.exit_status(patience + self._starting())
         if came is None:
             return Unmet(f"the process ends within {patience:g} s", "it is still running")
@@ -160,7 +160,7 @@ class Player:
         return unmet
 
     def scene(self) -> Scene:
-        """What has happened since the first step, but for the answers to probes, which no case is about."""
+        """The events since the first step, without the responses to probes."""
         events = self._server.conversation.events[self._start :]
         return Scene([event for event in events if not self._is_of_probe(event)], self._lists)
 
@@ -170,7 +170,7 @@ class Player:
 
 
 def filled(value: Any, values: Mapping[str, Any]) -> Any:
-    """Return *value* with each text in it that is just `${name}` replaced by the value of that name."""
+    """Return *value* with each string `${name}` in it replaced by the value of that name."""
     if isinstance(value, str):
         found = _VALUE.fullmatch(value)
         return _named(found[1], values) if found else value
@@ -182,7 +182,7 @@ def filled(value: Any, values: Mapping[str, Any]) -> Any:
 
 
 def data_of(text: Text, values: Mapping[str, Any]) -> bytes:
-    """Return the bytes that *text* describes; `${name}` in it stands for the JSON of the value of that name."""
+    """Return the bytes that *text* describes, with `${name}` replaced by the JSON of that value."""
     match text:
         case str():
             return _VALUE.sub(lambda found: codec.encode(_named(found[1], values)).decode(), text).encode()

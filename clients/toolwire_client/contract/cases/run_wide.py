@@ -1,7 +1,7 @@
-"""Does a conversation break what is expected of the whole run? No I/O.
+"""Judge a conversation by the expectations on the whole run. No I/O.
 
-Strategy. What a case provokes is that case's to judge: a part of the conversation in which a `should` case failed is
-left out, and a breach that only `should` cases provoke is no `must`. So one fault is reported once, under its own name.
+Strategy. Each case judges what it provokes: parts of the conversation in which a `should` case failed are left out, and
+a breach that only `should` cases provoke is no `must`. So each fault is reported once, under its own name.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Breach(msgspec.Struct, frozen=True):
-    """What was not met, and the events up to there."""
+    """An unmet expectation, and the events up to the breach."""
 
     unmet: Unmet
     events: Sequence[Event]

@@ -1,8 +1,8 @@
-"""Arguments for a tool nobody told us about: the plainest that its input schema takes, and some that it refuses.
+"""Make simple arguments for any tool: some that its input schema accepts, and some that it rejects.
 
-Strategy. What a schema says by references, `allOf` and one branch of each choice is put together into one, and a value
-made of its words, the required members alone. No word is understood in full: what was made is judged by the whole
-schema, and if it does not fit, the next branches are tried.
+Strategy. References, `allOf` and one branch of each choice are merged into one schema, from which a value with the
+required members is made. No keyword is supported in full: the value is validated by the whole schema, and if it does
+not fit, the next branches are tried.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which SDK is a server made with, and which failures are that SDK's? What is known is data, in `sdks.json`.
+"""Recognize the SDK of a server, and the failures that it causes. The known SDKs are data, in `sdks.json`.
 
-Strategy. Names and versions in `serverInfo` are the server's own, so an SDK is recognized by what it answers to two
-requests that never reach the server's code: an unknown method, and a call that is no call. A failure is the SDK's only
-if it is the very one that servers of that SDK have in common: the case, and how what came begins.
+Strategy. `serverInfo` names the server, not its SDK, so an SDK is recognized by its responses to two requests that
+never reach the server's code: an unknown method, and a malformed call. A failure counts as the SDK's only if servers
+of that SDK share it: the same case, and the same start of `came`.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _ANSWER_SECONDS = 2.0
 
 
 class Sdk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An SDK, and what the servers made with these *versions* of it have in common.
+    """An SDK, and what servers made with these *versions* have in common.
 
-    `signs` are schemas of its answers. `findings` are cases that fail, each with how that which came begins.
+    `signs` are schemas of its responses. `findings` are failing cases, each with the start of `came`.
     """
 
     name: str
@@ -50,12 +50,12 @@ class Sdk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def sdks() -> tuple[Sdk, ...]:
-    """Return all that are known."""
+    """Return all known SDKs."""
     return tuple(msgspec.json.decode(files(__package__).joinpath("sdks.json").read_bytes(), type=list[Sdk]))
 
 
 def identified(server: ServerUnderTest, revision: str) -> Sdk | None:
-    """Return the SDK of the server, which has just introduced itself in this *revision*; `None` if it is not known."""
+    """Return the SDK of a server right after its handshake in this *revision*; `None` if it is unknown."""
     if not is_modern(revision):
         server.send(INITIALIZED)
     answers: dict[str, Any] = {}
@@ -68,7 +68,7 @@ def identified(server: ServerUnderTest, revision: str) -> Sdk | None:
 
 
 def folded(verdicts: Sequence[Verdict], sdk: Sdk | None) -> list[Verdict]:
-    """Return *verdicts* with the failures of *sdk* as known gaps."""
+    """Return *verdicts* with the failures of *sdk* marked as known gaps."""
     if sdk is None:
         return list(verdicts)
     reason = f"it comes from {sdk.name} (as seen in {sdk.versions}), not from this server"

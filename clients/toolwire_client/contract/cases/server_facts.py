@@ -1,4 +1,4 @@
-"""What is this server? What it speaks and what it has, found out before anything is judged."""
+"""Find the facts about a server: revisions, framings, tools, and which calls the cases can make."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ _OPENINGS = {
 _SILENCE = "it answers neither initialize nor server/discover in {:g} s (--start-timeout)"
 
 _LEAST_SECONDS = 3.0
-"""How long to wait for the first answer at least, once it is known how long a server takes for that."""
+"""The shortest wait for a first response, once the start time of the server is known."""
 
 _MAX_TRIED = 24
 _TRY_SECONDS = 3.0
 _SLOW_SECONDS = 0.25
-"""From here on a call takes long enough for something to happen meanwhile."""
+"""The shortest duration of a call during which a case can act."""
 
 _NEEDS = ("call", "slow", "progress", "wrong", "missing", "extra")
 
 
 class UnknownTool(ValueError):
-    """A call was given for a tool of this *name*, which the server does not have; it has the *known* ones."""
+    """The settings have a call of the tool *name*, but the server only has the *known* ones."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         super().__init__(f"the server has no tool {name!r} to call; it has {', '.join(known)}")
@@ -54,7 +54,7 @@ class UnknownTool(ValueError):
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """What is known of a server. *values* are what cases may put into messages; *lacks* says why some are missing."""
+    """The facts about a server. *values* are what cases put into messages; *lacks* says why some are missing."""
 
     revisions: dict[str, str]
     """The newest revision of each era (`legacy`, `modern`) that the server speaks."""
@@ -64,19 +64,19 @@ class Facts(msgspec.Struct, frozen=True):
     lacks: dict[str, str]
     name: str = ""
     sdk: Sdk | None = None
-    """What it is made with, if that is known."""
+    """The SDK it is made with, if recognized."""
     start_seconds: float = 0.0
-    """How long it may take to start, judged by how long it did."""
+    """How long it may take to start, derived from its first start."""
     trouble: str = ""
-    """Why nothing more is known: the server cannot be talked to at all."""
+    """Why nothing more is known: the server does not answer."""
     events: Sequence[Event] = ()
-    """What was said until that was clear."""
+    """The conversation that showed this."""
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """How a server is asked.
+    """How to probe a server.
 
-    *calls* are arguments for tools that may be called whatever they say of themselves; `None`: the plainest they take.
+    *calls* are arguments for tools that may be called whatever their annotations; `None` generates simple ones.
     """
 
     start_seconds: float = 20.0
@@ -87,7 +87,7 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 def find_out(start: Start, settings: Settings) -> Facts:
-    """Ask the server that *start* starts what it is.
+    """Return the facts about the server that *start* starts.
 
     Raises:
         UnknownTool: if the *settings* have a call of a tool that it does not have.
@@ -115,13 +115,13 @@ def find_out(start: Start, settings: Settings) -> Facts:
         return Facts({}, [], [], {}, {}, trouble=problem or _SILENCE.format(patience) + last_words, events=events)
     newest = revisions.get("modern") or revisions["legacy"]
     framings = [first, *(other for other in settings.framings[1:] if _speaks(start, other, newest, patience))]
-    with start(first) as server:  # it does answer, so it may take its time
+    with start(first) as server:  # it answers, so it gets the full time
         tools, tried = try_out(server, newest, settings, settings.start_seconds)
     _need_tools(settings.calls, tools)
     if not tools and any(_of_tools(opening) is not None for opening in openings.values()):
-        tried["tools"] = tools  # it says that it has some: that it does not list them is for cases to tell
-    tried["legacy-only"] = "modern" not in revisions or "it speaks 2026-07-28, so nobody falls back"
-    changes = "modern" not in openings or _tells_changes(openings["modern"])  # if not, the era says why
+        tried["tools"] = tools  # it declares tools, so cases judge that it lists none
+    tried["legacy-only"] = "modern" not in revisions or "it speaks 2026-07-28, so clients do not fall back"
+    changes = "modern" not in openings or _tells_changes(openings["modern"])  # else the era is the reason
     tried["list-changes"] = changes or "it does not say that its list of tools may change (tools.listChanged)"
     values = {key: value for key, value in tried.items() if not isinstance(value, str)}
     lacks = {key: value for key, value in tried.items() if isinstance(value, str)}
@@ -132,12 +132,12 @@ def find_out(start: Start, settings: Settings) -> Facts:
 def _need_tools(names: Iterable[str], tools: Sequence[Any]) -> None:
     known = [str(tool["name"]) for tool in tools if isinstance(tool, dict) and "name" in tool]
     for name in names:
-        if known and name not in known:  # that there are none at all is for cases to tell
+        if known and name not in known:  # cases judge an empty list
             raise UnknownTool(name, known)
 
 
 def _opening(server: ServerUnderTest, era: str, patience: float) -> dict[str, Any] | None:
-    """How the server introduces itself in this *era*, `None` if it does not speak it."""
+    """The server's result of the handshake of this *era*; `None` if it does not speak it."""
     answer = server.request(_OPENINGS[era], patience)
     result = None if answer is None else answer.get("result")
     if not isinstance(result, dict):
@@ -149,26 +149,26 @@ def _opening(server: ServerUnderTest, era: str, patience: float) -> dict[str, An
 
 
 def _misanswer(server: ServerUnderTest, era: str) -> str:
-    """What the server said instead of introducing itself in this *era*, empty if nothing."""
+    """What the server answered instead of a handshake of this *era*; empty if nothing."""
     method, identity = _OPENINGS[era]["method"], _OPENINGS[era]["id"]
     found = [*answers(server.conversation.events, identity), *answers(server.conversation.events, None)]
     return f"it answers {method} with {shown(found[0])}" if found else ""
 
 
 def _revision(opening: dict[str, Any], era: str) -> str:
-    # If it says none that there is, cases will tell.
+    # Cases judge an unknown revision.
     spoken = opening.get("protocolVersion")
     return _MODERN if era == "modern" else spoken if spoken in LEGACY_VERSIONS else LATEST_LEGACY
 
 
 def _tells_changes(opening: dict[str, Any]) -> bool:
-    """Whether it declares that its list of tools changes, and so that there is something to subscribe to."""
+    """Whether it declares notifications of tool changes, so that a case can subscribe."""
     of_tools = _of_tools(opening)
     return isinstance(of_tools, dict) and of_tools.get("listChanged") is True
 
 
 def _of_tools(opening: dict[str, Any]) -> Any:
-    """What it declares about tools, `None` if nothing."""
+    """Its declared capability `tools`; `None` if it declares none."""
     capabilities = opening.get("capabilities")
     return capabilities.get("tools") if isinstance(capabilities, dict) else None
 
@@ -180,14 +180,14 @@ def _speaks(start: Start, framing: Framing, revision: str, patience: float) -> b
 
 def _name(opening: dict[str, Any]) -> str:
     about = opening.get("_meta")
-    told = opening.get("serverInfo") or (about.get(META_SERVER_INFO) if isinstance(about, dict) else None)
-    return f"{told.get('name')} {told.get('version', '')}".strip() if isinstance(told, dict) else ""
+    info = opening.get("serverInfo") or (about.get(META_SERVER_INFO) if isinstance(about, dict) else None)
+    return f"{info.get('name')} {info.get('version', '')}".strip() if isinstance(info, dict) else ""
 
 
 def try_out(
     server: ServerUnderTest, revision: str, settings: Settings, patience: float
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Return the tools, and the values that cases need; where one is missing, a sentence that says why."""
+    """Return the tools, and the values that cases need; a missing value is a string that says why."""
     found: dict[str, Any] = {"tools": "it has no tools"}
     tools = [] if open_session(server, revision, patience) else walk(server, revision, patience, "facts")[0]
     if tools:
@@ -210,7 +210,7 @@ def try_out(
 
 
 def may_be_called(tool: dict[str, Any], settings: Settings) -> bool:
-    """Whether a check may call this *tool*, an entry with a name: it only reads, or somebody said so."""
+    """Whether a check may call *tool*: it is read-only, or the settings allow it."""
     hints = tool.get("annotations")
     only_reads = isinstance(hints, dict) and hints.get("readOnlyHint") is True
     return only_reads or settings.any_tool or tool["name"] in settings.calls
@@ -255,7 +255,7 @@ def _bad_arguments(tools: list[_Tool]) -> dict[str, Any]:
 
 
 def _calls(server: ServerUnderTest, revision: str, tools: list[_Tool]) -> dict[str, dict[str, Any]]:
-    """Call each once, and see what it takes and whether it tells how far it is."""
+    """Call each tool once, and note success, duration and progress notifications."""
     found: dict[str, dict[str, Any]] = {}
     for number, (name, _, given) in enumerate(tools[:_MAX_TRIED]):
         call, token = {"name": name, "arguments": given}, f"facts-try-{number}"
@@ -270,13 +270,13 @@ def _calls(server: ServerUnderTest, revision: str, tools: list[_Tool]) -> dict[s
             found.setdefault("slow", call)
         if isinstance(result, dict) and not result.get("isError"):
             found.setdefault("call", call)
-        if answer is not None and _told_progress(server, token):
+        if answer is not None and _reported_progress(server, token):
             found.setdefault("progress", call)
         if server.conversation.ended or {"slow", "call", "progress"} <= set(found):
             break
     return found
 
 
-def _told_progress(server: ServerUnderTest, token: str) -> bool:
-    told = (message.get("params") for message in messages(server.conversation.events) if "method" in message)
-    return any(isinstance(params, dict) and params.get("progressToken") == token for params in told)
+def _reported_progress(server: ServerUnderTest, token: str) -> bool:
+    notified = (message.get("params") for message in messages(server.conversation.events) if "method" in message)
+    return any(isinstance(params, dict) and params.get("progressToken") == token for params in notified)

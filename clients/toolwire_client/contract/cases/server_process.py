@@ -1,4 +1,4 @@
-"""A conversation with a real process: the one place of the kit that starts programs and waits."""
+"""Drive a real process; the only part of the kit that starts programs and waits."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from ...errors import ServerGone
 
 _MARK = "TOOLWIRE_CONTRACT"
-"""A variable in the environment of whatever a server starts, also of what leaves its process group."""
+"""The environment variable that marks all descendants of a server, even outside its process group."""
 
 _LAST_SECONDS = 2.0
-"""How long what a server started may outlive it before it counts as left behind."""
+"""How long a descendant may outlive the server before it counts as orphaned."""
 
 _LOOK_SECONDS = 0.02
-"""How often to look whether processes are there that are no children of ours: nothing tells of their end."""
+"""How often to check for orphans, whose end sends no signal to this process."""
 
 _PATIENCE_SECONDS = 0.5
 
 
 class ServerUnderTest:
-    """Starts *command* and talks to it. Whatever waits gives up when the server ends or floods its output.
+    """Starts *command* and exchanges messages with it. Waits end when the server ends or floods its output.
 
     Raises:
         NotStarted: if the command cannot be run.
@@ -80,14 +80,14 @@ class ServerUnderTest:
         self._process.finish_input()
 
     def signal(self, name: str) -> None:
-        """Send the process that was started, and it alone, the signal of this *name*."""
+        """Send the signal of this *name* to the started process only."""
         with self._changed:
             self.conversation.do(f"it is sent {name}")
         if self._process.exit_status() is None:
             os.kill(self._process.pid, getattr(signal, name))
 
     def request(self, message: dict[str, Any], timeout_seconds: float) -> dict[str, Any] | None:
-        """Send a request and return its answer; `None` if there is none in time."""
+        """Send a request and return its response; `None` if it does not arrive in time."""
         with self._changed:
             start = len(self.conversation.events)
         self.send(codec.encode(message))
@@ -101,7 +101,7 @@ class ServerUnderTest:
         return found[0] if found else None
 
     def wait(self, is_done: Callable[[], bool], timeout_seconds: float) -> bool:
-        """Wait until *is_done*, which is asked whenever something came; return whether it is."""
+        """Wait until *is_done()*, which is called after each event; return its last value."""
         deadline = time.monotonic() + timeout_seconds
         with self._changed:
             while not (done := is_done()):
@@ -112,26 +112,26 @@ class ServerUnderTest:
             return done
 
     def exit_status(self, wait_seconds: float = 0.0) -> int | None:
-        """Return how the process ended; `None` if it has not, also after waiting."""
+        """Return the exit status; `None` if the process still runs after the wait."""
         status = self._process.exit_status(wait_seconds)
-        if status is not None:  # what it said last is still to be read
+        if status is not None:  # read its last output
             self.wait(lambda: self.conversation.ended is not None, _LAST_SECONDS)
         return status
 
     def left_behind(self) -> list[str] | None:
-        """Return what the server started and left running, in words; `None` where that cannot be told."""
+        """Return the orphaned descendants of the server, in words; `None` where they cannot be found."""
         deadline = time.monotonic() + _LAST_SECONDS
         while (found := _marked(self._mark, self._process.pid)) and time.monotonic() < deadline:
             time.sleep(_LOOK_SECONDS)
         return found
 
     def last_words(self) -> str:
-        """Return what the server wrote to its stderr last, as the end of a sentence; empty if nothing."""
+        """Return the end of the server's stderr as the end of a sentence; empty if it is empty."""
         words = self._process.stderr_tail()
         return f"; the end of its stderr: {words}" if words else ""
 
     def close(self, patience_seconds: float = _PATIENCE_SECONDS) -> None:
-        """End the server, politely at first, and all it started. Nothing of it is left then."""
+        """End the server and all its descendants, killing them if needed."""
         self._process.close(patience_seconds)
         deadline = time.monotonic() + _LAST_SECONDS
         while (left := _pids(self._mark)) and time.monotonic() < deadline:
@@ -157,7 +157,7 @@ def _marked(mark: str, leader: int) -> list[str] | None:
 
 
 def _pids(mark: str) -> list[int]:
-    """The processes whose environment has the *mark*; the dead, which have none, excepted."""
+    """The running processes whose environment has the *mark*."""
     wanted = f"{_MARK}={mark}".encode()
     found = []
     for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
@@ -175,7 +175,7 @@ def _of_process(name: str, what: str) -> bytes:
     try:
         with open(f"/proc/{name}/{what}", "rb") as file:
             return file.read()
-    except OSError:  # it is gone, or somebody else's
+    except OSError:  # it ended, or belongs to another user
         return b""
 
 

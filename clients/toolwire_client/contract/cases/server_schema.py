@@ -1,4 +1,4 @@
-"""Does a value fit a schema that a server wrote, which may be none?"""
+"""Validate values by schemas from servers, which may be malformed."""
 
 from __future__ import annotations
 

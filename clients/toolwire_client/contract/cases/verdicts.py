@@ -27,14 +27,14 @@ _MAX_LETTERS = 2000
 
 
 def not_opened(play: Play, obstacle: Obstacle, events: Sequence[Event]) -> Verdict:
-    """Return the verdict on *play* if its conversation could not begin because of an *obstacle*."""
+    """Return the verdict on *play* if an *obstacle* prevented its conversation."""
     if obstacle.is_choice:
         return verdict_of(play, "not applicable", reason=obstacle.why)
     return judged(play, Unmet(f"a conversation in {play.revision} begins", obstacle.why), events, 0.0)
 
 
 def judged(play: Play, unmet: Unmet | None, events: Sequence[Event], seconds: float) -> Verdict:
-    """Return the verdict on *play* if this was *unmet*, or nothing was."""
+    """Return the verdict on *play*: passed if *unmet* is `None`."""
     if unmet is None:
         return verdict_of(play, "pass", seconds=seconds)
     severity = unmet.severity or play.case.severity
@@ -50,19 +50,19 @@ def judged(play: Play, unmet: Unmet | None, events: Sequence[Event], seconds: fl
 
 
 def is_as_bad(one: Verdict, other: Verdict) -> bool:
-    """Whether *one* is a failure that is as grave as *other*."""
+    """Whether *one* is a failure at least as bad as *other*."""
     return is_bad(one) and SEVERITIES.index(one.severity) <= SEVERITIES.index(other.severity)
 
 
 def only_after(verdict: Verdict, others: list[str]) -> Verdict:
-    """Return *verdict*, a failure, as one that comes only after the cases with these ids; if none, only sometimes."""
+    """Return *verdict*, a failure, as one that needs the cases with these ids before it; if empty, as a flaky one."""
     when = f"only after {', '.join(others)} in the same process" if others else "not again after the same cases"
     came = f"{verdict.came}; {when}: alone the case passes"
     return msgspec.structs.replace(verdict, came=came, after=others)
 
 
 def untalkable(plays: Sequence[Play], trouble: str, events: Sequence[Event]) -> list[Verdict]:
-    """Return the verdicts on a server that cannot be talked to: one case fails, whichever were chosen."""
+    """Return the verdicts on a server that does not answer: one case fails, whichever were chosen."""
     first = next(case for case in cases() if case.id == _FIRST)
     failure = judged(Play(first), Unmet("an answer to initialize or to server/discover", trouble), events, 0.0)
     others = [play for play in plays if play.case.id != _FIRST]

@@ -1,10 +1,9 @@
-"""Calls of a server's tools with arguments made from their own schemas: fitting ones, and such as are to be refused.
+"""Call a server's tools with arguments generated from their schemas: valid ones, and invalid ones to be refused.
 
-Strategy. One process answers call after call, and a cheap request after each shows whether it still answers; it is
-started anew when it does not. Hypothesis chooses the arguments and makes those that failed smaller. It is never told
-that one thing had two outcomes: what a call came to is remembered, so servers that answer now this, now that, do not
-disturb it. What is left in the end is said to a fresh process once more, and that is what is reported. A server that
-takes what it should refuse is tried on as if that were nothing, since worse might hide behind it.
+Strategy. One process answers call after call; a cheap request after each shows whether it still answers, else it is
+restarted. Hypothesis generates and shrinks the arguments. The outcome of each call is cached, so a server with varying
+answers does not confuse it. The smallest failure is sent to a fresh process once more, and that outcome is reported.
+The search continues after a server accepts invalid arguments, since worse failures may follow.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 Kind = Literal["valid", "invalid"]
 
 _SHRINK_SECONDS = 20.0
-"""How long what failed is made smaller: a server that dies or hangs takes its time each time."""
+"""The time limit for shrinking: a server that dies or hangs makes each step slow."""
 
 _BEHAVIOURS: dict[Kind, str] = {
     "valid": "Whatever arguments {} describes as right, it answers once, as it describes; the server goes on.",
@@ -49,19 +48,19 @@ _SOURCES: dict[Kind, str] = {
 
 
 class MissingHypothesis(ImportError):
-    """Hypothesis, which chooses the arguments, is not installed. The sentence says how to get it."""
+    """Hypothesis is not installed. The text says how to install it."""
 
 
 class Fuzzing(msgspec.Struct, frozen=True):
-    """How much is tried: so many *examples* of each kind for each tool, chosen by *seed*."""
+    """The number of *examples* of each kind for each tool, and the *seed* that generates them."""
 
     examples: int = 100
     seed: int = 0
 
 
 def any_seed() -> int:
-    """Return a seed that nobody chose, to be told so that a run can be repeated."""
-    return random.SystemRandom().randrange(10**6)  # short enough to be typed
+    """Return a random seed, short enough to type again."""
+    return random.SystemRandom().randrange(10**6)
 
 
 def fuzz(
@@ -99,12 +98,12 @@ def fuzz(
 
 
 def _need_hypothesis() -> None:
-    is_ours = not {"hypothesis", "pytest"} & set(sys.modules)  # else somebody has examples of his own
+    is_ours = not {"hypothesis", "pytest"} & set(sys.modules)  # else the process uses Hypothesis itself
     try:
         from hypothesis.configuration import set_hypothesis_home_dir
     except ImportError:
         raise MissingHypothesis("fuzzing needs the package hypothesis: pip install 'toolwire[contract]'") from None
-    if is_ours and "HYPOTHESIS_STORAGE_DIRECTORY" not in os.environ:  # it would keep tables in the current folder
+    if is_ours and "HYPOTHESIS_STORAGE_DIRECTORY" not in os.environ:  # else it writes into the working folder
         caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
         set_hypothesis_home_dir(os.path.join(caches, "toolwire", "hypothesis"))
 

@@ -1,4 +1,4 @@
-"""Was this call of a tool answered as its description promises? No I/O."""
+"""Judge the response to a generated call by the tool's description. No I/O."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 from toolwire_schemas.json_schema.error_text import worded
 from toolwire_schemas.wire.codes import INVALID_PARAMS
 
-from ...validation import Fitting, told
+from ...validation import Fitting, join_errors
 from ..cases.conversation import Ended, answers, is_answer, messages
 from ..cases.expectations import Unmet, shown
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A call, the cheap request after it, and what happened meanwhile. *trouble* says why there was no more."""
+    """A call, the probe after it, and the events of both. *trouble* says why a response is missing."""
 
     call: str
     probe: str
@@ -28,7 +28,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What a call came to; *unmet* is `None` if all was well. *is_harm* if there was no proper answer."""
+    """The judgement of a call; *unmet* is `None` if it passed. *is_harm* if there was no proper response."""
 
     arguments: dict[str, Any]
     events: Sequence[Event]
@@ -37,7 +37,7 @@ class Judgement(msgspec.Struct, frozen=True):
 
     @property
     def failure(self) -> str:
-        """What failed, in general; empty if nothing did."""
+        """The kind of failure; empty if it passed."""
         return "" if self.unmet is None else self.unmet.came.partition(":")[0]
 
 
@@ -66,7 +66,7 @@ class Judge:
         expected, severity = "one answer to valid arguments", ""
         if kind == "invalid":
             errors = list(self._input.errors(arguments))
-            expected = f"a refusal, since {told(worded(errors, 'arguments')[:3])}"
+            expected = f"a refusal, since {join_errors(worded(errors, 'arguments')[:3])}"
             # As in the case calls/unknown-argument: many servers drop what they do not know.
             if all(error.validator in ("additionalProperties", "unevaluatedProperties") for error in errors):
                 severity = "should"
@@ -89,7 +89,7 @@ class Judge:
         if "structuredContent" not in result:
             return f"a result without structuredContent, though there is an outputSchema: {shown(answer)}"
         faults = self._output.faults(result["structuredContent"], "structuredContent")
-        return f"not what the outputSchema says: {told(faults[:3])} - {shown(answer)}" if faults else None
+        return f"not what the outputSchema says: {join_errors(faults[:3])} - {shown(answer)}" if faults else None
 
 
 def _breach(asked: Asked) -> str | None:

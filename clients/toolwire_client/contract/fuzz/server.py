@@ -1,4 +1,4 @@
-"""The process that answers call after call, and is started anew when it does not."""
+"""A server that answers call after call, and is restarted when it does not."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     OnClosed = Callable[[Conversation, str], None]
 
 _MANY_EVENTS = 5_000
-"""After so many a fresh process goes on, before noise that calls make each time counts as a flood."""
+"""The number of events after which the process is replaced, so that the noise of many calls is no flood."""
 
 
 class Unstartable(Exception):
-    """The server could not be started, or does not speak, though it did before."""
+    """The server could not be started again, or does not answer any more."""
 
 
 class FuzzedServer:
-    """A server for as many calls as are wanted, each after the other has been answered."""
+    """A server for any number of sequential calls."""
 
     def __init__(
         self,

@@ -97,7 +97,7 @@ def _need_patterns(patterns: Sequence[str]) -> None:
 
 
 class _Played:
-    """The one report behind all tests of a function."""
+    """The report that all tests of one function share."""
 
     def __init__(self, play: Callable[[set[str]], Report]) -> None:
         self._play = play

@@ -1,4 +1,4 @@
-"""The tools of a server as a file in its repository: what changed since, told before anybody is broken by it."""
+"""Compare a server's tools with a snapshot in its repository, so that a breaking change fails a test."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 UPDATE_FLAG = "--update-tools"
 
 _SEMVER = {
-    "major": "this breaks somebody: a new major version",
-    "unknown": "whether this breaks somebody is unknown: look at it",
-    "minor": "this breaks nobody: a new minor version",
-    "patch": "this changes words only: a new patch version",
+    "major": "breaking: a new major version",
+    "unknown": "possibly breaking: review it",
+    "minor": "compatible: a new minor version",
+    "patch": "texts only: a new patch version",
 }
 _EXAMPLES = {"callers": "is not taken any more", "readers": "may be given now"}
 

@@ -24,7 +24,7 @@ MAX_WAYS = 2000
 # A number is one of the first two, so that what is not an integer can be said.
 KINDS = ("null", "boolean", "integer", "fraction", "string", "array", "object")
 KINDS_WORD = "toolwire:kinds"
-"""A word of ours, which validators pass over: the kinds that are allowed."""
+"""A keyword of this package, which validators ignore: the allowed kinds."""
 
 _TYPES: dict[str, frozenset[str]] = {kind: frozenset([kind]) for kind in KINDS if kind != "fraction"}
 _TYPES["number"] = frozenset(["integer", "fraction"])
@@ -166,7 +166,7 @@ def dependent_schemas(schema: dict[str, Any]) -> dict[str, Schema]:
 
 
 def dependent_names(schema: dict[str, Any]) -> dict[str, list[str]]:
-    """Return which members an object must have beside those of these names."""
+    """Return which members an object needs in addition to these names."""
     older = schema.get("dependencies", {})
     return {**schema.get("dependentRequired", {}), **{k: v for k, v in older.items() if isinstance(v, list)}}
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 TWINS_WORD = "toolwire:twins"
-"""A word of ours, which validators pass over: two items are equal."""
+"""A keyword of this package, which validators ignore: two items are equal."""
 
 
 class Contains(msgspec.Struct, frozen=True):
@@ -92,7 +92,7 @@ class ObjectWords:
         return tuple(said for schema in self._way.words for said in _said_of(name, schema) if said is not True)
 
     def with_dependents(self, names: Iterable[str]) -> list[str]:
-        """Return *names* and those that an object must have beside them."""
+        """Return *names* and those that an object needs in addition."""
         found, pending = dict.fromkeys(names), list(names)
         while pending:
             name = pending.pop()

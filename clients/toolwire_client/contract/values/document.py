@@ -90,7 +90,7 @@ class Document:
         """Whether *value* is valid by *schema*, whose references are this document's. Formats are not judged.
 
         Raises:
-            Unsupported: if jsonschema cannot tell, or has told too often.
+            Unsupported: if jsonschema cannot validate it, or the budget is spent.
         """
         try:
             return self._judge.is_valid(value, schema, total=self._steps)

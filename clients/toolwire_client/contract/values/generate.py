@@ -127,7 +127,7 @@ class Maker:
                 return self._array(draw, ArrayWords(way), depth)
             case "object":
                 return self._object(draw, ObjectWords(way), depth)
-        if id(option) not in self._plain:  # options are kept, and strategies are dear
+        if id(option) not in self._plain:  # strategies are expensive to build
             self._plain[id(option)] = self._strategy(option)
         return draw(self._plain[id(option)])
 

@@ -156,7 +156,7 @@ def test_gaps_that_were_written_down_do_not_fail_and_are_told_when_mended(
     again = [*ONE, "--fail-on", "advice", "--baseline", str(known), "--junit", str(xml), "--", *STUBBORN]
     status, out, _ = said(capsys, *again)
     assert status == 0
-    assert "The gap ids/zero is there no more: take it out of the baseline." in out
+    assert "The gap ids/zero is closed: remove it from the baseline." in out
     assert ET.parse(xml).getroot().get("failures") == "0"
 
 

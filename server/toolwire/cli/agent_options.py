@@ -1,4 +1,4 @@
-"""What a question is asked with, from the words of a command line: a model, servers, limits, and how it is shown."""
+"""Builds what `ask` and `chat` need from the command line: model, servers, limits and renderer."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def _recorded_model(options: dict[str, Any]) -> str | None:
 
 
 def face_of(options: dict[str, Any], *, thinks: bool) -> Renderer:
-    """Return what shows a run: with rich on a terminal, as plain text elsewhere, or as JSON.
+    """Return the renderer of a run: rich on a terminal, plain text elsewhere, or JSON.
 
-    Without *thinks* nothing moves while the model is waited for.
+    Without *thinks* there is no animation while the model works.
     """
     from toolwire_client.terminal import JsonRenderer, PlainRenderer
 
@@ -95,10 +95,10 @@ def face_of(options: dict[str, Any], *, thinks: bool) -> Renderer:
 
 
 def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
-    """Return what a question may cost that has taken *spent_seconds* already.
+    """Return the budgets of a question that has already taken *spent_seconds*.
 
     Raises:
-        UsageError: if that is nothing at all.
+        UsageError: if they are too small for any run.
     """
     from toolwire_client.agent import Budgets
 
@@ -116,14 +116,14 @@ def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
 
 
 def note(face: Renderer, text: str) -> None:
-    """Tell what is not part of the run."""
+    """Show a note that is not part of the run."""
     from toolwire_client.terminal import Line
 
     face.tell(Line("note", printable(text)))
 
 
 def is_attended() -> bool:
-    """Return whether somebody sits at a terminal, who can be asked."""
+    """Return whether a user at a terminal can be asked."""
     return is_typed_at() and sys.stderr.isatty()
 
 
@@ -133,9 +133,9 @@ def is_typed_at() -> bool:
 
 
 def person(*, before: Callable[[], object]) -> Callable[[Question], Answer] | None:
-    """Return what puts the questions of tools to whoever sits at the terminal; `None` if nobody does.
+    """Return a handler that puts elicitations to the user at the terminal; `None` without a terminal.
 
-    *before* is called before each of them.
+    It calls *before* before each of them.
     """
     if not is_attended():
         return None
@@ -160,7 +160,7 @@ def check_set(options: dict[str, Any]) -> None:
 
 
 class ServersToStart:
-    """The servers of a command line. `trusted` names those whose hints are trusted, once they are started."""
+    """The servers of a command line. After the start, `trusted` names those whose hints are trusted."""
 
     trusted: bool | tuple[str, ...]
 
@@ -181,15 +181,15 @@ class ServersToStart:
 
     @property
     def are_any(self) -> bool:
-        """Whether there is one."""
+        """Whether any server is named."""
         return bool(self._commands or self._config)
 
     async def start(
         self, stack: AsyncExitStack, on_ask: Any, tell: Callable[[str], object], timeout_seconds: float
     ) -> dict[str, AsyncClient]:
-        """Return the clients of all of them, which *stack* closes. All have to be ready within *timeout_seconds*.
+        """Return the clients of all servers, which *stack* closes. All have to be ready within *timeout_seconds*.
 
-        One that was typed has to start; of a file's, those are told that do not.
+        Servers named on the command line must start; for those of a config file, *tell* reports failures.
         """
         from toolwire_client import PendingServers, connect
         from toolwire_client.waiting.deadline import Deadline
@@ -201,7 +201,7 @@ class ServersToStart:
         openings = {
             text: connect(
                 command,
-                # Whoever types a command expects it to see their environment.
+                # A command typed by the user is expected to inherit their environment.
                 inherit_env=True,
                 # Our own says why it cannot load a target, and shows tracebacks of the user's tools.
                 show_stderr=text == self._own,
@@ -269,7 +269,7 @@ def _command(text: str) -> list[str]:
 
 
 def _free(name: str, taken: dict[str, Any]) -> str:
-    """*name*, with a number behind it if another server is called so."""
+    """*name*, with a number appended if it is taken."""
     number, free = 1, name
     while free in taken:
         number += 1

@@ -1,4 +1,4 @@
-"""What `toolwire ask` and `toolwire chat` have in common: an agent's run meets whoever sits at the terminal."""
+"""Runs an agent for `toolwire ask` and `toolwire chat`, with the user at the terminal."""
 
 from __future__ import annotations
 
@@ -22,61 +22,58 @@ if TYPE_CHECKING:
 OPTIONS = (
     Option(
         "--model",
-        "the model to ask: PROVIDER:MODEL, arithmetic (offline), human (you), replay:FILE (a transcript), "
-        "MODULE:OBJECT; with --resume by default that of the transcript",
+        "model: PROVIDER:MODEL, arithmetic (offline), human (you), replay:FILE (a transcript) or MODULE:OBJECT "
+        "(default with --resume: that of the transcript)",
         "NAME",
     ),
-    Option("--tools", "let it use these tools, as `serve` takes them; may be given again", "TARGET", many=True),
+    Option("--tools", "let it use these tools, given as for `serve`; repeatable", "TARGET", many=True),
     SET,
-    Option("--server", "let it use those of the MCP server that COMMAND starts; likewise", "COMMAND", many=True),
-    Option("--config", "and those of the servers in a host's file, under mcpServers", "FILE"),
+    Option("--server", "let it use the tools of the MCP server that COMMAND starts; repeatable", "COMMAND", many=True),
+    Option("--config", "let it use the servers under mcpServers in a host's config FILE", "FILE"),
     Option(
         "--approve",
-        "calls that are no trusted reads: ask (the default), reads (refuse them) or all (allow them)",
+        "calls other than trusted reads: ask (default), reads (refuse them) or all (allow them)",
         "WHICH",
         one_of("ask", "reads", "all"),
     ),
     Option(
         "--trust-hints",
-        "believe read-only hints of: a server (its COMMAND or name), yes (all) or no (none); by default of --tools",
+        "trust read-only hints of a server (its COMMAND or name), yes (all) or no (none) (default: those of --tools)",
         "WHOSE",
         many=True,
     ),
-    Option("--allow", "allow tools whose name matches without asking; may be given again", "PATTERN", many=True),
-    Option("--deny", "never call tools whose name matches; may be given again", "PATTERN", many=True),
-    Option("--answer", "answer the model's next question so; may be given again for those after it", "TEXT", many=True),
-    Option("--transcript", "add all that happens to FILE, as JSON lines", "FILE"),
-    Option("--resume", "go on where the transcript FILE stopped, and add to it", "FILE"),
+    Option("--allow", "allow tools whose name matches without asking; repeatable", "PATTERN", many=True),
+    Option("--deny", "never call tools whose name matches; repeatable", "PATTERN", many=True),
+    Option("--answer", "answer to the model's next question; repeatable for the following ones", "TEXT", many=True),
+    Option("--transcript", "append all events to FILE, as JSON lines", "FILE"),
+    Option("--resume", "resume the transcript FILE, and append to it", "FILE"),
     Option(
         "--language",
-        "the language of the prompts: en or zh; by default that of TOOLWIRE_LANG, or en",
+        "language of the prompts: en or zh (default: TOOLWIRE_LANG, or en)",
         "NAME",
         one_of("en", "zh"),
     ),
-    Option("--instructions", "what to tell the model besides", "TEXT"),
-    Option("--max-turns", "replies of the model to a question; by default 20", "NUMBER", count),
-    Option("--max-tokens", "tokens that a question may cost", "NUMBER", count),
+    Option("--instructions", "additional instructions for the model", "TEXT"),
+    Option("--max-turns", "maximum number of replies to a question (default: 20)", "NUMBER", count),
+    Option("--max-tokens", "maximum number of tokens for a question", "NUMBER", count),
     Option(
         "--timeout",
-        "how long a question may take, for ask with the start of the servers, without the time in which you are asked; "
+        "time limit of a question; for ask including the start of the servers; without the time you need to answer; "
         "the last quarter is kept for the final answer",
         "SECONDS",
         seconds,
     ),
-    Option("--tool-timeout", "how long a call of a tool may take; by default 300", "SECONDS", seconds),
-    Option("--base-url", "where the model is, if not at its provider's usual address", "URL"),
-    Option("--json", "print every event as a line of JSON; nobody is asked at the terminal"),
+    Option("--tool-timeout", "time limit of a tool call (default: 300)", "SECONDS", seconds),
+    Option("--base-url", "URL of the model's API (default: its provider's)", "URL"),
+    Option("--json", "print every event as a line of JSON, without prompts at the terminal"),
 )
 
 CANCELLED = 130
-"""The exit status of what Ctrl-C ended, as everywhere in a shell."""
+"""The exit status after Ctrl-C, as in a shell."""
 
 
-class Exchange:
-    """What one command sets up: a model, servers, an agent, and the terminal.
-
-    `session` and `tools` are there while it runs.
-    """
+class AgentRun:
+    """The model, servers, agent and terminal of one command. `session` and `tools` exist while it runs."""
 
     session: Session
     tools: dict[str, AsyncClient]
@@ -89,7 +86,7 @@ class Exchange:
         self._is_one_question = is_one_question
         self._servers = ServersToStart(words)
         self._model = model_of(options)
-        # A program that reads events has no way to answer.
+        # A program that reads events cannot answer.
         self.is_attended = is_attended() and not options.get("json")
         self._face = face_of(options, thinks=not isinstance(self._model, HumanModel))
         self._main = MainThread(self._interrupt, self._end)
@@ -100,11 +97,11 @@ class Exchange:
         self._is_running = self._is_ending = False
 
     def run(self, work: Callable[[], Awaitable[int]]) -> int:
-        """Return what *work* returns, which finds everything ready."""
+        """Set everything up, and return the result of *work*."""
         return self._main.run(partial(self._run, work))
 
     async def show(self, events: AsyncGenerator[Recorded, None]) -> Outcome:
-        """Show a run of the agent, and return what came of it."""
+        """Show a run of the agent, and return its outcome."""
         from toolwire_client.agent.events import Ended, outcome_of
 
         shown: list[Recorded] = []
@@ -122,11 +119,11 @@ class Exchange:
         raise AssertionError("every run ends with Ended")
 
     def tell(self, text: str) -> None:
-        """Tell what is not part of the run."""
+        """Show a note that is not part of the run."""
         self._main.soon(partial(note, self._face, text))
 
-    def why_nobody_was_asked(self, outcome: Outcome) -> str:
-        """Return what to say before a remedy for a run that waits for a person; nothing if there is one."""
+    def why_no_user_was_asked(self, outcome: Outcome) -> str:
+        """Return why a run waits for a user, to print before the remedy; empty if a user is at the terminal."""
         from toolwire_client.agent.events import ApprovalAsked
 
         if self.is_attended:
@@ -135,17 +132,17 @@ class Exchange:
             tool = quote(outcome.pending.tool)
             return f"the call may have taken effect: decide at a terminal, or --deny {tool} goes on without it; "
         is_read = "json" in self.options
-        told = "nobody is asked with --json" if is_read else "nobody can be asked here, since this is no terminal"
+        reason = "--json asks no user" if is_read else "no user can be asked, since this is no terminal"
         if not isinstance(outcome.pending, ApprovalAsked):
-            told += ": --answer TEXT, or a line of standard input, answers the question"
+            reason += ": --answer TEXT, or a line of standard input, answers the question"
         else:
-            told += f": --allow {quote(outcome.pending.tool)}, or --approve all, says yes beforehand"
-        return f"{told}; "
+            reason += f": --allow {quote(outcome.pending.tool)}, or --approve all, says yes beforehand"
+        return f"{reason}; "
 
     async def line(self, prompt: str, when_interrupted: str) -> str | None:
-        """Return the line that is typed next, or `None` at the end.
+        """Return the next line of input, or `None` at the end.
 
-        After Ctrl-C it is empty, and *when_interrupted* is told.
+        After Ctrl-C it is empty, and *when_interrupted* is shown.
         """
         return await self._main.do(partial(self._read_line, prompt, when_interrupted))
 
@@ -206,7 +203,7 @@ class Exchange:
         return agent.session(on_live=on_live)
 
     def _interrupt(self) -> None:
-        """Ctrl-C: end the call under way, or else the run, or else everything."""
+        """Handle Ctrl-C: cancel the running call, else the run, else end the command."""
         if self._is_running and self.session.cancel_call():
             self.tell("the call is cancelled; Ctrl-C again ends the run")
         elif self._is_running and not self._is_ending:
@@ -242,7 +239,7 @@ class Exchange:
     def _agent_settings(self) -> dict[str, Any]:
         given = self.options
         if "resume" in given and given.get("transcript", given["resume"]) != given["resume"]:
-            raise UsageError("--resume adds to the transcript that it goes on with: leave out --transcript")
+            raise UsageError("--resume appends to the transcript that it resumes: leave out --transcript")
         settings: dict[str, Any] = {"budgets": budgets_of(given), "on_ask": self._on_model_question}
         if "tool_timeout" in given:
             settings["tool_seconds"] = given["tool_timeout"]
@@ -254,7 +251,7 @@ class Exchange:
         from toolwire_client.agent import Approvals
 
         mode = self.options.get("approve", "ask")
-        asks = mode != "reads" and self.is_attended  # with "all" about calls that were interrupted
+        asks = mode != "reads" and self.is_attended  # with "all" only about interrupted calls
         return Approvals(
             ask=self._on_approval if asks else None,
             allow=("*",) if mode == "all" else tuple(self.options.get("allow", ())),

@@ -1,4 +1,4 @@
-"""What `toolwire check` tells a person: what failed at length, and how much there is of everything."""
+"""Formats the report of `toolwire check`: failures in detail, then counts."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def cases_table(cases: Sequence[Case]) -> str:
 
 
 def as_text(report: Report, style: Style, *, again: str = "", verbose: bool = False) -> str:
-    """Return *report* as a person reads it: what failed at length, then what there is of everything.
+    """Return *report* as text: failures in detail, then counts.
 
-    The exchanges of warnings are shown if *verbose*. *again* is how this check was made, options first: it becomes the
-    command that shows a failure again.
+    Messages of warnings are shown if *verbose*. *again* are the options and target of this check, for the command that
+    replays a failure.
     """
     from toolwire_client.contract.report import is_bad, worst_first
 
@@ -48,7 +48,7 @@ def as_text(report: Report, style: Style, *, again: str = "", verbose: bool = Fa
 
 
 def replayed(report: Report, style: Style) -> str:
-    """Return each verdict of a replay, with all that was said."""
+    """Return each verdict of a replay, with all messages."""
     if not report.revisions:
         return _not_talking(report, style)
     return "\n\n".join(_told([verdict], style, "", verbose=True, is_whole=True) for verdict in report.verdicts)
@@ -73,7 +73,7 @@ _MORE_TIME = "--start-timeout SECONDS if it only takes long to start; else "
 
 
 def _told(alike: Sequence[Verdict], style: Style, again: str, *, verbose: bool, is_whole: bool = False) -> str:
-    """What failed, once for all revisions and framings in which it did."""
+    """One failure, with all revisions and framings in which it occurred."""
     verdict = alike[0]
     where = "; ".join(", ".join(filter(None, (one.revision, one.framing))) for one in alike)
     head = f"{_MARKS[verdict.outcome]}  {verdict.case}" + (f"  ({where})" if where else "")
@@ -102,7 +102,7 @@ def _replay(verdict: Verdict) -> str:
 
 
 def _line(line: str, *, is_whole: bool) -> str:
-    # What was sent is shown whole, so that it can be sent again.
+    # Sent messages are shown whole, so that they can be sent again.
     cut = line if is_whole or line.startswith("-> ") or len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
     return printable(f"    {cut}")
 
@@ -137,5 +137,5 @@ def _summary(report: Report, style: Style) -> str:
     lines = [f"{name} speaks {spoken}; {counted(report.tools, 'tool')}. {told}, in {report.seconds:.1f} s."]
     if report.seed is not None:
         lines.append(f"The same arguments are generated again with --seed {report.seed}.")
-    lines += [f"The gap {gap} is there no more: take it out of the baseline." for gap in report.outdated]
+    lines += [f"The gap {gap} is closed: remove it from the baseline." for gap in report.outdated]
     return "\n".join(style.bold(line) for line in lines)

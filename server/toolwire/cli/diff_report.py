@@ -1,4 +1,4 @@
-"""What `toolwire diff` tells: the changes and whom they break, as text, as JSON, or for Markdown."""
+"""Formats the changes that `toolwire diff` finds as text, JSON or Markdown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS: dict[Kind, str] = {"saved": "a saved list", "target": "a target", "comma
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """One of the lists: what was typed, what that was taken for, and the number of its tools."""
+    """One of the lists: the argument, how it was read, and the number of its tools."""
 
     name: str
     kind: Kind
@@ -28,7 +28,7 @@ class Listed(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What `--json` prints (the schema `tool-changes`)."""
+    """The output of `--json` (the schema `tool-changes`)."""
 
     verdict: Level
     old: Listed
@@ -97,7 +97,7 @@ def _counted(number: int) -> str:
 
 
 def _as_markdown(report: Report) -> str:
-    """For a release's notes, or for who reviews a change."""
+    """*report* as Markdown, for release notes and reviews."""
     level, _, told = _in_a_sentence(report).partition(":")
     lines = [f"**{level}**:{told}"]
     for level in reversed(LEVELS):
@@ -114,7 +114,7 @@ _HEADINGS = {"major": "Breaking", "unknown": "Perhaps breaking", "minor": "New",
 
 
 def _code(text: str) -> str:
-    """*text* as code, so that nothing in it means anything to Markdown: the tools may be anybody's."""
+    """*text* as code, so that nothing in it is Markdown: the tools are foreign."""
     text = printable(" ".join(text.split()))
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
     space = " " if "`" in (text[:1], text[-1:]) else ""

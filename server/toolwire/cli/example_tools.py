@@ -28,7 +28,7 @@ def multiply(a: int, b: int) -> int:
 
 @dataclass
 class Statistics:
-    """What a text is made of."""
+    """Counts of a text."""
 
     words: int
     letters: int
@@ -69,7 +69,7 @@ def tell_story(hero: str = "a small teapot") -> Iterator[str]:
 
 @tool_api(read_only=True)
 def find_primes(below: int, context: Context) -> list[int]:
-    """Find all primes below a number, telling how far the search is. It can be cancelled.
+    """Find all primes below a number, reporting progress. It can be cancelled.
 
     Args:
         below: where to stop.

@@ -1,4 +1,4 @@
-"""Help texts, made from what commands say of themselves."""
+"""Help texts, generated from the commands' descriptions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ _MAX_COLUMNS = 100
 
 
 def overview() -> str:
-    """Return what `toolwire --help` says."""
+    """Return the text of `toolwire --help`."""
     lines = ["Python functions as tools for any program.", "", "usage: toolwire COMMAND ...", ""]
     lines += [f"  {name:<8}{summary}" for name, summary in COMMANDS.items()]
-    return "\n".join([*lines, "", "toolwire COMMAND --help tells more; toolwire --version prints the version."])
+    return "\n".join(
+        [*lines, "", "toolwire COMMAND --help describes a command; toolwire --version prints the version."]
+    )
 
 
 def help_text(name: str, width: int) -> str:
-    """Return what `toolwire COMMAND --help` says of the command *name*, no wider than *width*."""
+    """Return the text of `toolwire COMMAND --help` for the command *name*, at most *width* columns wide."""
     asked, columns = command(name), min(width, _MAX_COLUMNS)
     usage = "\n".join(f"{'usage:' if number == 0 else '':<7}{line}" for number, line in enumerate(asked.usage))
     summary = COMMANDS[name][0].upper() + COMMANDS[name][1:] + "."

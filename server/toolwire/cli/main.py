@@ -1,4 +1,4 @@
-"""The command `toolwire`: from what was typed to the command that does it, and how the process ends."""
+"""The command `toolwire`: dispatches to a command, and ends the process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
-import toolwire_schemas  # noqa: F401  # before anybody imports msgspec, which that makes quicker
+import toolwire_schemas  # noqa: F401  # makes the first import of msgspec faster
 
 from .. import __version__
 from ..errors import Failed, LoadError, UsageError
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says and return the exit status.
+    """Run the command line and return the exit status.
 
-    0: done. 1: the tool or the server failed. 2: the command line or a target is wrong. 130: interrupted; without
-    *arguments*, as a program of its own, it is ended by the signal then.
+    0: success. 1: the tool or the server failed. 2: the command line or a target is wrong. 130: interrupted; without
+    *arguments*, the process ends by the signal instead.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        # What was imported before by a program that calls us is none of our business.
+        # A program that calls main() has set up its own imports.
         status = _dispatch(words, importing() if arguments is None else nullcontext())
-        sys.stdout.flush()  # a broken pipe is to be noticed here
+        sys.stdout.flush()  # so that a broken pipe is noticed here
     except (UsageError, LoadError) as error:
         return _complain(str(error), 2)
     except Failed as failure:
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         status = _INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has seen enough. Python would complain when it flushes the rest at exit.
+        # The reader has closed the pipe. Without this, Python reports an error when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     if status == _INTERRUPTED and arguments is None:
@@ -50,11 +50,11 @@ _INTERRUPTED = 130
 
 
 def _end_by_interrupt() -> None:
-    """End as Ctrl-C ends programs, where that is known: a shell calls it 130 too, and does not go on with its loop."""
+    """End by SIGINT, not with status 130: only then does a shell also stop the loop that it runs."""
     if os.name == "posix":
         import signal
 
-        with suppress(OSError):  # nobody may be reading any longer
+        with suppress(OSError):  # the reader may be gone
             sys.stdout.flush()
             sys.stderr.flush()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -82,7 +82,7 @@ def _dispatch(words: list[str], while_importing: AbstractContextManager[None]) -
 
 
 def _meant(error: UnknownOption, usage: str) -> str:
-    """What an option may be that is none of this command's: that of a server, or an argument of a tool."""
+    """Suggest what an unknown option may be: one of a server's command, or an argument of a tool."""
     from .open_client import misplaced_command
 
     if "-- COMMAND" in usage and (remedy := misplaced_command(error.words, error.rest)):
@@ -92,7 +92,7 @@ def _meant(error: UnknownOption, usage: str) -> str:
 
 
 def _help(name: str | None) -> int:
-    """Tell of one command, or of all."""
+    """Print the help of one command, or the overview."""
     from .help import help_text, overview
 
     if name is None:
@@ -103,16 +103,16 @@ def _help(name: str | None) -> int:
 
 
 def _no_command(word: str) -> str:
-    from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it, and all that comes with it
+    from toolwire_schemas.did_you_mean import unknown_name  # imported only for a mistake
 
     if word.startswith("-"):
-        return unknown_name("option", word, ["--help", "--version"]) + "; other options go behind a command"
+        return unknown_name("option", word, ["--help", "--version"]) + "; other options go after a command"
     if word.endswith((".py", ".yaml", ".yml")) or os.path.exists(word):
         return f"say what to do with {word}, as in `toolwire serve {word}`"
     return unknown_name("command", word, COMMANDS)
 
 
-# Only those who have something to say import how: a server has not.
+# `output` is imported on use: a server prints nothing.
 
 
 def _say(text: str) -> int:

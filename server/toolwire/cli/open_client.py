@@ -1,4 +1,4 @@
-"""The server that a command asks: which one it is, how it is started, and what is told if that goes wrong."""
+"""Opens the client of the server that a command line names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def limit_of(words: Words) -> Deadline:
-    """Return what `--timeout` says: from now on, for all that a command does with its servers."""
+    """Return the limit of `--timeout`, from now on, for everything a command does with its servers."""
     from toolwire_client.waiting.deadline import Deadline
 
     return Deadline(words.options.get("timeout"))
@@ -30,7 +30,7 @@ def limit_of(words: Words) -> Deadline:
 def client_of(
     words: Words, targets: list[str], *, limit: Deadline | None = None, on_ask: OnAsk | None = None
 ) -> AbstractContextManager[Client]:
-    """Return a client of the server that was named: one of ours for *targets*, or any that a command starts.
+    """Return a client of the server that was named: a Toolwire server for *targets*, or any that a command starts.
 
     The server has to be ready within *limit*.
 
@@ -53,19 +53,18 @@ def connected(
     remedy: str = "",
     on_ask: OnAsk | None = None,
 ) -> Iterator[Client]:
-    """A client of the server that *command* starts. What goes wrong between them is told in one sentence.
+    """Connect to the server that *command* starts; failures become one sentence.
 
-    It sees our environment, and *env* on top. One of ours says itself why it cannot load its targets; *remedy* is told
-    then beside it.
+    The server inherits our environment, with *env* added. A Toolwire server reports itself why it cannot load its
+    targets; *remedy* is printed after that.
 
     Raises:
         Failed: if the server cannot be started, or does not do its part.
     """
-    from toolwire_client import ClientError, NotStarted, ServerGone, connect
+    from toolwire_client import ClientError, NotStarted, ServerGone, TimedOut, connect
     from toolwire_client.settings import START_TIMEOUT_SECONDS
 
-    # Whoever types a command expects it to see their environment. And a server of ours that cannot load its
-    # target would be tried again in the other era, and complain twice.
+    # A Toolwire server that cannot load its target would be started again in the other era, and complain twice.
     era: Any = "modern" if is_ours else "auto"
     left = limit.left() if limit is not None else None
     opening = connect(
@@ -79,7 +78,11 @@ def connected(
     )
     try:
         with opening as client:
-            yield client
+            try:
+                yield client
+            except TimedOut as error:
+                # The client knows only what the start has left of the limit, and the user only the whole.
+                raise Failed(str(error) if limit is None else f"no answer {limit}") from None
     except NotStarted as error:
         raise Failed(str(error), 2) from None
     except ServerGone as error:
@@ -90,16 +93,16 @@ def connected(
 
 
 def misplaced_command(words: Sequence[str], rest: Sequence[str] = ()) -> str:
-    """Return where a server's command belongs, as a clause, if *words* have one; else an empty text.
+    """Return a clause on where a server's command belongs, if *words* contain one; else an empty text.
 
-    It is looked for at their start and behind arguments of a tool. The *rest* belongs to it.
+    The command may start the words or follow arguments of a tool. The *rest* belongs to it.
     """
     start = max((index + 1 for index, word in enumerate(words) if "=" in word), default=0)
     command = [*words[start:], *rest]
     is_clear = start < len(words) and "--" not in rest and not words[start].endswith((".py", ".yaml", ".yml"))
     if not (is_clear and which(command[0])):
         return ""
-    return f"a server's command stands behind --: -- {shlex.join(command)}"
+    return f"a server's command goes after --: -- {shlex.join(command)}"
 
 
 def command_of(words: Words, targets: list[str]) -> list[str]:

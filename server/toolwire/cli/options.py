@@ -1,7 +1,7 @@
-"""The words of a command line: options known by a table, everything else by its place.
+"""Parses a command line: options by a table, all other words by position.
 
-argparse would do it too, but costs 10 ms (3 to import, 7 to be told twenty options, since it measures the
-terminal for each), a fifth of the time from spawn to the first answer.
+argparse costs 10 ms (3 to import, 7 to define twenty options, since it measures the terminal for each), a fifth of the
+time from spawn to the first answer.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Words(msgspec.Struct, frozen=True):
     """A command line taken apart.
 
     `options` holds what was given, by key. `words` are the rest, in order; `command` what follows `--`,
-    `None` if there is none.
+    `None` without `--`.
     """
 
     options: dict[str, Any]
@@ -96,7 +96,7 @@ def parse(arguments: Sequence[str], options: Sequence[Option]) -> Words:
             elif rest:
                 value = rest.popleft()
             else:
-                raise UsageError(f"{flag} wants a value: {flag} {option.metavar}")
+                raise UsageError(f"{flag} needs a value: {flag} {option.metavar}")
         _add(found, option, value)
     return Words(found, words)
 
@@ -128,7 +128,7 @@ def _add(found: dict[str, Any], option: Option, text: str) -> None:
 
 
 def as_typed(option: Option) -> Option:
-    """The same option, checked, but with the text itself as its value: to be given to somebody else."""
+    """Return the same option, checked but with its text as value, to pass it on to another program."""
 
     def convert(text: str) -> str:
         option.convert(text)
@@ -191,8 +191,8 @@ def variable(text: str) -> tuple[str, str]:
 
 # What several commands take alike.
 
-JSON = Option("--json", "print JSON as the server sent it")
+JSON = Option("--json", "print JSON, as sent by the server")
 
 SET = Option(
-    "--set", "make a bundled tool with TOOL.PARAMETER=VALUE; may be given again", "SETTING", setting, many=True
+    "--set", "set a parameter of a bundled tool: TOOL.PARAMETER=VALUE; repeatable", "SETTING", setting, many=True
 )

@@ -1,4 +1,4 @@
-"""What a person reads at the terminal: tables, results, progress. Plain text; colour only where it is wanted."""
+"""Formats output for the terminal: tables, results and progress, with colour only where supported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _WIDTH = 100
-"""How wide text is that does not go to a terminal."""
+"""The width of text that does not go to a terminal."""
 
 _BAR = 24
 
@@ -44,11 +44,11 @@ class Style:
         return f"{BOLD}{text}{PLAIN}" if self._on else text
 
     def dim(self, text: str) -> str:
-        """*text* that may be passed over."""
+        """*text* in a dim colour."""
         return f"{DIM}{text}{PLAIN}" if self._on else text
 
     def red(self, text: str) -> str:
-        """*text* about something that went wrong."""
+        """*text* in red."""
         return f"{RED}{text}{PLAIN}" if self._on else text
 
 
@@ -59,7 +59,7 @@ def tools_table(tools: Sequence[dict[str, Any]], columns: int, style: Style) -> 
 
 
 def findings_table(findings: Sequence[Finding], tools: int, columns: int, style: Style, *, notes: bool = False) -> str:
-    """Return what is wrong with so many *tools*, and how much of it there is. Notes are counted, or shown too."""
+    """Return a table of the *findings* in a number of *tools*, with counts; it shows notes only with *notes*."""
     shown = [finding for finding in findings if notes or finding.severity != "note"]
     rows = [
         (
@@ -88,7 +88,7 @@ def readiness_table(found: Sequence[Readiness], columns: int, style: Style) -> s
 
 
 def counted(number: int, what: str) -> str:
-    """So many of *what*, in words: `no tools`, `1 tool`, `2 tools`."""
+    """Return a count of *what*: `no tools`, `1 tool`, `2 tools`."""
     return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 
@@ -110,7 +110,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int, styl
 
 
 def result(content: Sequence[dict[str, Any]], save_to: str | None = None, *, hint: str = "") -> str:
-    """Return what a call came to as text; data that is no text is saved to *save_to*, or described with a *hint*.
+    """Return the content of a result as text; binary data is saved to *save_to*, or described with a *hint*.
 
     Raises:
         OSError: if it cannot be saved.
@@ -132,7 +132,7 @@ def result(content: Sequence[dict[str, Any]], save_to: str | None = None, *, hin
 
 
 def holds_data(content: Sequence[dict[str, Any]]) -> bool:
-    """Whether there is anything to save in what a call came to."""
+    """Whether the content of a result has binary data."""
     return any(_binary(block) is not None for block in content)
 
 
@@ -157,7 +157,7 @@ class ProgressLine:
 
 
 def progress(done: float, total: float | None, message: str | None) -> str:
-    """Return a bar, or a count if nobody knows the end, and *message* behind it."""
+    """Return a bar, or a count if the total is unknown, followed by *message*."""
     if total:
         part = min(max(done / total, 0.0), 1.0)
         full = round(_BAR * part)
@@ -252,12 +252,12 @@ def _numbered(path: str, number: int) -> Path:
 
 
 def say(text: str) -> None:
-    """Write *text*, which was asked for, to standard output."""
+    """Write *text* to standard output."""
     Output(sys.stdout).data(text)
 
 
 def remark(sentence: str) -> None:
-    """Write *sentence* about what was asked for to standard error. Nothing is written of an empty one."""
+    """Write *sentence* to standard error, unless it is empty."""
     if sentence:
         complain(f"toolwire: {sentence}")
 

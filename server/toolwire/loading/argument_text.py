@@ -1,7 +1,7 @@
-"""Arguments of a tool as a person types them, `count=3 tags=a tags=b`, read by the tool's input schema.
+"""Parses the arguments of a tool on the command line, `count=3 tags=a tags=b`, by the tool's input schema.
 
-Where the schema wants text, what was typed is the text, digits and all; elsewhere it is JSON. What fits neither
-is sent as text, so that the server, which knows its tool best, says what is wrong with it.
+Where the schema expects a string, the text is the value; elsewhere it is JSON. Text that fits neither is sent as it
+is, so that the server reports the error.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _KINDS: dict[type, str] = {
 
 
 def read(words: Sequence[str], schema: Schema) -> dict[str, Any]:
-    """Return the arguments that *words* say for a tool with this input *schema*.
+    """Return the arguments in *words* for a tool with this input *schema*.
 
     Either they are `name=value` each, or one is a JSON object (or `-`, and standard input holds it). `name=@file`
     takes the file's text, `name=@-` standard input, and `name=@@x` is the text `@x`. `a.b=1` reaches into an
     object, and a name given again adds to a list.
 
     Raises:
-        UsageError: if they say no such thing, or name a parameter the tool does not have.
+        UsageError: if a word is no argument, or names a parameter the tool does not have.
     """
     if len(words) == 1 and (words[0] == "-" or words[0].lstrip().startswith("{")):
         return _object(sys.stdin.read() if words[0] == "-" else words[0])
@@ -64,13 +64,13 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _not_an_argument(words: Sequence[str], index: int, schema: Schema) -> str:
-    """A clause that tells what may have been meant by the word there, and by those beside it."""
+    """Return a message that suggests the meaning of the word at *index*, from its neighbours."""
     before, word, after, then = ["", *words, "", ""][index : index + 4]
     if before.endswith("=") or after.startswith("="):
         whole = before + word if before.endswith("=") else word + after + (then if after == "=" else "")
-        remedy = f"no spaces stand around =, as in {quote(whole)}"
+        remedy = f"write no spaces around =, as in {quote(whole)}"
     elif "=" in before:
-        remedy = f"a value with spaces stands in quotes, as in {quote(f'{before} {word}')}"
+        remedy = f"quote a value with spaces, as in {quote(f'{before} {word}')}"
     else:
         names = list(_properties(schema, schema))
         remedy = f"the tool takes {', '.join(names)}" if names else "the tool takes no arguments"
@@ -115,7 +115,7 @@ def _put(target: dict[str, Any], name: str, text: str, schema: Schema, root: Sch
 
 
 def _no_parameter(name: str, properties: dict[str, Schema]) -> str:
-    from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it, and all that comes with it
+    from toolwire_schemas.did_you_mean import unknown_name  # imported only for a mistake
 
     return unknown_name("parameter", name, properties) if properties else "the tool takes no arguments"
 
@@ -143,18 +143,18 @@ def _value(text: str, schema: Schema, root: Schema) -> Any:
 
 
 def _is_text(text: str, schema: Schema, root: Schema) -> bool:
-    """Whether *schema* knows numbers as text too, as it does for a `Decimal`: every digit counts there."""
+    """Whether *schema* also accepts numbers as text, as for a `Decimal`, where every digit counts."""
     from toolwire_schemas.json_schema.linear_regex import Budget, CannotJudge, search
 
     branches = [_resolved(branch, root) for branch in _list(_resolved(schema, root), "anyOf")]
     patterns = [pattern for branch in branches if isinstance(pattern := branch.get("pattern"), str)]
-    with suppress(CannotJudge):  # a pattern of JavaScript, an expensive one, or a mistake of the server's
+    with suppress(CannotJudge):  # a JavaScript pattern, an expensive one, or an invalid one
         return any(search(pattern, text, Budget().spend) for pattern in patterns)
     return False
 
 
 def _kinds(schema: Schema, root: Schema) -> set[str]:
-    """The JSON types that *schema* allows; none of them if it does not say."""
+    """The JSON types that *schema* allows; empty if it names none."""
     return set[str]().union(*_found(schema, root, _own_kinds))
 
 
@@ -184,7 +184,7 @@ def _first(schema: Schema, root: Schema, word: str) -> dict[str, Any]:
 
 
 def _found(schema: Schema, root: Schema, look: Callable[[Schema], T | None]) -> list[T]:
-    """What *look* finds in *schema*, or else in its branches, each of which is looked at once."""
+    """The results of *look* in *schema*, or else in its branches; visits each branch once."""
     found: list[T] = []
     seen: set[int] = set()
     waiting: list[Any] = [schema]
@@ -207,7 +207,7 @@ def _list(schema: Schema, word: str) -> list[Any]:
 
 def _resolved(schema: Any, root: Schema) -> Schema:
     """*schema*, or what its reference points to within *root*. Boolean schemas say nothing about types."""
-    for _ in range(20):  # references may run in a circle in a schema that somebody else wrote
+    for _ in range(20):  # references may be circular in a foreign schema
         if not isinstance(schema, dict):
             return {}
         reference = schema.get("$ref")

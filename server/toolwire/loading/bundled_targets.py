@@ -1,4 +1,4 @@
-"""Bundled tools by name: made with what `--set` says, and listed with what they need. Imported for these only."""
+"""Loads bundled tools by name, with the settings of `--set`. Imported only for bundled targets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _OF_EVERY_ACTION = frozenset(("description", "parser", "enable", "lang"))
-"""Parameters of constructors that are for programs."""
+"""Constructor parameters that only programs set."""
 
 
 def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) -> list[Tool]:
@@ -31,7 +31,7 @@ def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) ->
     try:
         offered = tools_of(_made(name, *settings))
     except NotOffered:
-        raise LoadError(f"{name} is not served: it is what every ActionExecutor answers with by itself") from None
+        raise LoadError(f"{name} is not served: every ActionExecutor uses it by itself") from None
     if wanted is None:
         return offered
     full_name = wanted if "." in wanted else f"{name}.{wanted}"
@@ -50,7 +50,7 @@ def why_not(name: str, wanted: str) -> str | None:
 
 @cache
 def _made(name: str, *settings: str) -> Any:
-    """The action *name*: the same one for all of its tools, and whenever they are loaded again."""
+    """The action *name*: one instance for all of its tools, also after a reload."""
     cls = class_of(name)
     action = cls.__new__(cls)
     maker = _maker(action, name)
@@ -63,10 +63,10 @@ def _made(name: str, *settings: str) -> Any:
 
 
 def settings_by_tool(words: Iterable[str], names: Iterable[str]) -> dict[str, list[str]]:
-    """Return what `--set` says, `Files.roots=DIR` each, by the tool, which has to be one of *names*.
+    """Return the settings of `--set`, `Files.roots=DIR` each, by tool.
 
     Raises:
-        LoadError: for any other.
+        LoadError: for a tool that is not one of *names*.
     """
     found: dict[str, list[str]] = {name: [] for name in names}
     for word in words:
@@ -79,7 +79,7 @@ def settings_by_tool(words: Iterable[str], names: Iterable[str]) -> dict[str, li
 
 
 def with_absolute_paths(word: str) -> str:
-    """Return *word* of `--set` as it holds in any working folder.
+    """Return *word* of `--set` with absolute paths, valid in any working folder.
 
     Raises:
         LoadError: if it cannot be read.
@@ -106,7 +106,7 @@ def with_absolute_paths(word: str) -> str:
 
 
 def _maker(action: Any, name: str) -> Tool:
-    """What gives *action* its settings: its constructor, as a tool, checks them and words what is wrong."""
+    """The constructor of *action* as a tool, which checks the settings and describes errors."""
     return Tool(action.__init__, name=name, options=Options(exclude_arguments=_OF_EVERY_ACTION))
 
 

@@ -1,8 +1,8 @@
-"""Importing the user's code: files, modules and installed tools, and explaining why that failed.
+"""Imports the user's code (files, modules and installed tools), and explains failures.
 
-A file is imported under its own name if that is free, so that a neighbour who imports it gets the same module.
-If the name is taken (a tools file called `random.py`), it gets one of its own: everybody else's `import random`
-must go on meaning what it meant.
+A file is imported under its own name if that is free, so that a neighbour that imports it gets the same module.
+If the name is taken (a tools file called `random.py`), it gets another one, so that `import random` elsewhere is
+not affected.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ ENTRY_POINTS = "toolwire.tools"
 
 
 class Installed(msgspec.Struct, frozen=True):
-    """What an entry point stands for."""
+    """The value of an entry point."""
 
     value: Any
 
     @property
     def is_module(self) -> bool:
-        """Whether that is a module rather than a function or toolkit."""
+        """Whether the value is a module rather than a function or toolkit."""
         return isinstance(self.value, ModuleType)
 
 
@@ -70,7 +70,7 @@ def beside(folder: str, name: str) -> ModuleType:
     """Return the module *name*: that of a file in *folder*, or else as Python finds it.
 
     Raises:
-        ModuleNotFoundError: if there is none.
+        ModuleNotFoundError: if the module does not exist.
         LoadError: if importing it failed; its traceback is on stderr by then.
     """
     path = os.path.join(folder, *name.split(".")) + ".py"
@@ -88,7 +88,7 @@ def module_or_installed(name: str) -> ModuleType | Installed:
     Raises:
         LoadError: if there is neither, or importing it failed; its traceback is on stderr by then.
     """
-    # Nobody serves a module of the standard library by its bare name: it is the name of installed tools.
+    # The bare name of a standard module means installed tools of that name.
     if name in sys.stdlib_module_names and (entry := _entry_points().get(name)):
         return explained(name, lambda: Installed(entry.load()))
     _add_to_path(os.getcwd())
@@ -105,7 +105,15 @@ def module_or_installed(name: str) -> ModuleType | Installed:
     if dot and kit in BUNDLED:
         raise LoadError(f"no module {name!r}; tools of the bundled {kit} are targets of the form {kit}:{tool}")
     here = [file[:-3] for file in sorted(os.listdir()) if file.endswith(".py")]
-    raise LoadError(unknown_name("module, file, bundled or installed tools", name, [*entries, *here, *BUNDLED]))
+    raise LoadError(_not_found(name, [*entries, *here, *BUNDLED]))
+
+
+def _not_found(name: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, known, n=1)
+    meant = f", did you mean {close[0]!r}?" if close else "."
+    return f"{name!r} not found: no such file, module or tool{meant} Known: {', '.join(known)}"
 
 
 def _exists(name: str) -> bool:
@@ -123,13 +131,13 @@ def _exists(name: str) -> bool:
 
 
 def _entry_points() -> dict[str, EntryPoint]:
-    from importlib.metadata import entry_points  # dear, and only names of installed tools need it
+    from importlib.metadata import entry_points  # expensive, and only names of installed tools need it
 
     return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
 
 
 def _package_of(path: str) -> tuple[str, str]:
-    """The dotted name of a file inside a package, and the folder that holds the package; "" if it is in none."""
+    """The dotted name of a file inside a package ("" without a package), and the folder that holds the package."""
     folder, base = os.path.split(path)
     parts = [] if base == "__init__.py" else [base[:-3]]
     while os.path.isfile(os.path.join(folder, "__init__.py")):
@@ -218,7 +226,7 @@ def _remedy(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.partition(".")[0]
         if package in ("lagent", "groot"):
-            return f"; what was written for {package} finds its names in toolwire_tools (MIGRATING.md tells more)"
+            return f"; import the names of {package} from toolwire_tools (see MIGRATING.md)"
         return f"; if {package!r} is a package, install it: {sys.executable} -m pip install {package}"
     if isinstance(error, EOFError):
         return "; it reads standard input, which belongs to the host"
@@ -228,7 +236,7 @@ def _remedy(error: BaseException) -> str:
 
 
 def _shown(path: str) -> str:
-    """*path* as short as it can be said."""
+    """*path*, relative to the working folder if it is inside."""
     if not os.path.isabs(path):
         return path
     try:
@@ -239,7 +247,7 @@ def _shown(path: str) -> str:
 
 
 def missing(path: str) -> str:
-    """A clause that says there is no file at *path*, and what there is."""
+    """Return a clause that says there is no file at *path*, with similar ones."""
     folder, base = os.path.split(path)
     if not os.path.isdir(folder or "."):
         return f"no file {path}: there is no folder {folder}"

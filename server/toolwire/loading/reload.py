@@ -1,8 +1,8 @@
-"""`--reload`: the tools follow their source, and the connection stays.
+"""`--reload`: reloads the tools when their source changes, and keeps the connection.
 
-Strategy. A thread waits for watchfiles to see something happen near the user's modules and looks whether one of them
-is another now. If so, those modules are imported anew and the server gets the tools they offer; calls under way
-finish with the old ones. If that fails, the old modules are put back: a broken edit changes nothing.
+Strategy. A thread waits until watchfiles reports an event near the user's modules, and compares their files. If one has
+changed, it imports those modules again and gives their tools to the server; running calls finish with the old ones. If
+that fails, it restores the old modules: a broken edit changes nothing.
 """
 
 from __future__ import annotations
@@ -31,32 +31,32 @@ if TYPE_CHECKING:
     from ..server import Server
 
 _LOOK_ANYWAY_MS = 1000
-"""How long to wait before looking at the files without having been told to: some file systems tell nothing."""
+"""Interval of checks without an event: some file systems send none."""
 
 _SETTLE_MS = 100
-"""How long files must have been left alone, at the most, before they are looked at: editors write in steps."""
+"""Maximum wait for files to settle before a check: editors write in steps."""
 
 _DESCRIPTIONS = tuple(f"_config{ending}" for ending in imports.YAML)
-"""How files end that describe what is in a Python file beside them."""
+"""Endings of YAML files that describe the Python file next to them."""
 
 _HANGING_SECONDS = 5.0
-"""After how long an import that has not ended is reported: longer than nearly all imports take."""
+"""After this time an unfinished import is reported; nearly all imports are faster."""
 
 Stamp = tuple[str | int, ...]
 
 
 class Reloader:
-    """Imports what *load* imports anew whenever its source changes. To be made before the first loading.
+    """Calls *load* again whenever its source changes. Create it before the first load.
 
-    *named* are the files and folders that were named, which may be links to others tomorrow. Folders are looked through
-    for new files, in addition to those of the modules that were imported.
+    *named* are the files and folders on the command line; they may be links, which may change. Folders are searched
+    for new files too.
 
     Raises:
         ImportError: if watchfiles is not installed.
     """
 
     def __init__(self, load: Callable[[], list[Tool]], named: Sequence[str]) -> None:
-        import watchfiles  # noqa: F401 (to fail now rather than later)
+        import watchfiles  # noqa: F401 (to fail now, not in the thread)
 
         # An edit within the same second and of the same length would find the old bytecode valid.
         sys.dont_write_bytecode = True
@@ -67,7 +67,7 @@ class Reloader:
         self._seen: dict[str, Stamp] = {}
 
     def start(self, server: Server) -> None:
-        """Follow the source from now on, in a thread."""
+        """Watch the source from now on, in a thread."""
         self._seen = self._look()
         threading.Thread(target=self._follow, args=(server,), name="toolwire-reload", daemon=True).start()
 
@@ -97,33 +97,33 @@ class Reloader:
         old, path = self._modules(), list(sys.path)
         for name in old:
             del sys.modules[name]
-        sys.path[:] = self._path  # a folder that a link has led to must not be searched before the one it leads to now
+        sys.path[:] = self._path  # the old target of a changed link must not come before the new one
         importlib.invalidate_caches()
         hanging = threading.Timer(
             _HANGING_SECONDS,
             log.warning,
-            [f"{names} changed, and importing it takes long; the tools from before go on being served meanwhile"],
+            [f"{names} changed, and importing it takes long; the old tools are still served"],
         )
         hanging.daemon = True
         hanging.start()
         try:
             tools = self._load()
             server.replace(tools)
-        except (Exception, KeyboardInterrupt) as error:  # whatever it is, the user reads it and edits again
+        except (Exception, KeyboardInterrupt) as error:  # the user reads the error and edits again
             for name in self._modules():
                 del sys.modules[name]
             sys.modules.update(old)
             sys.path[:] = path
-            log.error(f"{names} changed, and the tools from before go on being served: {error}")
+            log.error(f"{names} changed, but the old tools are still served: {error}")
         else:
             log.info(f"{names} changed; serving {len(tools)} tools")
         finally:
             hanging.cancel()
-        # What has been edited since *found* may have come too late to be loaded, and is to be found again.
+        # An edit since *found* may have been too late for this load; the next check must find it.
         self._seen = {**self._look(), **found}
 
     def _modules(self) -> dict[str, ModuleType]:
-        """The user's modules: imported since, and neither installed nor of the standard library."""
+        """The user's modules: imported since the start, neither installed nor in the standard library."""
         return {
             name: module
             for name, module in list(sys.modules.items())
@@ -131,7 +131,7 @@ class Reloader:
         }
 
     def _watched(self) -> list[tuple[str, int]]:
-        """The folders to watch, each as it is now: another one may take its name."""
+        """The folders to watch, with their inodes: another folder may take the name."""
         folders = {*self._places(), *(os.path.dirname(link) for path in self._named for link in _links(path))}
         found = []
         for folder in sorted(folders):
@@ -148,12 +148,12 @@ class Reloader:
         return sorted(folder for folder in self._folders() | of_modules if os.path.isdir(folder))
 
     def _look(self) -> dict[str, Stamp]:
-        """Every source file that matters, and how to tell whether it is another one now."""
+        """The stamp of every relevant source file."""
         paths = {_file_of(module) for module in self._modules().values()} | set(self._named)
         folders = self._folders()
         for folder in self._places():
             endings = (".py", *imports.YAML) if folder in folders else _DESCRIPTIONS
-            with suppress(OSError):  # it is being removed, or may not be read
+            with suppress(OSError):  # it is being removed, or is not readable
                 paths.update(entry.path for entry in os.scandir(folder) if entry.name.endswith(endings))
         stamps = {}
         for path in paths:
@@ -161,7 +161,7 @@ class Reloader:
                 status = os.stat(path)
             except OSError:  # gone, perhaps only for the moment an editor takes to replace it
                 continue
-            # Of a folder, only which one it is: files of any kind may come and go in it.
+            # For a folder only its identity: unrelated files may come and go in it.
             content = () if stat.S_ISDIR(status.st_mode) else (status.st_mtime_ns, status.st_size)
             stamps[path] = (os.path.realpath(path), status.st_dev, status.st_ino, *content)
         return stamps
@@ -174,7 +174,7 @@ def sources() -> set[str]:
 
 
 def _links(path: str) -> list[str]:
-    """The links that *path* leads over, at most one at each of its levels."""
+    """The symbolic links among *path* and its parents."""
     levels = [path]
     while (above := os.path.dirname(levels[-1])) != levels[-1]:
         levels.append(above)
@@ -192,7 +192,7 @@ _INSTALLED = (
         for key, path in sysconfig.get_paths().items()
         if key in ("stdlib", "platstdlib", "purelib", "platlib")
     ),
-    # Ours may be installed elsewhere, and some of it is imported late.
+    # Toolwire may be installed elsewhere, and imports some modules late.
     *(os.path.dirname(_file_of(package)) + os.sep for package in (toolwire_schemas, toolwire_tools)),
     os.path.dirname(os.path.realpath(__file__)) + os.sep,
 )

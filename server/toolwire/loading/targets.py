@@ -1,8 +1,8 @@
-"""From what was named on the command line to the tools it offers.
+"""Loads the tools of the targets on the command line.
 
 A target is a file (of Python, or of YAML that describes tools), a folder of files, a module, or the name of bundled or
-installed tools; `:name` behind it picks one thing of what it offers. What is wrong with a target is told in one
-sentence that says what to do; what is wrong with the user's own code is shown as the user's own traceback.
+installed tools; `:name` after it picks one of its tools. A wrong target is reported in one sentence with a remedy;
+a failure in the user's code is reported with its traceback.
 """
 
 from __future__ import annotations
@@ -47,10 +47,7 @@ class Target(msgspec.Struct, frozen=True):
 
     @property
     def is_bundled(self) -> bool:
-        """Whether it names a tool that comes with Toolwire.
-
-        It does so wherever a host starts the server, whatever lies there: `./Files` is a folder of that name.
-        """
+        """Whether it names a bundled tool. A folder of that name in the working folder is `./Files`."""
         if not self.place.isidentifier():
             return False
         from toolwire_tools.bundled import BUNDLED
@@ -110,7 +107,7 @@ def load(
 
 
 def _settings(words: Sequence[str], targets: Sequence[str]) -> dict[str, list[str]]:
-    """What is set about each bundled tool among *targets*."""
+    """The settings of each bundled tool among *targets*."""
     if not words:
         return {}
     from .bundled_targets import settings_by_tool
@@ -133,9 +130,9 @@ def _files_and_modules(targets: Sequence[str], keep_going: bool) -> Iterator[Tar
 
 @contextmanager
 def _tolerated(keep_going: bool, faults: list[str], others: bool = False) -> Iterator[None]:
-    """Go on after an error if that is wanted, or if there may be more to be told at once: *faults* collects these.
+    """Log an error and continue with *keep_going*; collect in *faults* the errors that are reported together.
 
-    If there are *others* to serve, the error tells how that is wanted.
+    If there are *others* to serve, the error names `--keep-going`.
     """
     try:
         yield
@@ -163,7 +160,7 @@ def _parts(target: Target) -> list[Target]:
     if any(name.endswith(imports.YAML) for name in names):
         from .yaml_targets import tool_files
 
-        files += tool_files(target.place)  # behind the modules, since these may register what runs the tools
+        files += tool_files(target.place)  # after the modules, since these may register what runs the tools
     if not files:
         kinds = "no Python files, and no YAML that describes tools"
         from glob import glob
@@ -175,7 +172,7 @@ def _parts(target: Target) -> list[Target]:
 
 
 def _tools(target: Target, settings: Sequence[str]) -> list[Tool]:
-    """What *target* offers; *settings* are those of a bundled tool."""
+    """The tools of *target*; *settings* are those of a bundled tool."""
     if target.is_bundled:
         from .bundled_targets import tools
 

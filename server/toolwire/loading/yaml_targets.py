@@ -1,7 +1,4 @@
-"""Targets in YAML: the tools that a file describes, and which of a folder's files do.
-
-It is imported for targets that have YAML only.
-"""
+"""Loads targets in YAML. Imported only for targets that have YAML."""
 
 from __future__ import annotations
 
@@ -24,11 +21,11 @@ __all__ = ["described", "tool_files", "tools"]
 
 
 def tools(path: str, name: str | None = None) -> list[Tool]:
-    """Return the tools that the YAML file at *path* describes, or the one called *name*.
+    """Return the tools of the YAML file at *path*, or the one called *name*.
 
     Raises:
         LoadError: if there is no such file or tool, or what runs it cannot be imported.
-        ConfigError: with all that is wrong with the file.
+        ConfigError: with all errors of the file.
     """
     if not os.path.isfile(path):
         raise LoadError(imports.missing(path))

@@ -178,7 +178,7 @@ def test_a_run_that_needs_somebody_goes_on_in_another_process(folder: Path) -> N
     first = run("ask", "How much is 12 * (3 + 4)?", *OFFLINE, "--transcript", "run.jsonl", cwd=folder)
     assert (first.returncode, first.stdout) == (1, "")
     assert "no terminal: --allow multiply, or --approve all, says yes beforehand; --resume" in first.stderr
-    assert "--resume run.jsonl goes on with it" in first.stderr
+    assert "--resume run.jsonl resumes it" in first.stderr
     second = run("ask", *OFFLINE, "--resume", "run.jsonl", "--allow", "mult*", cwd=folder)
     assert (second.returncode, second.stdout) == (0, "12 * (3 + 4) = 84\n")
     third = run("ask", "And times 2?", *OFFLINE, "--resume", "run.jsonl", "--approve", "all", cwd=folder)
@@ -190,11 +190,11 @@ def test_a_run_that_needs_somebody_goes_on_in_another_process(folder: Path) -> N
 @pytest.mark.parametrize(
     ("model", "words", "told"),
     [
-        ("models.py:asks", [], "  nobody can be asked here, since this is no terminal: --answer TEXT, or a line of"),
+        ("models.py:asks", [], "  no user can be asked, since this is no terminal: --answer TEXT, or a line of"),
         (
             "arithmetic",
             ["--json"],
-            "  nobody is asked with --json: --allow multiply, or --approve all, says yes beforehand",
+            "  --json asks no user: --allow multiply, or --approve all, says yes beforehand",
         ),
     ],
 )

@@ -148,9 +148,9 @@ def test_call_saves_what_is_no_text(folder: Path) -> None:
         (["list"], 2, "a target"),
         (["list", "tools.py", "--", "x"], 2, "leave out tools.py"),
         (["list", "--"], 2, "command is missing"),
-        (["list", "sh", "-y"], 2, "behind --: -- sh -y"),
-        (["list", "--json", "sh", "-y", "a b"], 2, "behind --: -- sh -y 'a b'"),
-        (["call", "add", "a=1", "sh", "-y"], 2, "behind --: -- sh -y"),
+        (["list", "sh", "-y"], 2, "after --: -- sh -y"),
+        (["list", "--json", "sh", "-y", "a b"], 2, "after --: -- sh -y 'a b'"),
+        (["call", "add", "a=1", "sh", "-y"], 2, "after --: -- sh -y"),
         (["list", "--", "no-such-program"], 2, "no-such-program"),
         (["list", "tols.py"], 2, "did you mean 'tools.py'"),
         (["serve"], 2, "serve tools.py"),
@@ -166,7 +166,7 @@ def test_call_saves_what_is_no_text(folder: Path) -> None:
         (["call", "Files.write", "path=a"], 2, "tools of the bundled Files are targets of the form Files:write"),
         (["ask", "what", "is it?", "tools.py", "Files"], 2, '`ask "what is it?" --tools tools.py --tools Files`'),
         (["tools.py"], 2, "toolwire serve tools.py"),
-        (["--verbose"], 2, "behind a command"),
+        (["--verbose"], 2, "after a command"),
         ([], 2, "toolwire --help"),
     ],
 )
@@ -186,7 +186,7 @@ def test_a_call_without_an_answer_ends_at_its_timeout(folder: Path) -> None:
         if (folder / "running").read_text():
             break
     assert (done.returncode, done.stdout) == (1, "")
-    assert f"no answer within {limit} s" in done.stderr or "no answer within 0" in done.stderr
+    assert done.stderr == f"toolwire: no answer within {limit} s\n"
 
 
 def test_a_folder_whose_tools_are_in_a_folder_of_it_is_told_so(tmp_path: Path) -> None:
@@ -212,14 +212,14 @@ def test_a_folder_whose_tools_are_in_a_folder_of_it_is_told_so(tmp_path: Path) -
 def test_what_only_looks_like_a_server_s_command_is_not_taken_for_one(folder: Path, words: list[str]) -> None:
     assert shutil.which("sort")
     done = run(*words, cwd=folder)
-    assert (done.returncode, "behind --" in done.stderr) == (2, False)
+    assert (done.returncode, "after --" in done.stderr) == (2, False)
 
 
 @pytest.mark.parametrize(
     ("words", "remedy"),
     [
-        (["list", "sh", "server"], ["toolwire: a server's command stands behind --: -- sh server"]),
-        (["check", "sh", "server"], ["toolwire: a server's command stands behind --: -- sh server"]),
+        (["list", "sh", "server"], ["toolwire: a server's command goes after --: -- sh server"]),
+        (["check", "sh", "server"], ["toolwire: a server's command goes after --: -- sh server"]),
         (["list", "no_such_module"], []),
     ],
 )
@@ -229,7 +229,7 @@ def test_a_server_s_command_in_the_place_of_a_target_is_told_where_it_belongs(
     done = run(*words, cwd=folder)
     complaint, *told = done.stderr.splitlines()
     assert (done.returncode, told) == (2, remedy)
-    assert complaint.startswith("toolwire: no module")
+    assert "not found: no such file, module or tool" in complaint
 
 
 @pytest.mark.parametrize("words", [["serve"], ["list"], ["call"]])

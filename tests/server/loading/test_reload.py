@@ -101,7 +101,7 @@ def test_a_broken_edit_keeps_the_old_tools_and_says_why(
     process: Process, tmp_path: Path, source: str, reason: str
 ) -> None:
     write(tmp_path / "my_tools.py", source)
-    until_stderr_says(process, "the tools from before go on being served")
+    until_stderr_says(process, "the old tools are still served")
 
     assert said(process) == "old"
     assert reason in b"".join(process._stderr).decode()

@@ -172,7 +172,7 @@ def test_patterns_choose_tools(write: Callable[[str, str], str]) -> None:
         (["empty.py"], {}, "offers no tools"),
         (["tools.py", "other.py"], {}, "in tools.py and in other.py"),
         (["exits.py"], {}, "__main__"),
-        (["no.such.module"], {}, "no module"),
+        (["no.such.module"], {}, "not found: no such file, module or tool"),
     ],
 )
 def test_a_mistake_is_told_in_one_sentence_with_its_remedy(
@@ -203,7 +203,7 @@ def test_files_are_proposed_in_alphabetical_order(write: Callable[[str, str], st
         ("import os\n\n1 / 0\n", "ZeroDivisionError", "line 3"),
         ("def f(:\n", "SyntaxError", "line 1"),
         ("import a_package_nobody_has\n", "pip install a_package_nobody_has", "line 1"),
-        ("from lagent.actions import BaseAction\n", "names in toolwire_tools", "line 1"),
+        ("from lagent.actions import BaseAction\n", "from toolwire_tools", "line 1"),
         ("answer = input('?')\n", "standard input", "line 1"),
         ("from .helpers import x\n", "__init__.py", "line 1"),
         ("raise Exception\n", "Exception", "line 1"),

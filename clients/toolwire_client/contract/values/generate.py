@@ -33,6 +33,8 @@ _TRIES = 8  # to find something that also passes what can only be checked
 _ONE_VALUE = {"const", *ANNOTATIONS}
 _MORE_ITEMS = 3
 _MORE_MEMBERS = 2
+_MAX_SINGLE_CHOICES = 32
+"""Up to how many optional members are decided one by one: the time to shrink a value is quadratic in its choices."""
 
 Schemas = tuple[Schema, ...]
 
@@ -240,8 +242,14 @@ class Maker:
 
     def _object(self, draw: DrawFn, words: ObjectWords, depth: int) -> dict[str, Any]:
         names = words.with_dependents(words.required)
-        for name in words.declared:
-            if name not in names and draw(st.booleans()):
+        given = set(names)
+        optional = [name for name in words.declared if name not in given]
+        if len(optional) > _MAX_SINGLE_CHOICES:
+            chosen = draw(st.lists(st.sampled_from(optional), max_size=_MAX_SINGLE_CHOICES, unique=True))
+        else:
+            chosen = [name for name in optional if draw(st.booleans())]
+        for name in chosen:
+            if name not in names:  # another one may have required it
                 names = self._with(name, names, words, depth)
         if self._takes_others(words, depth):
             wanted = max(words.least - len(names), draw(st.sampled_from((0, 0, 0, 1, _MORE_MEMBERS))))

@@ -1,7 +1,7 @@
-"""What can be typed behind `toolwire`: one file for each command, imported when it is asked for.
+"""The commands of `toolwire`: one file per command, imported only when that command runs.
 
-Each says in `COMMAND` how the command is written, and `run` does it: it takes the words behind the command's name and
-returns the exit status. A server that is started waits for nothing that other commands need.
+`COMMAND` describes the usage; `run` takes the arguments after the command's name and returns the exit status. A server
+starts without importing what only other commands need.
 """
 
 from __future__ import annotations
@@ -15,24 +15,21 @@ from ..options import Option, Words  # noqa: TC001  # the Struct reads its field
 
 COMMANDS = {
     "serve": "serve Python functions as tools over standard input and output",
-    "list": "list the tools of a target, or of any MCP server that COMMAND starts",
-    "call": "call one tool and print what it answers",
-    "ask": "have a language model answer a question with tools",
-    "chat": "ask a language model with tools one question after the other",
-    "config": "tell a host how to start the tools: what to paste, or --write it",
-    "schema": "the published schemas of the wire, for hosts in any language",
-    "check": "test whether a tool server keeps the contract: any that COMMAND starts",
-    "diff": "tell what changed between two lists of tools, and whom that breaks",
+    "list": "list the tools of a target or of any MCP server",
+    "call": "call one tool and print its result",
+    "ask": "let a language model answer a question with tools",
+    "chat": "chat with a language model that uses tools",
+    "config": "configure a host to start the tools: print the entry, or --write it",
+    "schema": "print the published schemas, for hosts in any language",
+    "check": "test whether an MCP server keeps the contract",
+    "diff": "compare two lists of tools, and say whom the changes break",
     "demo": "show a server at work: list, call, stream, fail, cancel, solve",
 }
-"""What each command is for, in the order in which `toolwire --help` lists them."""
+"""The summary of each command, in the order of `toolwire --help`."""
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """How a command is written.
-
-    The options that it *passes_on* to another program it takes as they were typed.
-    """
+    """The usage of a command. Options in *passes_on* are kept as text, for another program."""
 
     usage: tuple[str, ...]
     details: str
@@ -42,13 +39,13 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def command(name: str) -> Command:
-    """Return how the command *name* is written."""
+    """Return the usage of the command *name*."""
     described: Command = _module(name).COMMAND
     return described
 
 
 def run(name: str, words: Words) -> int:
-    """Do what *words* say behind the command *name*, and return the exit status."""
+    """Run the command *name* with *words*, and return the exit status."""
     status: int = _module(name).run(words)
     return status
 

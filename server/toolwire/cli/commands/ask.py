@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import UsageError
 from ...loading import targets as load
 from ..agent_options import check_set
-from ..agent_run import CANCELLED, OPTIONS, Exchange
+from ..agent_run import CANCELLED, OPTIONS, AgentRun
 from . import Command
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 COMMAND = Command(
     usage=("toolwire ask QUESTION --model NAME [OPTIONS] [-- COMMAND]",),
-    details="A QUESTION of - is read from standard input. The answer goes to standard output and everything else, if "
-    "that is no terminal, to standard error. Ctrl-C cancels the call under way, and then the run. The exit "
+    details="A QUESTION of - is read from standard input. The answer goes to standard output; everything else goes to "
+    "standard error unless both are a terminal. Ctrl-C cancels the running call, and again the run. The exit "
     "status is 0 if the question was answered, 130 if Ctrl-C ended the run, and else 1.",
     options=OPTIONS,
     examples=(
@@ -31,15 +31,15 @@ COMMAND = Command(
 
 
 def run(words: Words) -> int:
-    """Show how the question is answered, or that of a transcript, and return how that ended."""
+    """Show the run for the question, or for that of a transcript, and return its exit status."""
     check_set(words.options)
     question = _question(words)
-    exchange = Exchange(words, is_one_question=True)
-    return exchange.run(partial(_ask, exchange, question))
+    agent_run = AgentRun(words, is_one_question=True)
+    return agent_run.run(partial(_ask, agent_run, question))
 
 
 def _question(words: Words) -> str | None:
-    """The question; `None` if there is that of a transcript instead."""
+    """The question; `None` to continue that of a transcript."""
     given = words.words
     if len(given) > 1:
         raise UsageError(_meant(given))
@@ -52,7 +52,7 @@ def _question(words: Words) -> str | None:
 
 
 def _meant(words: list[str]) -> str:
-    """A sentence on what *words* beside one another will have been meant as."""
+    """Suggest the probable meaning of several *words*."""
     targets = [word for word in words if load.parse(word).is_bundled or load.parse(word).is_path]
     question = " ".join(word for word in words if word not in targets)
     if not targets or not question:
@@ -65,16 +65,16 @@ def _piped() -> str:
     return sys.stdin.read() if sys.stdin is not None else ""
 
 
-async def _ask(exchange: Exchange, question: str | None) -> int:
-    session, options = exchange.session, exchange.options
+async def _ask(agent_run: AgentRun, question: str | None) -> int:
+    session, options = agent_run.session, agent_run.options
     if question is None and not session.can_go_on:
-        raise UsageError(f"the last question in {options['resume']} is done; give another one to ask there")
-    outcome = await exchange.show(session.go_on() if question is None else session.run(question))
+        raise UsageError(f"the last question in {options['resume']} is answered; give another one")
+    outcome = await agent_run.show(session.go_on() if question is None else session.run(question))
     if outcome.status == "needs_input":
-        exchange.tell(exchange.why_nobody_was_asked(outcome) + _how_to_go_on(options))
+        agent_run.tell(agent_run.why_no_user_was_asked(outcome) + _how_to_go_on(options))
     return {"answered": 0, "cancelled": CANCELLED}.get(outcome.status, 1)
 
 
 def _how_to_go_on(options: dict[str, Any]) -> str:
     file = options.get("resume", options.get("transcript"))
-    return f"--resume {file} goes on with it" if file else "--transcript FILE keeps a run that is to go on later"
+    return f"--resume {file} resumes it" if file else "--transcript FILE makes a run resumable"

@@ -1,4 +1,4 @@
-"""`toolwire call`: calls one tool with arguments as a person types them, and prints what it answers."""
+"""`toolwire call`: calls one tool with arguments from the command line, and prints the result."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ COMMAND = Command(
         "toolwire call TARGET NAME [KEY=VALUE... | JSON] [OPTIONS]",
         "toolwire call NAME [KEY=VALUE... | JSON] [OPTIONS] -- COMMAND",
     ),
-    details="Values are read as the tool's schema wants them: text stays text, the rest is JSON. KEY=@FILE takes "
+    details="Values are parsed by the tool's schema: text stays text, the rest is JSON. KEY=@FILE takes "
     "the text of a file and KEY=@- standard input (KEY=@@x is the text @x), A.B=VALUE reaches into an "
-    "object, a KEY given again adds to a list. NAME may be left out before an argument if there is one tool. "
-    "On a terminal you are asked what the tool wants to know. The exit status is 1 if the tool fails.",
+    "object, a repeated KEY adds to a list. NAME is optional if there is one tool. On a terminal, elicitations of the "
+    "tool are put to you. The exit status is 1 if the tool fails.",
     options=(
         JSON,
         SET,
         Option("--output", "save images and other data to FILE", "FILE", short="-o"),
         Option(
-            "--timeout", "give up, and cancel the call, after so long, the server's start included", "SECONDS", seconds
+            "--timeout", "time limit, including the start of the server; then the call is cancelled", "SECONDS", seconds
         ),
     ),
     examples=(
@@ -48,7 +48,7 @@ COMMAND = Command(
 
 
 def run(words: Words) -> int:
-    """Print what the tool answers, and return 1 if it failed."""
+    """Print the result, and return 1 if the tool failed."""
     target, name, rest = _what_to_call(words)
     limit = limit_of(words)
     line = ProgressLine(sys.stderr)
@@ -113,4 +113,4 @@ def _print_content(content: list[dict[str, Any]], save_to: str | None) -> None:
     except PermissionError as error:
         raise UsageError(f"cannot save to {error.filename}: that is not permitted") from None
     if save_to and not holds_data(content):
-        remark("nothing was saved: the answer is text alone")
+        remark("nothing was saved: the result is only text")

@@ -10,7 +10,7 @@ from toolwire_schemas.did_you_mean import unknown_name
 
 from ...errors import UsageError
 from ..agent_options import check_set
-from ..agent_run import OPTIONS, Exchange
+from ..agent_run import OPTIONS, AgentRun
 from ..output import Style, tools_table, width
 from . import Command
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 COMMAND = Command(
     usage=("toolwire chat --model NAME [OPTIONS] [-- COMMAND]",),
-    details="Each question is a line, and the model remembers those before it. /help lists what else can be typed.",
+    details="Each line is a question; the model remembers the earlier ones. /help lists the commands.",
     options=OPTIONS,
     examples=("toolwire chat --tools tools.py --model anthropic:claude-sonnet-4-5",),
 )
@@ -27,52 +27,52 @@ COMMAND = Command(
 _TYPED = {
     "/help": "this list",
     "/tools": "the tools that the model may use",
-    "/continue": "go on with a question that was interrupted, or waits for you",
-    "/quit": "the end, as is Ctrl-D",
+    "/continue": "resume a question that was interrupted or waits for you",
+    "/quit": "end the chat, as Ctrl-D does",
 }
 
 
 def run(words: Words) -> int:
-    """Answer what is typed until that ends."""
+    """Answer each line of input until the end."""
     check_set(words.options)
     if words.words:
-        raise UsageError("chat asks for its questions itself; `toolwire ask` takes one")
-    exchange = Exchange(words)
-    return exchange.run(partial(_chat, exchange))
+        raise UsageError("chat reads its questions from standard input; `toolwire ask` takes one")
+    agent_run = AgentRun(words)
+    return agent_run.run(partial(_chat, agent_run))
 
 
-async def _chat(exchange: Exchange) -> int:
-    if exchange.is_attended:
-        exchange.tell("/help lists the commands")
-    if exchange.session.can_go_on:
-        exchange.tell("the last question is not answered yet; /continue goes on with it")
-    read = partial(exchange.line, "\n> " if exchange.is_attended else "", "Ctrl-D or /quit ends the chat")
+async def _chat(agent_run: AgentRun) -> int:
+    if agent_run.is_attended:
+        agent_run.tell("/help lists the commands")
+    if agent_run.session.can_go_on:
+        agent_run.tell("the last question is not answered yet; /continue resumes it")
+    read = partial(agent_run.line, "\n> " if agent_run.is_attended else "", "Ctrl-D or /quit ends the chat")
     while (line := await read()) is not None and line.strip() != "/quit":
         if line.strip():
-            await _do(line.strip(), exchange)
+            await _do(line.strip(), agent_run)
     return 0
 
 
-async def _do(line: str, exchange: Exchange) -> None:
-    session = exchange.session
+async def _do(line: str, agent_run: AgentRun) -> None:
+    session = agent_run.session
     match line:
         case "/help":
-            exchange.tell("\n".join(f"{name:<10} {what}" for name, what in _TYPED.items()))
+            agent_run.tell("\n".join(f"{name:<10} {what}" for name, what in _TYPED.items()))
         case "/tools":
-            await _show_tools(exchange)
+            await _show_tools(agent_run)
         case "/continue" if session.can_go_on:
-            await exchange.show(session.go_on())
+            await agent_run.show(session.go_on())
         case "/continue":
-            exchange.tell("the last question is done")
+            agent_run.tell("the last question is done")
         case _ if line.startswith("/"):
-            exchange.tell(unknown_name("command", line.split()[0], _TYPED))
+            agent_run.tell(unknown_name("command", line.split()[0], _TYPED))
         case _:
-            await exchange.show(session.run(line))
+            await agent_run.show(session.run(line))
 
 
-async def _show_tools(exchange: Exchange) -> None:
+async def _show_tools(agent_run: AgentRun) -> None:
     from toolwire_client import AsyncToolbox
 
-    tools = [tool.raw for tool in await AsyncToolbox(exchange.tools).list_tools()] if exchange.tools else []
-    table = tools_table(tools, width() - 2, Style(io.StringIO())) if tools else "There are no tools."
-    exchange.tell(table)
+    tools = [tool.raw for tool in await AsyncToolbox(agent_run.tools).list_tools()] if agent_run.tools else []
+    table = tools_table(tools, width() - 2, Style(io.StringIO())) if tools else "no tools"
+    agent_run.tell(table)

@@ -1,4 +1,4 @@
-"""`toolwire check`: does a server keep the contract? Its verdicts as a table, as JSON, as JUnit's XML."""
+"""`toolwire check`: tests a server against the contract, with verdicts as a table, JSON or JUnit XML."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 def _call(word: str) -> tuple[str, dict[str, Any] | None]:
-    """Accept `NAME=JSON`, a tool and the arguments to call it with, or `NAME` for the plainest that it takes."""
+    """Accept `NAME=JSON`, a tool and its arguments, or `NAME` for the simplest valid arguments."""
     name, equals, arguments = word.partition("=")
     try:
         value = json.loads(arguments) if equals else None
     except ValueError:
         value = None
     if not name or (equals and not isinstance(value, dict)):
-        raise ValueError("""NAME={"argument": value, ...}, or NAME for the plainest arguments""")
+        raise ValueError("""NAME={"argument": value, ...}, or NAME for the simplest arguments""")
     return name, value
 
 
@@ -48,29 +48,29 @@ COMMAND = Command(
         "toolwire check --replay CASE -- COMMAND",
         "toolwire check --list",
     ),
-    details="The server is started many times, and spoken to in every way its hosts may, and in some they may not. "
-    "Only tools that say they are read-only are called, and those named by --call. Each verdict tells which "
-    "words of MCP, JSON-RPC or LSP it is for. The exit status is 1 if something fails that must not.",
+    details="Starts the server many times and sends it valid and invalid messages. Calls only tools that declare "
+    "themselves read-only, and those named by --call. Each verdict quotes the rule of MCP, JSON-RPC or LSP. The exit "
+    "status is 1 if a rule is violated: fail = a MUST is violated; warn = a SHOULD.",
     options=(
-        Option("--only", "play only cases whose id matches; may be given again", "PATTERN", many=True),
-        Option("--skip", "leave out cases whose id matches; may be given again", "PATTERN", many=True),
-        Option("--list", "list the cases instead"),
+        Option("--only", "run only cases whose id matches; repeatable", "PATTERN", many=True),
+        Option("--skip", "leave out cases whose id matches; repeatable", "PATTERN", many=True),
+        Option("--list", "list the cases and exit"),
         Option(
             "--replay",
-            "play only this case and show all that was said; given again: one after the other in one process",
+            "run only this case and show all messages; repeated, runs them in order in one process",
             "CASE",
             many=True,
         ),
         SET,
         Option(
             "--era",
-            "speak legacy (initialize) or modern (2026-07-28) MCP alone",
+            "use only legacy (initialize) or only modern (2026-07-28) MCP",
             "ERA",
             one_of("legacy", "modern", "both"),
         ),
         Option(
             "--framing",
-            "speak in lines or with headers alone; by default whatever it knows",
+            "use only lines or only headers (default: all that the server supports)",
             "FRAMING",
             one_of("lines", "headers", "both"),
         ),
@@ -78,23 +78,23 @@ COMMAND = Command(
             "--call", "a tool that may be called, and with what; may be given again", "NAME[=JSON]", _call, many=True
         ),
         Option("--destructive", "call tools that do not say they are read-only as well"),
-        Option("--verbose", "show the exchanges behind warnings too, not only behind failures"),
-        Option("--fuzz", "call each tool with so many arguments that fit, and that do not", "NUMBER", count),
+        Option("--verbose", "show the messages of warnings, not only of failures"),
+        Option("--fuzz", "number of valid and of invalid arguments to call each tool with", "NUMBER", count),
         Option("--seed", "with --fuzz: that of an earlier run, for the same arguments", "NUMBER", whole_number),
-        Option("--timeout", "how long to wait for each answer; by default 10", "SECONDS", seconds),
-        Option("--start-timeout", "and for the first; by default 20", "SECONDS", seconds),
-        Option("--jobs", "run so many servers at once; by default one for each core, up to 4", "NUMBER", count),
+        Option("--timeout", "time limit for each response (default: 10)", "SECONDS", seconds),
+        Option("--start-timeout", "time limit for the first response (default: 20)", "SECONDS", seconds),
+        Option("--jobs", "number of concurrent servers (default: one per core, up to 4)", "NUMBER", count),
         Option(
             "--fail-on",
-            "exit with 1 if something of this severity fails: must (the default), should, advice",
+            "exit with 1 if a rule of this severity fails: must (default), should or advice",
             "SEVERITY",
             one_of("must", "should", "advice"),
         ),
-        Option("--sdk", "report what comes from the SDK of the server as well; by default it does not count"),
-        Option("--baseline", "gaps that are known, with reasons: they do not count", "FILE"),
-        Option("--write-baseline", "write all gaps to FILE, for reasons to be filled in", "FILE"),
+        Option("--sdk", "count findings that come from the server's SDK (default: they are folded)"),
+        Option("--baseline", "known gaps with reasons; they do not count", "FILE"),
+        Option("--write-baseline", "write all gaps to FILE, with places for the reasons", "FILE"),
         JSON,
-        Option("--junit", "write the verdicts to FILE as well, as JUnit's XML", "FILE"),
+        Option("--junit", "also write the verdicts to FILE as JUnit XML", "FILE"),
     ),
     examples=(
         "toolwire check tools.py",
@@ -105,7 +105,7 @@ COMMAND = Command(
 
 
 def run(words: Words) -> int:
-    """Print the verdicts, and return 1 if something failed that must not."""
+    """Print the verdicts, and return 1 if a rule of the chosen severity failed."""
     options = words.options
     if options.get("list"):
         cases = _cases(options)
@@ -129,13 +129,13 @@ def run(words: Words) -> int:
 
 
 def _need_target(words: Words) -> None:
-    """Let our server say why it cannot load its target: that is a mistake, and breaks no contract."""
+    """Report a target that cannot be loaded as a mistake on the command line, not as a broken contract."""
     try:
         with client_of(words, words.words):
             pass
     except Failed as failure:
         if failure.status == 2:
-            raise  # whatever else goes wrong is for the cases to tell
+            raise  # the cases report everything else
 
 
 def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], options: dict[str, Any]) -> Report:
@@ -167,7 +167,7 @@ def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], opt
 
 
 def _again(words: Words) -> str:
-    """The options that matter for a case that is played again, and what is checked."""
+    """The options and target that repeat this check."""
     options = words.options
     told = ["--destructive"] if "destructive" in options else []
     for name, arguments in options.get("call", ()):
@@ -196,14 +196,12 @@ def _replayed(name: str, cases: Sequence[Case]) -> Case:
     if found is None:
         raise UsageError(unknown_name("case", name, _like(name, cases)))
     if found.process == "run":
-        raise UsageError(
-            f"{name} is about all that is said in a check, and cannot be replayed alone; take --only {name}"
-        )
+        raise UsageError(f"{name} judges all messages of a check and cannot be replayed alone; use --only {name}")
     return found
 
 
 def _like(pattern: str, cases: Sequence[Case]) -> list[str]:
-    """What *pattern* may have been meant for: the cases of its area, or all areas if there is no such."""
+    """Suggestions for *pattern*: the cases of its area, or all areas if the area is unknown."""
     area = pattern.partition("/")[0]
     within = [case.id for case in cases if case.area == area] if "/" in pattern else []
     return within or [f"{area}/*" for area in dict.fromkeys(case.area for case in cases)]
@@ -268,7 +266,7 @@ def _json(value: Any) -> str:
 
 
 class _Progress:
-    """How far it is: a bar on a terminal, nothing elsewhere."""
+    """A progress bar on a terminal, nothing elsewhere."""
 
     def __init__(self) -> None:
         self._line = ProgressLine(sys.stderr)

@@ -1,4 +1,4 @@
-"""`toolwire config`: tells a host how to start our server, by text to paste or by a change of its file."""
+"""`toolwire config`: configures a host to start a server, by text to paste or by editing its file."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ COMMAND = Command(
     usage=("toolwire config HOST TARGET... [OPTIONS]",),
     details="A HOST is claude-desktop, claude-code, vscode, cursor, zed, neovim, emacs, or json for any that reads "
     "mcpServers. All options of `serve` can be given too, and are passed on. --write keeps everything else in "
-    "the file, comments as well, and leaves the file as it was beside it. The server is started once: it is told "
-    "if that fails.",
+    "the file, including comments, and makes a backup next to it. Without FILE, writes the host's own config; "
+    "`--user` picks the global one. The server is started once; a failure to start is reported.",
     options=(
-        Option("--write", "put it into the host's file, or into FILE", "FILE", endings=(".json", ".jsonc")),
-        Option("--user", "into the file for all projects, if the host has one for each project as well"),
-        Option("--force", "replace a server of that name even if it is another one"),
-        Option("--server-name", "what the host calls the server; by default like the target", "NAME"),
-        Option("--env", "a variable of the server's environment; may be given again", "KEY=VALUE", variable, True),
+        Option("--write", "write to FILE (default: the host's own config)", "FILE", endings=(".json", ".jsonc")),
+        Option("--user", "use the config for all projects, if the host also has one per project"),
+        Option("--force", "replace a different server of the same name"),
+        Option("--server-name", "name of the server in the host (default: that of the target)", "NAME"),
+        Option("--env", "environment variable for the server; repeatable", "KEY=VALUE", variable, True),
     ),
     examples=(
         "toolwire config claude-desktop tools.py --write",
@@ -49,15 +49,15 @@ COMMAND = Command(
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What the command came to: *text* is the result, *told* is for the person who typed it."""
+    """The result of the command: *text* for stdout, *advice* for stderr, and the exit status."""
 
     text: str
-    told: str = ""
+    advice: str = ""
     status: int = 0
 
 
 def run(words: Words) -> int:
-    """Print what to paste, or change the host's file; return 1 if that is left to whoever typed the command."""
+    """Print what to paste, or change the host's file; return 1 if the user has to do it."""
     named = [*words.words, *(words.command or [])]
     if len(named) < 2:
         raise UsageError("name a host and a target, as in `config vscode tools.py`; --help lists the hosts")
@@ -66,27 +66,25 @@ def run(words: Words) -> int:
     if outcome.text:
         say(outcome.text)
         sys.stdout.flush()  # before what is said about it
-    remark(outcome.told)
+    remark(outcome.advice)
     remark(_fault(host, server))
     return outcome.status
 
 
 def _fault(host: hosts.Host, server: hosts.Server) -> str:
-    """What to say if the server does not start; why a target cannot be loaded, it says itself.
+    """Return a warning if the server does not start; the server itself reports why a target cannot be loaded.
 
-    That is no reason to refuse: what it lacks here, it may find where the host starts it.
+    Only a warning, since the host's environment may have what is missing here.
     """
     quietly = [server.command, *server.args, "--log-level", "warning"]
-    # Whoever asks for a setting does not expect compiled code beside their files.
+    # `config` must not leave compiled code next to the user's files.
     environment = {**server.env, "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         with connected(quietly, is_ours=True, env=environment):
             return ""
     except Failed as failure:
         reason = f" ({failure})" if str(failure) else ""
-        return (
-            f"started from here, this server fails{reason}: unless that is mended, {host.title} will not show its tools"
-        )
+        return f"started from here, this server fails{reason}: {host.title} will not show its tools until this is fixed"
 
 
 def _outcome(host: hosts.Host, server: hosts.Server, given: Mapping[str, Any]) -> Outcome:
@@ -97,8 +95,8 @@ def _outcome(host: hosts.Host, server: hosts.Server, given: Mapping[str, Any]) -
         return Outcome(snippet, _where(host, user=given.get("user", False)))
     if host.is_lisp:
         where = _path(host, host.places[0])
-        told = f"the settings of {host.title} are a program, which is left to you: put this into {where}"
-        return Outcome(snippet, told, 1)
+        advice = f"{host.title} is configured by a program, which Toolwire does not edit: put this into {where}"
+        return Outcome(snippet, advice, 1)
     path = given["write"] or _file(host, user=given.get("user", False))
     return _written(host, server, path, force=given.get("force", False))
 
@@ -110,11 +108,11 @@ def _server(targets: list[str], given: Mapping[str, Any]) -> hosts.Server:
     # Hosts start servers in folders of their own choice, where a module of this folder would not be found.
     if "PYTHONPATH" not in env and any(map(_is_module_here, targets)):
         env["PYTHONPATH"] = os.getcwd()
-    # -P: whatever folder the host starts it in, what lies there does not get in the way of what we import.
+    # -P: files in the folder where the host starts the server must not shadow our imports.
     args = ["-P", "-m", "toolwire", "serve", *map(_absolute, targets), *_passed_on(given)]
     name = given.get("server_name", given.get("name"))
     if name is None:
-        # The letters that Claude Code takes, which is the strictest; others show what they are given.
+        # Claude Code accepts only these letters; other hosts accept more.
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", name_of(targets)).strip("-") or "toolwire"
     if not name:
         raise UsageError("--server-name wants a name")
@@ -163,14 +161,14 @@ def _where(host: hosts.Host, *, user: bool) -> str:
     if user:
         _file(host, user=True)
     first, *others = host.places
-    told = f"{host.title} reads this from {_path(host, first)}" + (f" ({first.whose})" if others else "")
+    advice = f"{host.title} reads this from {_path(host, first)}" + (f" ({first.whose})" if others else "")
     for place in others:
-        told += f" or {_path(host, place)} ({place.whose})"
+        advice += f" or {_path(host, place)} ({place.whose})"
     if not host.is_lisp:
-        told += ". --write puts it there"
+        advice += ". --write puts it there"
         if any(place.whose == hosts.USER for place in others):
-            told += "; with --user, into the second"
-    return f"{told}. Then {host.then}."
+            advice += "; with --user, into the second"
+    return f"{advice}. Then {host.then}."
 
 
 def _path(host: hosts.Host, place: hosts.Place) -> str:
@@ -199,21 +197,21 @@ def _written(host: hosts.Host, server: hosts.Server, path: str, *, force: bool) 
     try:
         done = rewrite(path, change)
     except NotJson as error:
-        told = (
-            f"{path} was left as it is, since {host.title} could not read it: {error}. Mend it, or paste this into it"
+        advice = (
+            f"{path} was left as it is, since {host.title} could not read it: {error}. Fix it, or paste this into it"
         )
-        return Outcome(snippet, told, 1)
+        return Outcome(snippet, advice, 1)
     except hosts.Taken as taken:
-        told = (
+        advice = (
             f"{path} was left as it is: its server {server.name!r} is another one ({taken}). "
             "--force replaces it; --server-name gives ours another name"
         )
-        return Outcome("", told, 1)
+        return Outcome("", advice, 1)
     except NotRewritten as error:
         return Outcome(snippet, f"{path} was left as it is: {error}", 1)
     if not done.changed:
         return Outcome(f"{path} has this server {server.name!r} already; nothing was changed.")
-    told = f"{'Replaced' if was_there else 'Added'} the server {server.name!r} in {path}."
+    advice = f"{'Replaced' if was_there else 'Added'} the server {server.name!r} in {path}."
     if done.backup:
-        told += f"\nThe file as it was: {done.backup}"
-    return Outcome(told + (f"\nThen {host.then}." if host.then else ""))
+        advice += f"\nThe file as it was: {done.backup}"
+    return Outcome(advice + (f"\nThen {host.then}." if host.then else ""))

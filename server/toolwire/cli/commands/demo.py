@@ -1,4 +1,4 @@
-"""`toolwire demo`: a server at work, in half a minute of reading and a few seconds of running."""
+"""`toolwire demo`: shows a server at work, in a few seconds."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class _Demo:
         self._took(start, "the tool failed, the server did not" if answer.is_error else "")
 
     def _cancel(self) -> None:
-        """Cancel a search once it has told that it runs, and show that the server is free again at once."""
+        """Cancel a search once it reports progress, and show that the server responds at once."""
         arguments = {"below": 10_000_000}
         running = threading.Event()
         reports: list[str] = []

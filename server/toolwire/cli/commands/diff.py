@@ -1,6 +1,6 @@
-"""`toolwire diff`: what changed between two lists of tools, whom that breaks, and what status says so.
+"""`toolwire diff`: compares two lists of tools and says whom the changes break.
 
-Each list is saved in a file, or is what a server has that is started for it: one of ours for a target, or anybody's.
+Each list is read from a file or from a server that is started for it.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ COMMAND = Command(
     usage=("toolwire diff OLD NEW [OPTIONS]",),
     details="OLD and NEW are each a saved list (FILE.json as `list --json` writes it, or - for standard input), a "
     "target (FILE.py, FILE.yaml, a folder or a module) or the command of any MCP server, in one argument: a "
-    "program, or several words. It is told what they were taken for. The verdict is that of SemVer: major, "
-    "minor or patch. Whether one schema takes all that another takes is proved, or refuted by an example; "
-    "where neither can be done it is unknown, which counts as major. The exit status is 1 if something is as "
-    "grave as --fail-on says, and 2 if a list cannot be had.",
+    "program, or several words. The output says how each was read. The verdict is that of SemVer: major, "
+    "minor or patch. Whether one schema accepts all that another accepts is proved, or refuted by an "
+    "example; if neither is possible it is unknown, which counts as major. The exit status is 1 if a change reaches "
+    "--fail-on, and 2 if a list cannot be read.",
     options=(
         Option(
             "--fail-on",
-            "exit with 1 from this verdict on: major (the default), minor, patch or never",
+            "exit with 1 from this verdict on: major (default), minor, patch or never",
             "VERDICT",
             one_of("major", "minor", "patch", "never"),
         ),
-        Option("--allow-unknown", "what may break somebody, or may not, does not count as major"),
+        Option("--allow-unknown", "do not count changes as major whose effect is unknown"),
         Option("--json", "print the changes as JSON (`toolwire schema show tool-changes`)"),
-        Option("--markdown", "print them for release notes, or for who reviews the change"),
-        Option("--timeout", "give up after so long, the servers' start included", "SECONDS", seconds),
+        Option("--markdown", "print the changes as Markdown, for release notes and reviews"),
+        Option("--timeout", "time limit, including the start of the servers", "SECONDS", seconds),
     ),
     examples=(
         "toolwire list tools.py --json > tools.json",
@@ -62,14 +62,14 @@ _LISTS = "a result of tools/list, a message with one, or a list of tools"
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Where a list is from: what was typed, and what that is taken for."""
+    """The source of a list: the argument, and how it is read."""
 
     name: str
     kind: Kind
 
 
 def run(words: Words) -> int:
-    """Print the changes, and return 1 if one is as grave as the options say."""
+    """Print the changes, and return 1 if one reaches `--fail-on`."""
     options = words.options
     sources = [source(name) for name in _names(words)]
     limit = limit_of(words)
@@ -92,7 +92,7 @@ def _names(words: Words) -> list[str]:
 
 
 def source(name: str) -> Source:
-    """Return what *name* is taken for: by what is there under that name, else by how it is written."""
+    """Return how *name* is read: by the file of that name, else by its spelling."""
     if name == "-":
         return Source(name, "saved")
     if os.path.exists(name):

@@ -1,4 +1,4 @@
-"""`toolwire list`: the tools of a server, as a table, as JSON, for other readers, or with what is wrong with them."""
+"""`toolwire list`: prints the tools of a server as a table, JSON or another format, or lints them."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ COMMAND = Command(
         "toolwire list [OPTIONS] -- COMMAND",
         "toolwire list --bundled [--json]",
     ),
-    details="Arguments in brackets may be left out. With --lint, the exit status is 1 if some client or model's API "
+    details="Arguments in brackets are optional. With --lint, the exit status is 1 if some client or model's API "
     "refuses a tool.",
     options=(
-        Option("--bundled", "list the tools that come with Toolwire, and what each wants to run here"),
+        Option("--bundled", "list the bundled tools, and what each needs to run here"),
         SET,
-        Option("--lint", "list what clients and models' APIs refuse, and what to do about it"),
-        Option("--notes", "with --lint: also what concerns few"),
+        Option("--lint", "list what clients and model APIs refuse, with remedies"),
+        Option("--notes", "with --lint: also list minor findings"),
         Option(
             "--as",
-            "write the tools for another reader: lagent, openai, anthropic, python, typescript or markdown",
+            "print the tools in another format: lagent, openai, anthropic, python, typescript or markdown",
             "DIALECT",
             one_of("lagent", "openai", "anthropic", "python", "typescript", "markdown"),
         ),
         Option("--strict", "with --as openai: make functions strict where they can be"),
         JSON,
-        Option("--timeout", "give up after so long", "SECONDS", seconds),
+        Option("--timeout", "time limit, including the start of the server", "SECONDS", seconds),
     ),
     examples=(
         "toolwire list tools.py",

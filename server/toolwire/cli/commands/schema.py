@@ -1,6 +1,6 @@
-"""`toolwire schema`: the published schemas, listed, shown, written to a folder, put into one document.
+"""`toolwire schema`: lists, shows, exports or bundles the published schemas.
 
-Beside these there is one that is made for certain tools: that of a model's replies.
+`schema reply` generates one more: that of a model's replies for the given tools.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ COMMAND = Command(
         "toolwire schema reply [--strict] -- COMMAND",
     ),
     details="They are JSON Schema 2020-12. `export` writes all of them, and their types for TypeScript "
-    "(toolwire.d.ts). `bundle` prints one document that needs nothing else: of all, or of what is named and "
-    "whatever that refers to. `reply` prints what a model that knows the tools of a TARGET, or of any MCP "
-    "server that COMMAND starts, is held to in its replies: react-reply with a branch for each tool.",
+    "(toolwire.d.ts). `bundle` prints one self-contained document of all schemas, or of the named ones and "
+    "their references. `reply` prints the schema of a model's replies for the tools of a TARGET, or of any MCP "
+    "server that COMMAND starts: react-reply with a branch for each tool.",
     options=(
         Option("--json", "with list: print the names, ids, titles and descriptions as JSON"),
         Option("--strict", "with reply: in the form of OpenAI's strict mode, an object at the root"),
@@ -85,7 +85,7 @@ def _answer(words: Words) -> str:
         raise UsageError(str(error)) from None
 
 
-# What each takes: how many words, at least and at most.
+# The minimum and maximum number of words of each, with a description.
 _TAKES = {
     "list": (0, 0, "no name; schema show NAME shows one"),
     "show": (1, 1, "the name of one schema; schema list lists them"),
@@ -123,7 +123,7 @@ def _export(folder: Path) -> str:
 
 
 def _replies(words: Words) -> dict[str, Any]:
-    """The schema of what a model may reply that knows the tools of a target or server."""
+    """The schema of a model's replies for the tools of a target or server."""
     from toolwire_client.react import Tools, reply_schema
 
     with client_of(words, words.words[1:]) as client:

@@ -29,46 +29,49 @@ if TYPE_CHECKING:
 COMMAND = Command(
     usage=("toolwire serve TARGET... [OPTIONS]",),
     details="A TARGET is a file (tools.py, or tools.yaml that describes tools), a folder of files, a module "
-    "(package.module) or the name of bundled or installed tools; `:name` behind a file or module picks one "
+    "(package.module) or the name of bundled or installed tools; `:name` after a file or module picks one "
     "function or toolkit. A module offers what it decorates with @tool_api, or else its public functions.",
     options=(
-        Option("--name", "what the server calls itself; by default like the target", "NAME"),
-        Option("--instructions", "what to tell clients about the use of the tools", "TEXT"),
-        Option("--include", "serve only tools whose name matches; may be given again", "PATTERN", many=True),
-        Option("--exclude", "leave out tools whose name matches; may be given again", "PATTERN", many=True),
+        Option("--name", "name of the server (default: that of the target)", "NAME"),
+        Option("--instructions", "instructions for clients on how to use the tools", "TEXT"),
+        Option("--include", "serve only tools whose name matches; repeatable", "PATTERN", many=True),
+        Option("--exclude", "leave out tools whose name matches; repeatable", "PATTERN", many=True),
         SET,
-        Option("--strict", "end with status 2 if a target cannot be loaded (the default)"),
-        Option("--keep-going", "serve the rest if a target cannot be loaded"),
-        Option("--reload", "follow changes of the tools' source, and keep the connection"),
-        Option("--separator", "what stands between a toolkit's name and its method's; by default a dot", "TEXT"),
+        Option("--strict", "exit with status 2 if a target cannot be loaded (default)"),
+        Option("--keep-going", "serve the other targets if one cannot be loaded"),
+        Option("--reload", "reload the tools when their source changes; the connection stays open"),
+        Option("--separator", "text between a toolkit's name and its method's (default: a dot)", "TEXT"),
         Option("--coerce", "decode arguments that a model sent as JSON text"),
-        Option("--timeout", "end calls of tools that set no limit of their own after so long", "SECONDS", seconds),
-        Option("--mask-errors", "do not tell callers what unexpected exceptions say"),
-        Option("--page-size", "list so many tools a page; by default all on one", "NUMBER", count),
-        Option("--max-message-bytes", "refuse longer messages; by default 64MiB", "SIZE", size),
-        Option("--max-result-bytes", "refuse to send longer results; by default just below 10MiB", "SIZE", size),
+        Option("--timeout", "time limit for calls of tools without a limit of their own", "SECONDS", seconds),
+        Option("--mask-errors", "hide the messages of unexpected exceptions from callers"),
+        Option("--page-size", "tools per page (default: all)", "NUMBER", count),
+        Option("--max-message-bytes", "maximum size of a message (default: 64MiB)", "SIZE", size),
+        Option("--max-result-bytes", "maximum size of a result (default: just below 10MiB)", "SIZE", size),
         Option(
             "--max-pending-bytes",
-            "refuse calls while those under way hold so much input; by default 256MiB",
+            "maximum input held by unfinished calls (default: 256MiB)",
             "SIZE",
             size,
         ),
-        Option("--max-pending-calls", "refuse calls while so many run or wait; by default 100000", "NUMBER", count),
-        Option("--max-batch-elements", "refuse longer batches; by default 10000", "NUMBER", count),
-        Option("--max-unsent-bytes", "refuse requests while so much is not read; by default 64MiB", "SIZE", size),
-        Option("--max-workers", "run so many tools side by side; by default 128", "NUMBER", count),
+        Option("--max-pending-calls", "maximum number of unfinished calls (default: 100000)", "NUMBER", count),
+        Option("--max-batch-elements", "maximum number of messages in a batch (default: 10000)", "NUMBER", count),
+        Option("--max-unsent-bytes", "maximum output that the client has not read (default: 64MiB)", "SIZE", size),
+        Option("--max-workers", "maximum number of concurrent calls (default: 128)", "NUMBER", count),
         Option(
-            "--max-abandoned", "threads for calls that were given up and still run; by default 128", "NUMBER", count
+            "--max-abandoned",
+            "maximum number of threads that still run an abandoned call (default: 128)",
+            "NUMBER",
+            count,
         ),
-        Option("--max-questions", "put so many questions to the user at a time; by default 128", "NUMBER", count),
-        Option("--isolate", "run every tool in a process of its own, so that a crash is one failed call"),
-        Option("--memory-limit", "what a tool in a process of its own may use, as in 512MiB", "SIZE", size),
-        Option("--max-processes", "have so many of these processes; by default 16", "NUMBER", count),
-        Option("--grace", "wait so long for running calls when the host hangs up; by default 1.5", "SECONDS", seconds),
+        Option("--max-questions", "maximum number of concurrent elicitations (default: 128)", "NUMBER", count),
+        Option("--isolate", "run tools in processes of their own, so that a crash fails only one call"),
+        Option("--memory-limit", "memory limit of a tool process, as in 512MiB", "SIZE", size),
+        Option("--max-processes", "maximum number of tool processes (default: 16)", "NUMBER", count),
         Option(
-            "--log-level", "how much to say on stderr: debug, info, warning, error or off", "LEVEL", one_of(*log.LEVELS)
+            "--grace", "time for running calls to finish after the host disconnects (default: 1.5)", "SECONDS", seconds
         ),
-        Option("--log-json", "write the log as one JSON object a line"),
+        Option("--log-level", "log level on stderr: debug, info, warning, error or off", "LEVEL", one_of(*log.LEVELS)),
+        Option("--log-json", "write the log as JSON, one object per line"),
     ),
     examples=(
         "toolwire serve tools.py",
@@ -80,7 +83,7 @@ COMMAND = Command(
 
 
 def run(words: Words) -> NoReturn:
-    """Serve until the host hangs up."""
+    """Serve until the host disconnects."""
     targets = [*words.words, *(words.command or [])]
     if not targets:
         raise UsageError("name what to serve: a file, a folder, a module or installed tools, as in `serve tools.py`")
@@ -118,7 +121,7 @@ _SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds"}
 
 
 def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any], *, reloads: bool) -> list[Tool]:
-    """The tools of *targets*; those that are to run in processes of their own will."""
+    """The tools of *targets*, isolated in processes where that is configured."""
     tools = load.load(targets, **words)
     if not settings.get("isolate") and not any(tool.runs_in for tool in tools):
         return tools
@@ -140,14 +143,14 @@ def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader
 
 
 def name_of(targets: list[str]) -> str:
-    """Return what the server calls itself if nobody says: like the one thing it serves."""
+    """Return the default name of a server: that of the one target it serves."""
     base = os.path.basename(targets[0].rstrip("/\\")) if len(targets) == 1 else ""
     stem, ending = os.path.splitext(base.partition(":")[0])
     return (stem if ending in (".py", *imports.YAML) else stem + ending).strip(".") or "toolwire"
 
 
 def _refuse(sentence: str) -> NoReturn:
-    """End the process though a module that was loaded may have started threads that never end."""
+    """Exit at once: threads that a loaded module started may never end."""
     from ..output import remark
 
     remark(sentence)

@@ -1,4 +1,4 @@
-"""Where each host wants to read of a tool server, and in which form.
+"""The config file of each host, and the form of a server's entry in it.
 
 Strategy. One table; everything else here makes text of values and text of text, and touches no file. The formats were
 looked up in October 2026; the source of each is above its entry. Hosts differ in little: the name of the member that
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Server(msgspec.Struct, frozen=True):
-    """A server as a host is to know it: its name there, and how to start it."""
+    """A server in a host's config: its name there, and how to start it."""
 
     name: str
     command: str
@@ -166,7 +166,7 @@ HOSTS = {
             then="run M-x mcp-hub; without mcp.el, see examples/hosts/emacs",
             is_lisp=True,
         ),
-        # What the others have in common; gofastmcp.com/integrations/mcp-json-configuration describes it.
+        # The common form; gofastmcp.com/integrations/mcp-json-configuration describes it.
         Host("json", "any host that reads mcpServers", "mcpServers", ()),
     )
 }
@@ -176,7 +176,7 @@ def host(name: str) -> Host:
     """Return the host called *name*.
 
     Raises:
-        UsageError: if there is none; it lists those there are, the closest first.
+        UsageError: if the host is unknown; lists the known ones, the closest first.
     """
     if name not in HOSTS:
         import difflib
@@ -188,13 +188,13 @@ def host(name: str) -> Host:
 
 
 def entry(host: Host, server: Server) -> dict[str, Any]:
-    """Return what *host*'s file holds under the server's name."""
+    """Return the entry of *server* in the file of *host*."""
     made: dict[str, Any] = {**host.extra, "command": server.command, "args": server.args}
     return {**made, "env": server.env} if server.env else made
 
 
 def snippet(host: Host, server: Server) -> str:
-    """Return what to paste."""
+    """Return the text to paste into the host's file."""
     if host.is_lisp:
         return _lisp(host, server)
     return json.dumps({host.holds: {server.name: entry(host, server)}}, indent=2, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Changing a file that belongs to somebody else: a backup beside it, all of the change or none, nothing in between."""
+"""Changes a file of another program atomically, with a backup next to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Rewritten(msgspec.Struct, frozen=True):
-    """What became of a file: `backup` is where the old one is (`None`: there was none)."""
+    """The result of a change: `backup` is the path of the old file (`None` if the file is new)."""
 
     path: str
     changed: bool
@@ -31,7 +31,7 @@ def rewrite(path: str, change: Callable[[str], str]) -> Rewritten:
     is for its owner alone.
 
     Raises:
-        NotRewritten: if that is not possible, or the file was changed by somebody else meanwhile.
+        NotRewritten: if that is not possible, or another program changed the file at the same time.
     """
     real = os.path.realpath(path)
     try:
@@ -65,7 +65,7 @@ def _decoded(data: bytes) -> tuple[str, bytes]:
 
 
 def _backup(path: str, data: bytes) -> str:
-    """Write *data* beside *path*, under the first number that is free, and return where."""
+    """Write *data* next to *path*, under the first free number, and return its path."""
     number = 1
     while True:
         place = f"{path}.backup-{number}"
@@ -80,7 +80,7 @@ def _replace(path: str, before: bytes | None, after: bytes) -> None:
     temporary = f"{path}.{os.getpid()}.new"
     _write_new(temporary, after, like=path if before is not None else None)
     try:
-        # Hosts write these files too. What is left is the moment between here and the next line.
+        # Hosts write these files too. The race is reduced to the time between this line and the next.
         if _read(path) != before:
             raise NotRewritten("another program changed it at the same time; try again")
         os.replace(temporary, path)

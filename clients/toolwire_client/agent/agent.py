@@ -47,7 +47,7 @@ class Agent:
     *approval* is called before a tool that may change something, or is an `Approvals`. Without it, functions of this
     process run unless they are marked destructive, and tools of servers are refused. *on_ask* receives the model's
     questions to the user as a `Question` and returns text, a dict with `answer`, or a `NoAnswer`, so the same function
-    serves `connect(on_ask=)`. Without it the run pauses (`needs_input`); with `nobody="tell"` the model is told that
+    serves `connect(on_ask=)`. Without it the run pauses (`needs_input`); with `nobody="tell"` the model learns that
     there is no user.
 
     *transcript* is a file to which each event is added, by one session at a time. *trim* receives the messages before
@@ -137,7 +137,7 @@ class Agent:
         """Return the session of *transcript*, a file or its events; its `go_on` continues where it stopped.
 
         New events go to this agent's own transcript, which should be the same file. A pending question or approval is
-        asked again. An interrupted call may have taken effect: the model is told so, and this call and identical ones
+        asked again. An interrupted call may have taken effect: the model learns that, and this call and identical ones
         need approval from then on, whatever the settings allow.
 
         Raises:

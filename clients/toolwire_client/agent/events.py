@@ -178,7 +178,7 @@ class UserAnswered(Event, frozen=True, kw_only=True):
 
 
 class FinalForced(Event, frozen=True, kw_only=True):
-    """The model is told that its next reply is the last, and why. Without an answer the run ends with `status`."""
+    """The model learns that its next reply is the last, and why. Without an answer the run ends with `status`."""
 
     reason: str
     status: Literal["turn_limit", "budget"]

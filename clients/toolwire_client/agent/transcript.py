@@ -119,7 +119,7 @@ def loaded(path: str | os.PathLike[str]) -> Loaded:
             exchange = Loaded([], [], exchange.end)
         before = exchange.events[-1] if exchange.events else None
         if before is None and not isinstance(event, events.Started):
-            raise BrokenTranscript(f"{path}, line {number}: a transcript begins with Started, not {_kind(event)}")
+            raise BrokenTranscript(f"{path}, line {number}: a transcript starts with Started, not {_kind(event)}")
         if before is not None and not _may_follow(before, event):
             raise BrokenTranscript(
                 f"{path}, line {number}, cannot follow the event before it, {_kind(before)}: it is "

@@ -26,7 +26,7 @@ _FIRST_WORDS = (*_PLAIN, "replay", *PRESETS, *ALIASES)
 
 
 def model_from_name(name: str, **settings: Any) -> Model:
-    """Return the model of this name. *settings* are those of `RemoteModel`, for models behind an endpoint.
+    """Return the model of this name. *settings* are those of `RemoteModel`, for models with an endpoint.
 
     | name | the model |
     |---|---|

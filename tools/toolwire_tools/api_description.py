@@ -108,7 +108,7 @@ def _parameter(parameter: inspect.Parameter, found: parameters.Parameters) -> di
 
 
 def _of_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """What a schema says of the arguments, in the same few words."""
+    """Return Lagent's description of the arguments in *schema*."""
     from toolwire_schemas.dialects.lagent import from_entry
 
     described = from_entry({"inputSchema": schema})
@@ -124,7 +124,7 @@ def _of_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def return_data(function: Callable[..., Any], options: Options) -> list[dict[str, str]]:
-    """What the docstring of *function* says of its result's members, as far as *options* ask for it."""
+    """Return the members of the result by the docstring of *function*, as far as *options* ask for them."""
     return _return_data(docstrings.of(function), options)
 
 

@@ -9,7 +9,7 @@ def size(text: str) -> int:
     """Return a number of bytes, with a unit if it has one: `500000`, `512KiB`, `64 MiB`.
 
     Raises:
-        ValueError: if it is none; the text says what was expected.
+        ValueError: if *text* is not a size; the message says what was expected.
     """
     number, factor = text, 1
     for unit, bytes_ in _UNITS:

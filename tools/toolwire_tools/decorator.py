@@ -76,7 +76,7 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
             `exclude_arguments` says.
         exclude_arguments: parameters that callers neither see nor give; they keep their defaults.
         explode_param: False leaves the parameters in `api_description` to the docstring: all of it becomes the
-            `description`, and they have nothing but names. What is served, and what a call takes, stays the same.
+            `description`, and they have nothing but names. The served tool and its arguments stay the same.
         explode_return: the list in the docstring's Returns, `- name (type): text`, becomes `return_data`.
         returns_named_value: so do the results themselves, `name (type): text`. The list wins if both are asked for.
 
@@ -124,11 +124,17 @@ def _marked(thing: Any, options: Options) -> Any:
     return thing
 
 
+class _Unread:
+    """Replaces the members of a description until it is read."""
+
+
 class _ApiDescription(dict[str, Any]):
     """Lagent's description of a function, made when it is first read: servers never read it."""
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
-        super().__init__(name=options.name)  # not empty, since `json.dumps` does not read an empty dict
+        # Not empty, since `json.dumps` does not read an empty dict, and nothing that orjson and msgspec could encode:
+        # they do not call the methods of a dict, so they raise a TypeError unless the description was read before.
+        super().__init__(name=_Unread())
         self._made_from: tuple[Callable[..., Any], Options] | None = function, options
 
     def _make(self) -> None:
@@ -136,6 +142,7 @@ class _ApiDescription(dict[str, Any]):
             from .api_description import description_of
 
             made_from, self._made_from = self._made_from, None
+            super().clear()
             super().update(description_of(*made_from))
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:

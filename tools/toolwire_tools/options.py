@@ -1,4 +1,4 @@
-"""What an author may say of a tool beside its code, checked where it is said."""
+"""The options of a tool, checked when they are given."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ATTRIBUTE = "__tool_options__"
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of `tool_api`; None stands for *not said*."""
+    """The options of `tool_api`; None means *not given*."""
 
     name: str | None = None
     title: str | None = None
@@ -76,7 +76,7 @@ def options_of(thing: object) -> Options | None:
 
 
 def options_for(function: Callable[..., Any]) -> Options:
-    """What was said of *function*; a callable object may carry it on its `__call__`."""
+    """Return the options of *function*; a callable object may carry them on its `__call__`."""
     return options_of(function) or options_of(type(function).__call__) or Options()
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .context.context import Caller
     from .signature.return_value import Returns
 
-# What a function can return that is not its result yet.
+# Types of values that a function can return before its result.
 _UNFINISHED = frozenset((GeneratorType, AsyncGeneratorType, CoroutineType))
 
 _HINTS = {
@@ -39,7 +39,7 @@ _HINTS = {
 
 
 class Gate(Protocol):
-    """Lets so many calls in at a time. Neither method waits."""
+    """Limits the calls that run at a time. No method waits."""
 
     def enter(self, call: Any) -> bool:
         """Return whether *call* may run now; if not, it is kept until another one leaves."""
@@ -110,7 +110,7 @@ class Tool:
             exclude=self._options.exclude_arguments,
         )
         self.findings = _lint(self.name, self._signature)
-        """What some hosts may not like about the tool; none of it keeps others from using it."""
+        """Problems of the tool in some hosts; other hosts can use it."""
         self.is_async: bool = self._signature.is_async
         """True if it is called by `call_async`: a coroutine function, an async generator, or a wrapper of one."""
         # A plain wrapper of a coroutine function may return the coroutine, but may also run it to its end itself, which
@@ -119,7 +119,7 @@ class Tool:
         self.timeout_seconds: float | None = self._options.timeout_seconds
         """How long a call may take; None leaves it to the server."""
         self.gate: Gate | None = None
-        """What limits how many of its calls a server runs at once, beside the server's own limit; None: nothing."""
+        """Limits how many of its calls a server runs at once, in addition to the server's own limit."""
         self._context = self._signature.context
         self._bind = self._signature.arguments.bind
         self._present = presenter(self._signature.returns)
@@ -158,7 +158,7 @@ class Tool:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """What the tool was made of."""
+        """The callable that the tool was made of."""
         return self._function
 
     @property

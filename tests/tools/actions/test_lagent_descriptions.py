@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, NewType, TypedDict, TypeVar
 
 import msgspec
+import orjson
 import pydantic
 import pytest
 from toolwire_tools import AsyncContext, Context, RegistrationError, Tool, tool_api
@@ -763,3 +764,11 @@ def test_a_decorated_function_is_not_described_before_someone_reads_it() -> None
 def test_however_a_description_is_read_first_all_of_it_is_there(reading: str) -> None:
     written = decorated_in_a_new_process(f"d = f.api_description; print(json.dumps({reading}))")
     assert list(json.loads(written)) == ["name", "description", "parameters", "required"]
+
+
+@pytest.mark.parametrize("encode", [msgspec.json.encode, orjson.dumps])
+def test_encoders_that_pass_over_the_methods_of_a_dict_never_encode_a_part_of_a_description(encode: Any) -> None:
+    description = tool_api(lambda a: a).api_description  # type: ignore[attr-defined]
+    with pytest.raises(TypeError):
+        encode(description)
+    assert json.loads(encode({**description})) == description

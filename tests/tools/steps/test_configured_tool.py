@@ -109,7 +109,7 @@ def test_parameters_in_yaml_take_the_place_of_the_hints(folder: Path) -> None:
     ("text", "fault"),
     [
         ("function: things:ad", "function: things: no function 'ad', did you mean 'add'?"),
-        ("function: thing:add", "function: no module 'thing', neither beside this file nor installed"),
+        ("function: thing:add", "function: no module 'thing', neither next to this file nor installed"),
         ("function: things:Kit", "function: Kit is a class, and no function"),
         ("function: things:kit", "function: kit is of type Kit, and no function"),
         ("function: things:Kit.method", "function: Kit.method is a method and needs an object"),

@@ -1,4 +1,4 @@
-"""What a call of an action comes to, in Lagent's terms."""
+"""The outcome of a call of an action, in Lagent's terms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ActionStatusCode(IntEnum):
 
 
 class ActionValidCode(IntEnum):
-    """What a call means for the conversation: go on, stop, or tell the model that there is no such action."""
+    """The consequence of a call for the conversation: continue, stop, or correct the model."""
 
     FINISH = 1
     OPEN = 0
@@ -64,7 +64,7 @@ class ActionReturn:
         return f"{self.type or 'The action'} failed with the code {int(self.state)}."
 
     def to_content(self) -> Any:
-        """What a tool would return to say the same: text, pictures and files, or plain data.
+        """Return the same outcome as a tool would: text, pictures and files, or plain data.
 
         Raises:
             ToolError: if the call failed.
@@ -106,7 +106,7 @@ def shown(kind: str, content: Any) -> Any:
 
 
 def item_of(output: Any) -> dict[str, Any]:
-    """The item of a result for one content block, or for whatever stands beside one."""
+    """Return the item of a result for one content block, or for another value in the same list."""
     if isinstance(output, Image | Audio):
         return {"type": output.family, "content": f"data:{output.media_type};base64,{base64_of(output.data or b'')}"}
     if isinstance(output, File | ResourceLink):
@@ -115,7 +115,7 @@ def item_of(output: Any) -> dict[str, Any]:
 
 
 def _of_file(kind: str, text: str) -> Content | None:
-    """What *text* leads to; None if that is nowhere."""
+    """Return the content at *text*, a URL, path or data; None if there is nothing."""
     if text.startswith(("https://", "http://")):
         return ResourceLink(uri=text)
     if kind not in _MEDIA:
@@ -130,7 +130,7 @@ def _of_file(kind: str, text: str) -> Content | None:
 
 
 def _embedded(text: str) -> tuple[str | None, bytes]:
-    """The media type, if it is told, and the bytes of a `data:` URI or of plain Base64; no bytes if it is neither."""
+    """The media type, if it is given, and the bytes of a `data:` URI or of plain Base64; no bytes if it is neither."""
     head, comma, rest = text.partition(",")
     is_uri = head.startswith("data:") and head.endswith(";base64") and comma
     try:

@@ -1,7 +1,7 @@
-"""Several actions behind one call, for an agent that has been told of them all.
+"""Several actions behind one call, for an agent that knows them all.
 
 Strategy. There is one way through: a message, its hooks, the action, its hooks, a message. A call by name is a message
-as well, so that no hook is passed by.
+as well, so that hooks see it.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class _Executor(ActionSet):
         return handle
 
     def _target(self, name: Any, parameters: Any) -> tuple[BaseAction, Any, str]:
-        """The action to call, what with, and by which API: those for what is no action if *name* is none."""
+        """Return the action to call, its inputs and its API; a substitute if *name* is not the name of an action."""
         if not isinstance(name, str):
             with speaking(self.no_action.__toolwire_language__):
                 return self.no_action, say("A call needs the name of an action, and parameters."), "run"
@@ -186,11 +186,11 @@ class ActionExecutor(_Executor):
     Or by a message, an `AgentMessage` or a dict, whose content has `name` and `parameters`; the answer is an
     `AgentMessage` with the `ActionReturn` as its content. Hooks (see `Hook`) see both.
 
-    *actions* may be settings as well: `{"type": "PythonInterpreter", "timeout": 5}`. *invalid_action* answers to names
-    that are none, *no_action* to what is no call; with *finish_in_action*, *finish_action* is listed with the others.
+    *actions* may be settings as well: `{"type": "PythonInterpreter", "timeout": 5}`. *invalid_action* answers to
+    unknown names, *no_action* to other messages; with *finish_in_action*, *finish_action* is listed with the others.
 
     Raises:
-        TypeError: for what is no action, or an asynchronous one (see `AsyncActionExecutor`).
+        TypeError: for an object that is not an action, or for an asynchronous action (see `AsyncActionExecutor`).
     """
 
     def forward(self, name: str, parameters: Any) -> ActionReturn:
@@ -215,7 +215,7 @@ class ActionExecutor(_Executor):
 
 
 class AsyncActionExecutor(_Executor):
-    """As `ActionExecutor`, to be awaited. Actions that are not asynchronous run in threads meanwhile."""
+    """As `ActionExecutor`, to be awaited. Actions that are not asynchronous run in threads."""
 
     async def __call__(self, *positional: Any, **keywords: Any) -> Any:
         """As `ActionExecutor.__call__`."""

@@ -1,4 +1,4 @@
-"""What agents and executors pass to each other."""
+"""Messages between agents and executors, and hooks that see them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ModelStatusCode(IntEnum):
 
 
 class AgentStatusCode(IntEnum):
-    """How far an agent is with its reply: as `ModelStatusCode`, and with what it does meanwhile."""
+    """How far an agent is with its reply: as `ModelStatusCode`, and with its current activity."""
 
     END = 0
     STREAM_ING = 1
@@ -92,7 +92,7 @@ _numbers = count()
 
 
 class Hook:
-    """Sees each message before and after its action. What a method returns, unless None, takes the message's place.
+    """Sees each message before and after its action. The value of a method, unless None, replaces the message.
 
     An asynchronous executor awaits methods that are `async`.
     """
@@ -132,7 +132,7 @@ class ActionPreprocessor(Hook):
         return message
 
     def after_action(self, executor: Any, message: Any, session_id: int = 0) -> Any:
-        """Put the result in words."""
+        """Replace the result by its text."""
         if isinstance(message.content, ActionReturn):
             message.content = message.content.failure or message.content.format_result()
         return message
@@ -172,11 +172,11 @@ class MessageLogger(Hook):
             self.logger.setLevel(logging.INFO)
 
     def before_action(self, executor: Any, message: Any, session_id: int = 0) -> None:
-        """Log what is asked for."""
+        """Log the request."""
         self._log(message, session_id)
 
     def after_action(self, executor: Any, message: Any, session_id: int = 0) -> None:
-        """Log what came of it."""
+        """Log the answer."""
         self._log(message, session_id)
 
     def _log(self, message: Any, session_id: int) -> None:

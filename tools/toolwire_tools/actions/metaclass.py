@@ -1,7 +1,7 @@
 """Classes of actions: which methods are their APIs, and how the class describes itself.
 
-Strategy. A class body runs at import, so it is only looked at there: what is wrong with it is an error at once, and the
-description is made when it is first asked for.
+Strategy. A class body runs at import, so it is only looked at there: a fault in it is an error at once, and the
+description is made when it is first read.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ActionMeta(ABCMeta):
 
 
 class _Described:
-    """In the place of a class's description until it is asked for."""
+    """Replaces a class's description until it is read."""
 
     def __get__(self, _: object, owner: ActionMeta) -> dict[str, Any]:
         made = owner.__tool_description__ = described(owner)
@@ -56,7 +56,7 @@ class _Described:
 
 
 class NotSetUp:
-    """In the place of what `BaseAction.__init__` sets: says so where it has not been called."""
+    """Replaces what `BaseAction.__init__` sets, and reports that it has not been called."""
 
     def __get__(self, action: object, owner: type) -> Any:
         if action is not None:
@@ -68,7 +68,7 @@ def methods_of(cls: type) -> dict[str, str]:
     """The method of each API, by the API's name: `run` alone, or those that are decorated; inherited ones as well.
 
     Raises:
-        RegistrationError: for `run` beside others, two of one name, or one in the place of what every action has.
+        RegistrationError: for `run` next to others, two of one name, or one that hides a member of `BaseAction`.
     """
     found: dict[str, str] = {}
     for method, options in decorated(cls).items():
@@ -88,7 +88,7 @@ def methods_of(cls: type) -> dict[str, str]:
     if found:
         others = ", ".join(_where(cls, method) for method in found.values())
         remedy = "a simple action has `run` alone; in a toolkit, call it something else"
-        _fail(cls, f"{_where(cls, RUN)} is an API beside {others}", remedy)
+        _fail(cls, f"{_where(cls, RUN)} is an API, and so is {others}", remedy)
     return {RUN: RUN}
 
 
@@ -100,10 +100,10 @@ def method_of(cls: ActionMeta, api: str, *, by_hand: bool) -> str | None:
 
 
 def complete(description: dict[str, Any], cls: ActionMeta) -> None:
-    """Add to a *description* by hand what it leaves out.
+    """Complete a *description* by hand.
 
     Raises:
-        ValueError: if it is none, or has APIs that *cls* has not.
+        ValueError: if it is malformed, or has APIs that *cls* has not.
     """
     to_entries(description)
     for api in description.get("api_list", [description]):
@@ -172,7 +172,7 @@ def _fail(cls: type, problem: str, remedy: str) -> NoReturn:
 def register(cls: ActionMeta) -> None:
     """Make *cls* known by its name, unless it is abstract. It takes the place of another class, with a warning.
 
-    A class of Toolwire steps back behind the user's own of that name, whichever comes first.
+    A user's own class has precedence over Toolwire's, whichever comes first.
     """
     if inspect.isabstract(cls):
         return

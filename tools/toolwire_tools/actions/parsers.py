@@ -1,7 +1,7 @@
-"""How a model passes arguments to an action, and how it is shown what came of it.
+"""How a model passes arguments to an action, and how results are shown to it.
 
-Strategy. A parser makes a dict of arguments from what the model wrote; whether they fit is the API's own judgement,
-the same as when it is served. What is wrong is told by `ParseError`, in words from which the model can do better.
+Strategy. A parser makes a dict of arguments from what the model wrote; the API itself checks them,
+as it does when it is served. A `ParseError` reports what is wrong, in words from which the model can do better.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class BaseParser:
         """The arguments for the API called *name*.
 
         Raises:
-            ParseError: if there are none in *inputs*.
+            ParseError: if *inputs* has no arguments.
         """
         parameters = self._parameters(name)
         if isinstance(inputs, dict) and set(self._api2required[name]) <= inputs.keys() <= set(parameters):
@@ -75,7 +75,7 @@ class BaseParser:
         return {parameters[0]: inputs}
 
     def parse_outputs(self, outputs: Any) -> list[dict[str, Any]]:
-        """What an API returned, as the `result` of an `ActionReturn`.
+        """Return the value of an API as the `result` of an `ActionReturn`.
 
         A dict becomes JSON, `Image` and other content an item for each; anything else is a text, as `str` has it.
 

@@ -68,7 +68,7 @@ def _nothing_runs(name: str) -> NotOffered:
 
 
 def _made(cls: type[BaseAction]) -> BaseAction:
-    """An object of *cls*. That there is none (for want of a key, say) is no mistake of whoever serves many."""
+    """Return an object of *cls*. If that fails, for example without a key, a server still offers its other tools."""
     try:
         made: BaseAction = constructed(cls)
     except RegistrationError as error:

@@ -1,4 +1,4 @@
-"""What a tool returns to answer with more than plain data: text blocks, images, audio, files and links.
+"""Content blocks for answers beyond plain data: text, images, audio, files and links.
 
 Each becomes one MCP content block. A list of them (and of plain strings) becomes several blocks.
 """

@@ -12,7 +12,7 @@ _TOKEN = r"[\w.+!#$&^-]+"
 _MEDIA_TYPE = rf'{_TOKEN}/{_TOKEN}(?:\s*;\s*{_TOKEN}=(?:{_TOKEN}|"[^"]*"))*'
 _TEXTUAL = ("+json", "+xml", "/json", "/xml", "/javascript", "/yaml", "/toml")
 
-# What the first bytes of a file are: (offset, bytes, media type). From the formats' own specifications.
+# The first bytes of files: (offset, bytes, media type), from the formats' own specifications.
 _MAGIC = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
@@ -44,7 +44,7 @@ def media_type_of(data: bytes) -> str | None:
 
 
 def media_type_of_path(path: str | os.PathLike[str] | None) -> str | None:
-    """The media type that the name's ending stands for, or None."""
+    """Return the media type by the ending of *path*, or None."""
     if path is None:
         return None
     import mimetypes  # reads the system's tables: only for those who return files

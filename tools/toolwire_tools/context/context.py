@@ -1,4 +1,4 @@
-"""What a running tool may say to the program that called it."""
+"""The connection of a running tool to the program that called it."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Context:
             Declined: if the user said no to the question.
             Dismissed: if the user closed it without an answer.
             NotAnswered: if the answer does not fit *kind*, or the client went away.
-            Cancelled: if the call was cancelled meanwhile.
+            Cancelled: if the call is cancelled before the answer.
             TypeError: if no form can ask for *kind*.
         """
         from .elicitation import question
@@ -176,7 +176,7 @@ def _number(value: Any, what: str) -> float:
 
 
 class NullCaller:
-    """The far end of a call that a program makes directly. What the tool logs goes to stderr."""
+    """The caller for calls that a program makes directly. The tool's log goes to stderr."""
 
     cancelled = False
 

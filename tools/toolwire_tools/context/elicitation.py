@@ -1,4 +1,4 @@
-"""What a tool may ask the user: from a type to the form a client shows, and from the answer back to a value.
+"""Elicitation: from a type to the form that a client shows, and from the answer back to a value.
 
 Strategy. A form is flat and knows few keywords (MCP, elicitation: strings, numbers, booleans, choices among strings).
 So the type's own schema is cut down to what forms can show, and the answer is read by the whole of it: what the form
@@ -22,7 +22,7 @@ Schema = dict[str, Any]
 _ANSWER = "answer"
 """The name of the field when the type is a single value."""
 
-# What a form may say of a field, by its type (MCP 2025-06-18, elicitation; the later revisions only add to it).
+# The keywords of a form's field, by its type (MCP 2025-06-18, elicitation; later revisions only add to it).
 _SHOWN = {
     "string": ("minLength", "maxLength", "enum", "default"),
     "integer": ("minimum", "maximum", "default"),
@@ -39,7 +39,7 @@ class Question(msgspec.Struct, frozen=True):
     arguments: Arguments
     single: bool
     choices: dict[str, dict[str, Any]]
-    """The values that stand behind a field's choices, where those are no strings."""
+    """The values of a field's choices that are not strings."""
 
     def read(self, answer: dict[str, Any]) -> Any:
         """Return the value in the client's *answer*: `{"action": "accept", "content": {...}}`.
@@ -77,7 +77,7 @@ def question(kind: Any) -> Question:
     """
 
     def answer(answer: Any) -> None:
-        """Stands for a tool that takes the answer."""
+        """Replaces a tool that takes the answer."""
 
     answer.__annotations__ = {_ANSWER: kind}
     try:
@@ -102,7 +102,7 @@ def question(kind: Any) -> Question:
 
 
 def _without_null(schema: Schema) -> tuple[Schema, bool]:
-    """The schema of a field, and whether null is allowed beside it: then it may be left out."""
+    """The schema of a field, and whether it also allows null: then it is optional."""
     options = [option for option in schema.get("anyOf", []) if option != {"type": "null"}]
     if len(options) != 1:
         return schema, False

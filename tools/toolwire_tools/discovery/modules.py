@@ -1,4 +1,4 @@
-"""Which tools a module offers.
+"""The tools that a module offers.
 
 Strategy. A module is read without asking its objects anything: lazy proxies and mocks answer every question
 about attributes, and some raise. Only types, and what objects really hold, are looked at.
@@ -27,7 +27,7 @@ class Skipped(msgspec.Struct, frozen=True):
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """What a module offers, in the order of definition."""
+    """The tools of a module, in the order of definition."""
 
     tools: list[Tool]
     skipped: list[Skipped]
@@ -38,7 +38,7 @@ def tools_in(module: ModuleType) -> Offer:
 
     `__tools__ = [...]` says it exactly (objects, or names of the module). Without it, the decorated functions
     and toolkits, and the objects made of toolkits, are offered; likewise actions, and what holds them. If there are
-    none, the public functions defined in the module are. What was imported from elsewhere is not offered, unless
+    none, the public functions defined in the module are. Imported names are not offered, unless
     `__all__` names it.
 
     Raises:
@@ -68,7 +68,7 @@ def is_made_for_fastmcp(module: ModuleType) -> bool:
 
 
 def _offer(things: dict[str, Any], skipped: list[Skipped], *, drop_classes: bool = True) -> Offer:
-    """The tools of *things*. With *drop_classes*, an object stands for its class, also inside of something else."""
+    """The tools of *things*. With *drop_classes*, an object replaces its class, also inside of another object."""
     found: dict[str, list[Tool]] = {}
     made: set[type] = set()
     for name, thing in sorted(things.items(), key=lambda item: _is_class(item[1])):
@@ -106,7 +106,7 @@ def _named(module: ModuleType, name: str) -> Any:
 
 
 def _offer_of(functions: dict[str, Any], skipped: list[Skipped]) -> Offer:
-    """The functions that can be tools; nobody asked for them by name, so the others are no error."""
+    """The functions that can be tools; they were not requested by name, so the others are no error."""
     tools = []
     for name, function in functions.items():
         try:
@@ -130,7 +130,7 @@ def _once(members: dict[str, Any]) -> dict[str, Any]:
 def _is_marked(module: ModuleType, name: str, value: Any) -> bool:
     """True for decorated functions, tools, toolkits, actions and the like and their objects; not for private ones.
 
-    Classes of ours are what others are built on, and stand in every module that does so.
+    Toolwire's classes are base classes, and every module that uses them imports them.
     """
     if marked(value) is not None:
         return True

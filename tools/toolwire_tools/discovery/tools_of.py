@@ -1,4 +1,4 @@
-"""Which tools a thing stands for."""
+"""The tools of an object, function or class."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def tools_of(thing: Any) -> list[Tool]:
-    """The tools that *thing* stands for.
+    """Return the tools of *thing*.
 
     It may be a `Tool`, a function (decorated or not), a bound method, a partial, a callable object, a toolkit
     (a class that is made without arguments, or an object), an action, its class, an executor or an environment of
@@ -25,7 +25,7 @@ def tools_of(thing: Any) -> list[Tool]:
 
     Raises:
         NotOffered: for an action that is not enabled, abstract, only described, or cannot be made.
-        RegistrationError: if it is none of these, cannot be described, or if two tools have one name.
+        RegistrationError: if it is of another kind, cannot be described, or if two tools have one name.
     """
     if isinstance(thing, Tool):
         return [thing]
@@ -64,7 +64,7 @@ def is_of_fastmcp(thing: Any) -> bool:
 
 
 _FASTMCP = ("fastmcp.server.", "fastmcp.tools.", "mcp.server.")
-"""The packages are not imported to find out: who has such an object has imported them."""
+"""Names, since a program that has such an object has imported the package already."""
 
 
 def finder(kind: type) -> Callable[[Any], list[Tool]] | None:

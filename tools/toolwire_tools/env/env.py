@@ -1,4 +1,4 @@
-"""Groot's environment: whatever an agent may use, behind one call."""
+"""Groot's environment: one call for everything an agent may use."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One action: how a model is told of it, and what calls it with what the model passed."""
+    """One action: its descriptions, and the function that calls it with a model's parameters."""
 
     name: str
     description: dict[str, Any]
@@ -50,10 +50,10 @@ class Source(Protocol):
 
 
 def source_of(thing: Any) -> Source:
-    """What *thing* is good for.
+    """Return the source of actions that *thing* is.
 
     Raises:
-        RegistrationError: if that is nothing.
+        RegistrationError: if it is not a source of actions.
     """
     if isinstance(thing, dict):
         thing = action_from(thing)
@@ -107,7 +107,7 @@ class _Server:
 
 
 class _Tools:
-    """Functions, toolkits, and whatever else stands for tools."""
+    """Functions, toolkits, and everything else that `tools_of` knows."""
 
     def __init__(self, tools: list[Tool]) -> None:
         self._tools = tools
@@ -144,7 +144,7 @@ def _run(tool: Tool, parameters: Any) -> Any:
 
 
 def _waited_for(start: Callable[[], Any]) -> Any:
-    """What is awaited. In a thread where an event loop runs already, as in a notebook, another thread waits for it."""
+    """Wait for the result of *start*; in another thread if an event loop runs in this one, as in a notebook."""
     import asyncio
 
     import anyio
@@ -184,7 +184,7 @@ class Env:
     `call_tool`), agents (anything with `run`), other environments, and settings such as `{"type": "PPT"}`.
 
     Raises:
-        RegistrationError: for what is none of these, and if two actions have one name.
+        RegistrationError: for any other object, and if two actions have one name.
     """
 
     def __init__(self, actions: Any) -> None:

@@ -1,4 +1,4 @@
-"""The tools of a connected server, told by what its object can do: `list_tools()` and `call_tool(name, arguments)`.
+"""The tools of a connected server, known by two methods: `list_tools()` and `call_tool(name, arguments)`.
 
 Strategy. Clients differ in how they spell what MCP defines: entries and results may be dicts, or objects with names in
 either style. Only what is needed is looked for, under all of its names.
@@ -55,7 +55,7 @@ def tool_of(entry: Entry, server: Any) -> Tool:
 
 
 def value_of(result: Any) -> Any:
-    """What a call came to, in Python's terms: data if there is any, else the text, else the content blocks.
+    """Return the result of a call as a Python value: data if there is any, else the text, else the content blocks.
 
     Raises:
         ToolError: if the tool failed.
@@ -69,7 +69,7 @@ def value_of(result: Any) -> Any:
         raise ToolError("\n".join(texts) or "The tool failed and did not say why.")
     data = _structured(result)
     if data is not None:
-        # What is no object travels as the only member of one.
+        # A value that is not an object is sent as the only member of one.
         return data["result"] if isinstance(data, dict) and data.keys() == {"result"} else data
     return "\n".join(texts) if len(texts) == len(blocks) else blocks
 
@@ -83,7 +83,7 @@ def _structured(result: Any) -> Any:
 def _entry(item: Any, server: str) -> Entry:
     name = _member(item, "name", default="")
     if not isinstance(name, str) or not name:
-        raise RegistrationError("it lists a tool without a name", tool=server, remedy="mend the server")
+        raise RegistrationError("it lists a tool without a name", tool=server, remedy="fix the server")
     found = {
         "name": name,
         "description": _member(item, "description", default=None),

@@ -1,6 +1,6 @@
 """Cgroups for processes whose memory is limited together with that of their children (Linux, cgroup v2).
 
-Strategy. A process may divide its cgroup if it was delegated to it, which shows in that it can, and nobody else's
+Strategy. A process may divide its cgroup if it was delegated to it, that is, if writing succeeds and no foreign
 processes are in it: only a cgroup without processes can pass controllers on to its children (cgroups(7)). So the server
 moves into one child, with the processes that it has started, and each worker gets another one.
 """

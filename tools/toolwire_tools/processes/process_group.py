@@ -1,6 +1,6 @@
 """Process groups: start one, signal it, and make it end with this process, even if that is killed.
 
-Python processes of ours can have a subreaper in addition; see subreaper.py.
+Toolwire's Python processes have a subreaper in addition; see subreaper.py.
 """
 
 from __future__ import annotations

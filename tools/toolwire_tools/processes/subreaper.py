@@ -86,7 +86,7 @@ def reap_orphans() -> None:
                 code = os.waitstatus_to_exitcode(status)
                 os._exit(code if code >= 0 else 128 - code)
         received = signal.sigwaitinfo(signals)
-        # What a terminal sends (si_code > 0), the server receives as well.
+        # Signals from a terminal (si_code > 0) reach the server directly.
         if received.si_signo != signal.SIGCHLD and received.si_code <= 0:
             os.kill(server, received.si_signo)
 

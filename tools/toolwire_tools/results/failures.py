@@ -1,4 +1,4 @@
-"""What a caller is told when a tool fails."""
+"""The answer to a call whose tool failed."""
 
 from __future__ import annotations
 

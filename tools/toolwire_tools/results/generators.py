@@ -1,4 +1,4 @@
-"""Generators as tools: every item is told as progress, and together they are the answer."""
+"""Generators as tools: each item is reported as progress, and together they are the answer."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def consume_generator(items: Iterator[Any], caller: Caller, *, joins: bool) -> A
     Raises:
         Cancelled: between two items, once the call is cancelled; the generator's `finally` has run by then.
     """
-    told: list[Any] = []
+    items_so_far: list[Any] = []
     try:
         while True:
             try:
                 item = next(items)
             except StopIteration as end:
-                return end.value if end.value is not None else _together(told, joins)
-            _tell(item, told, caller)
+                return end.value if end.value is not None else _together(items_so_far, joins)
+            _tell(item, items_so_far, caller)
     finally:
         if hasattr(items, "close"):  # map, filter and other iterators have none
             items.close()
@@ -37,19 +37,19 @@ def consume_generator(items: Iterator[Any], caller: Caller, *, joins: bool) -> A
 
 async def consume_async_generator(items: AsyncIterator[Any], caller: Caller, *, joins: bool) -> Any:
     """As `consume_generator`, for an async generator."""
-    told: list[Any] = []
+    items_so_far: list[Any] = []
     try:
         async for item in items:
-            _tell(item, told, caller)
-        return _together(told, joins)
+            _tell(item, items_so_far, caller)
+        return _together(items_so_far, joins)
     finally:
         if hasattr(items, "aclose"):
             await items.aclose()
 
 
-def _tell(item: Any, told: list[Any], caller: Caller) -> None:
-    told.append(item)
-    caller.progress(len(told), None, _message(item))
+def _tell(item: Any, items_so_far: list[Any], caller: Caller) -> None:
+    items_so_far.append(item)
+    caller.progress(len(items_so_far), None, _message(item))
     if caller.cancelled:
         raise Cancelled("the call was cancelled between two items")
 
@@ -65,5 +65,5 @@ def _message(item: Any) -> str | None:
         return None
 
 
-def _together(told: list[Any], joins: bool) -> Any:
-    return "".join(told) if joins and all(isinstance(item, str) for item in told) else told
+def _together(items_so_far: list[Any], joins: bool) -> Any:
+    return "".join(items_so_far) if joins and all(isinstance(item, str) for item in items_so_far) else items_so_far

@@ -1,4 +1,4 @@
-"""What a tool returned, as the MCP result of its call.
+"""The value of a tool as the MCP result of its call.
 
 Strategy. A tool whose output schema is published answers with data: structured content, and the same as
 JSON text for hosts that show only text. Every other tool is judged by the value: a str is text, content
@@ -8,7 +8,7 @@ objects. The text is that of the bare value: `3`, `[1,2]`, `null`, and strings u
 
 A dict counts as a content block only if the tool published no output schema and the dict has a known
 `type`, all members that type requires, of the right types, and no member that MCP does not know. One
-member more and it is data: wrongly shown data is mended by returning `Text(...)`, lost data by nothing.
+member more and it is data: data shown wrongly can be corrected by returning `Text(...)`, lost data cannot.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _text(data: Any) -> str:
         text = encode(data, replaced).decode()
     except ValueError as error:
         raise OutputError([("result", str(error))]) from None
-    if replaced:  # whoever sends the text is to notice, too
+    if replaced:  # so that encoding the text again reports it, too
         import json
 
         return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
@@ -84,10 +84,10 @@ def _by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
 
 
 def _blocks(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
-    """The content blocks in *value*, None if there are none and it is plain data."""
+    """Return the content blocks in *value*; None if it is plain data."""
     if type(value) not in (list, tuple):
         return _blocks_of(value, builtins)
-    if set(map(type, value)) <= _PLAIN:  # told at the speed of C, since a list of data may be long
+    if set(map(type, value)) <= _PLAIN:  # checked at the speed of C, since a list of data may be long
         return None
     found = [_blocks_of(item, builtins) for item in value]
     if all(blocks is None for blocks in found):
@@ -129,7 +129,7 @@ def _media(data: bytes) -> Block:
     return File(data, media_type=media_type).block()
 
 
-# MCP's content blocks: the members each must have, and those it may have beside `annotations` and `_meta`.
+# MCP's content blocks: the members each must have, and those it may have in addition to `annotations` and `_meta`.
 _MUST: dict[str, dict[str, type]] = {
     "text": {"text": str},
     "image": {"data": str, "mimeType": str},

@@ -154,7 +154,7 @@ def _qualifier(hint: Any) -> str | None:
 
 
 def evaluated(hint: Any, names: Names) -> Any:
-    """Return what a string or forward reference stands for; anything else as it is.
+    """Return the object that a string or forward reference names; anything else as it is.
 
     Raises:
         Unresolved: if it names something unknown.

@@ -42,7 +42,7 @@ def enumeration(cls: type[enum.Enum], direction: Direction) -> TypePlan:
 
 
 def in_json(cls: type[enum.Enum]) -> dict[Any, Any]:
-    """Return what stands for each member of *cls* in JSON."""
+    """Return the JSON value of each member of *cls*."""
     by_value = all(isinstance(member.value, _SCALARS) for member in cls)
     return {member: _scalar(member.value) if by_value else member.name for member in cls}
 

@@ -1,4 +1,4 @@
-"""pydantic's types, by pydantic's own means. Imported by whoever uses it; never by us alone.
+"""pydantic's types, by pydantic's own means. Imported only if the program has imported pydantic.
 
 Strategy. pydantic gives the schema, made portable here; its strict JSON mode reads values, because the lax one takes
 what the published schema refuses ("5" for an integer). Once jsonschema has passed the value, the lax one may read it.

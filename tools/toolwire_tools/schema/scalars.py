@@ -201,7 +201,7 @@ SCALARS: dict[Any, Callable[[Direction], TypePlan]] = {
 
 @functools.cache
 def scalar(hint: Any, direction: Direction) -> TypePlan:
-    """The shape of one of the types above. Nobody changes a schema, so all may share it."""
+    """The shape of one of the types above. Schemas are never changed, so all users may share it."""
     return SCALARS[hint](direction)
 
 
@@ -214,7 +214,7 @@ _FORMATS = {
 
 
 def _path(given: str) -> Any:
-    from pathlib import Path  # dear, and needed by no description
+    from pathlib import Path  # expensive, and not needed by descriptions
 
     return Path(given)
 

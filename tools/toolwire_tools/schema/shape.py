@@ -64,7 +64,7 @@ class TypePlan(msgspec.Struct, frozen=True):
         """Make the author's value from JSON data.
 
         Raises:
-            Refused: if it is none.
+            Refused: if *value* does not fit.
         """
         try:
             native = msgspec.convert(value, self.msgspec_type)
@@ -151,7 +151,7 @@ def union(shapes: Sequence[TypePlan]) -> TypePlan:
 
 
 def _told_apart(shapes: Sequence[TypePlan]) -> bool:
-    """True if no JSON type occurs twice (int beside float is fine: msgspec prefers the exact one)."""
+    """True if no JSON type occurs twice (int and float is fine: msgspec prefers the exact one)."""
     seen: set[str] = set()
     for shape in shapes:
         kinds = {"number"} if shape.msgspec_type is float else set(shape.kinds)
@@ -162,10 +162,10 @@ def _told_apart(shapes: Sequence[TypePlan]) -> bool:
 
 
 def _is_fragile(native: Any) -> bool:
-    """True for what must not stand in one of msgspec's unions beside anything but None.
+    """True for types that msgspec's unions must not combine with anything but None.
 
     msgspec 0.22 loses count of what belongs to whom when a union holds a constrained type and an array, object or
-    fixed tuple: `str` with a pattern beside `list[int]` crashes the process. (Every pair of types was tried.)
+    fixed tuple: `str` with a pattern and `list[int]` crashes the process. (Every pair of types was tried.)
     """
     if getattr(native, "__origin__", None) is Union:
         return any(_is_fragile(member) for member in native.__args__)
@@ -210,7 +210,7 @@ def _kind(value: Any) -> frozenset[str]:
 def any_of(schemas: Sequence[Schema]) -> Schema:
     """A schema for any of the given ones: flat, without repetitions, null last, and no `anyOf` round a single one.
 
-    Integers are numbers, so that beside these nothing need be said of them.
+    Integers are numbers, so they are left out next to numbers.
     """
     flat: list[Schema] = []
     for schema in schemas:
@@ -317,7 +317,7 @@ def _in_words(shape: TypePlan, constraints: dict[str, Any]) -> Schema:
 
 
 def _characters(length: int) -> int:
-    """How many characters of Base64 so many bytes take."""
+    """Return the length of *length* bytes in Base64."""
     return 4 * ((length + 2) // 3)
 
 

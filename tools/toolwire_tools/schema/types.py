@@ -325,7 +325,7 @@ def _members_of(
 
 
 def _own_text(cls: Any) -> str | None:
-    """The first paragraph of a class's own docstring, if somebody wrote one."""
+    """Return the first paragraph of the class's own docstring, unless it is generated."""
     text = cls.__dict__.get("__doc__")
     if not isinstance(text, str) or text.startswith(f"{cls.__name__}("):
         return None
@@ -359,7 +359,7 @@ def _is_model(cls: Any) -> bool:
 
 
 def must_be_judged() -> bool:
-    """True if this pydantic cannot be told to refuse unknown members, so that jsonschema has to look first."""
+    """True if this pydantic cannot refuse unknown members, so that jsonschema has to check first."""
     pydantic = sys.modules.get("pydantic")
     return pydantic is not None and tuple(map(int, pydantic.VERSION.split(".")[:2])) < (2, 12)
 

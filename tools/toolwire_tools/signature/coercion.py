@@ -1,9 +1,9 @@
 """Arguments as some models send them: `"[1, 2]"` where an array was asked for.
 
-What is decoded: a string, at a place whose schema takes no string, that is JSON and whose value that schema takes.
+Decoded: a string, at a place whose schema takes no string, that is JSON and whose value that schema takes.
 So "5" becomes 5 for an integer, "5.0" too; "true" becomes true for a boolean; "[1]" and "{…}" become what they say,
 and strings inside them are looked at in turn. Blanks around a value do not matter, as in any JSON text.
-What is left alone, to be refused with a good explanation: "05", "+5", "1,5", "True", "yes", "None", "" and whatever
+Left alone, and refused with an explanation: "05", "+5", "1,5", "True", "yes", "None", "" and whatever
 else is no JSON; and every string at a place where a string may stand, whatever it looks like.
 """
 

@@ -1,4 +1,4 @@
-"""What a docstring tells about a tool: a description, a text for each parameter, and what is returned.
+"""The parts of a docstring: a description, a text for each parameter, and the result.
 
 Strategy. docstring-parser knows the four styles, but trying them all on every docstring costs more than everything
 else about a tool, and it is imported in vain for a docstring that is one sentence. So the style is recognised first.
@@ -18,7 +18,7 @@ from .docstring_returns import Entry, entries
 
 
 class DocParameter(msgspec.Struct, frozen=True):
-    """One parameter as the docstring tells it; *type* as written there."""
+    """One parameter in a docstring; *type* as written there."""
 
     name: str
     type: str | None = None
@@ -48,7 +48,7 @@ _REST = frozenset(
 
 
 def of(function: Any) -> Docstring:
-    """What the docstring of a callable says: of a function below partials and wrappers, or of an object's class."""
+    """Return the docstring of a callable: of the function below partials and wrappers, or of an object's class."""
     return read(_written(function))
 
 
@@ -100,7 +100,7 @@ def _dedented(text: str) -> str:
     first, *rest = _without_roles(text).expandtabs().split("\n")
     margins = [len(line) - len(line.lstrip()) for line in rest if line.strip()]
     margin = min(margins, default=0)
-    if margins and margins[0] == margin and _is_title(first.strip()):  # whose own margin nobody knows: it is less
+    if margins and margins[0] == margin and _is_title(first.strip()):  # its own margin is unknown, but smaller
         margin = max(margin - 4, 0)
     return "\n".join([first.strip(), *(line[margin:].rstrip() for line in rest)]).strip("\n")
 
@@ -138,7 +138,7 @@ class _Sorted(msgspec.Struct, frozen=True):
     text: str
     """The description and the sections as the parser sees them: after an empty line, each once, by names it knows."""
     returns: str
-    """What the section Returns says, without its margin: the parser takes it for a single entry, margins lost."""
+    """The section Returns without its margin: the parser takes it for a single entry, margins lost."""
     below: list[str]
     """What belongs to the description although it stands below: notes, examples, and text outside of sections."""
 

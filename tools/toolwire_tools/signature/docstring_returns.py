@@ -1,4 +1,4 @@
-"""What a docstring says of a result: entries like `name (type): text`, and those in a list with bullets."""
+"""The result in a docstring: entries like `name (type): text`, and those in a list with bullets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a type that is written in a docstring stands for.
+"""Type hints for the types written in docstrings.
 
 Strategy. Such types are prose as often as Python: `int, optional`, `list of str`, `{'a', 'b'}`, `int or None`. So the
 text is taken apart at its brackets and words, and the pieces are looked up; nothing is evaluated. Known is only what
@@ -41,12 +41,12 @@ _MODULES = frozenset(("", "typing", "t", "typing_extensions", "builtins", "colle
 _REMARKS = frozenset(("optional", "default", "defaults", "required", "keyword", "keyword-only", "positional-only"))
 _CLOSING = {"[": "]", "(": ")", "{": "}", "<": ">"}
 _DEEPEST = 20
-"""What is nested deeper than this was not written to be read, and would be to Python's own recursion."""
+"""Deeper nesting is not meant for readers, and could exceed Python's recursion limit."""
 
 
 @functools.lru_cache(maxsize=1024)
 def hint_of(text: str) -> Any:
-    """The type hint that *text* stands for; None if it is unknown, so that any value has to do.
+    """Return the type hint for *text*; None if it is unknown, so that any value fits.
 
     Inside a container the unknown is `Any`: `list of Tensor` is still a list.
     """

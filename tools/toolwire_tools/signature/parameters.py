@@ -42,7 +42,7 @@ class Parameters(msgspec.Struct, frozen=True):
         return [parameter for parameter in self.every if parameter.name not in self.hidden]
 
     def text(self, parameter: str) -> str | None:
-        """What the docstring says of a parameter."""
+        """Return the text of a parameter in the docstring."""
         written = self.doc.parameters.get(parameter)
         return written.description if written else None
 

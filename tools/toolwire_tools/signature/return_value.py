@@ -117,11 +117,11 @@ def _quick(shape: TypePlan | None) -> Callable[[Any], Any] | None:
 
 
 _SHOWN = 20
-"""Steps of a place that are told: what holds itself is hundreds of levels deep."""
+"""Steps of a place in messages: data that contains itself is hundreds of levels deep."""
 
 
 def plain_result(value: Any) -> Any:
-    """What a tool returned, as plain JSON data.
+    """Return the value of a tool as plain JSON data.
 
     Raises:
         OutputError: naming the place of what JSON cannot express.
@@ -202,7 +202,7 @@ _GENERATORS = (
 
 
 def _of_generator(hint: Any, names: Names) -> Any:
-    """What a generator annotated *hint* answers with: its text, the list of its yields, or its return value."""
+    """Return the hint of the answer of a generator: its text, the list of its yields, or its return value."""
     arguments = getattr(hint, "__args__", ())
     if not arguments:
         return Any

@@ -1,4 +1,4 @@
-"""What a Python callable says about itself as a tool: description, arguments, result."""
+"""A Python callable as a tool: description, arguments, result."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class _Reading:
         return []
 
     def _extra(self, types: Types, parameter: inspect.Parameter) -> TypePlan:
-        """What the members of `**kwargs` may be. Through it callers could reach a parameter that is hidden."""
+        """Return the plan of the members of `**kwargs`, through which callers could reach a hidden parameter."""
         if hidden := [other.name for other in self.found.every if other.name in self.found.hidden]:
             names = ", ".join(map(repr, [*hidden, parameter.name]))
             self._fail(
@@ -228,11 +228,11 @@ class _Reading:
         from ..schema.validator import problem as problem_of
 
         if problem := problem_of(schema):
-            self._fail(which, problem, "mend the schema")
+            self._fail(which, problem, "fix the schema")
 
 
 _NO_TYPE = (Unresolved, TypeError, RecursionError)
-"""What an annotation ends in that is no type, or none that has a form in JSON."""
+"""Errors of annotations that are not types, or have no form in JSON."""
 
 
 def _default(shape: TypePlan, default: Any) -> Schema:

@@ -33,7 +33,7 @@ def import_beside(folder: str, name: str) -> ModuleType:
     """Import the module *name* as Python does, that of a file in *folder* if Python knows no other.
 
     Raises:
-        ImportError: if there is none, or another one hides the file.
+        ImportError: if it is not found, or another module hides the file.
     """
     if folder not in sys.path:
         sys.path.append(folder)
@@ -76,7 +76,7 @@ def _tool(config: ToolConfig, call: Callable[..., Any], said: Options | None = N
 
 
 def _said(options: Options) -> dict[str, Any]:
-    """The options that differ from what is meant if nobody says anything."""
+    """Return the options that differ from the defaults."""
     silent = Options()
     return {name: value for name, value in msgspec.structs.asdict(options).items() if value != getattr(silent, name)}
 
@@ -173,4 +173,4 @@ def _imported(config: ToolConfig, name: str, key: str, import_module: Importer) 
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise  # it is the module itself that lacks one
-        raise config.error(f"no module {name!r}, neither beside this file nor installed", key) from None
+        raise config.error(f"no module {name!r}, neither next to this file nor installed", key) from None

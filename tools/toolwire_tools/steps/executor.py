@@ -29,7 +29,7 @@ SYNC = ("update_stage_agent_state", "send_shared_message")
 
 
 class StatusGuard:
-    """One step being done. What is done within it may set `returned`; an exception ends the step, and stays in `error`.
+    """One step being done. Code within it may set `returned`; an exception ends the step, and stays in `error`.
 
     Raises:
         StepError: if the state of the agent, or the step, lacks something.
@@ -72,7 +72,7 @@ class StatusGuard:
         return {**given, **{key: given.get(key, made) for key, made in zip(SYNC, (update, message), strict=True)}}
 
     def logged_output(self) -> Output:
-        """The output; what went wrong goes to the log, since nobody else is told of it."""
+        """The output; an error goes to the log, since the output does not contain it."""
         if self.error is not None:
             import logging
 
@@ -80,7 +80,7 @@ class StatusGuard:
         return self.output()
 
     def _noted(self) -> str | None:
-        """How far the step is by the system's own account, if that can be told."""
+        """Return the status of the step in the system's own state, if it is known."""
         try:
             return _status(step_of(self._state["agent_step"], self._step_id))
         except StepError:  # what has begun is no longer to do, and may be on no list any more
@@ -99,7 +99,7 @@ def step_of(steps: Any, step_id: str) -> Any:
     """The step with this id among *steps*, which may be any system's `agent_step`.
 
     Raises:
-        StepError: if there is none, or no way to find it.
+        StepError: if it is missing, or there is no way to find it.
     """
     find, todo = getattr(steps, "get_step", None), getattr(steps, "todo_list", None)
     if not hasattr(steps, "update_step_status") or (find is None and todo is None):
@@ -164,7 +164,7 @@ class Executor:
         override = inspect.getattr_static(cls, "execute")
         if isinstance(override, staticmethod | classmethod) or not callable(override):
             raise TypeError(f"{cls.__name__}.execute must be a method: def execute(self, step_id, agent_state)")
-        # An override may also come from a class beside this one that is no executor.
+        # An override may also come from another base class that is not an executor.
         if override is not Executor.execute and not hasattr(override, FRAMED):
             cls.execute = _framed(override)  # type: ignore[method-assign]
 
@@ -197,7 +197,7 @@ class Executor:
         """The class registered under a name, which may be written in any case.
 
         Raises:
-            LookupError: if there is none; proposes the closest name.
+            LookupError: if the name is not registered; proposes the closest one.
         """
         found = Executor._registry.get((executor_type, executor_name))
         if found is not None:
@@ -250,13 +250,13 @@ def _is_reloaded(known: type[Executor], subclass: type) -> bool:
 
 
 def override_of(kind: type[Executor]) -> Callable[..., Any]:
-    """What the author wrote as `execute`, without the frame around it."""
+    """Return the author's `execute`, without the guard around it."""
     override: Callable[..., Any] = getattr(kind.execute, FRAMED, kind.execute)
     return override
 
 
 def name_of(executor: Executor) -> str:
-    """What an executor is registered as, or its class if it is not."""
+    """Return the registered name of an executor, or the name of its class."""
     kind = type(executor)
     return kind.__name__ if kind.__executor__ is None else kind.__executor__[1]
 

@@ -1,4 +1,4 @@
-"""What a model is told about tools, and the instruction that it writes for one of them.
+"""Prompts about tools for a model, and the instruction that it writes for one of them.
 
 Strategy. The answer of a model is prose with a block in it, `<RAG>...</RAG>`. What stands in a block is JSON if it
 begins like JSON, and else text, word for word. JSON is decoded from its first brace on, so that a tag within one of its
@@ -69,7 +69,7 @@ def parse_instruction(answer: str, tool: ToolConfig | str, *, others: Iterable[T
 
     Raises:
         InstructionError: if there is no complete block, if there are blocks of two tools, or if the block is empty,
-            begins like JSON and is none, or does not fit the tool.
+            begins like JSON but is not JSON, or does not fit the tool.
     """
     name = _name(tool)
     found = _Blocks(answer, name)
@@ -123,7 +123,7 @@ _FENCED = re.compile(r"```\w*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 
 
 def _end_of_json(text: str, at: int) -> int:
-    """Where the JSON that begins at *at*, in a fence or not, ends; *at* itself if there is none."""
+    """Where the JSON that begins at *at*, in a fence or not, ends; *at* itself if there is no JSON."""
     start = _FENCE.match(text, at)
     assert start is not None
     if not text.startswith(("{", "["), start.end()):

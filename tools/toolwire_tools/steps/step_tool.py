@@ -31,7 +31,7 @@ _CONTEXT = "toolwire_context"
 
 
 def tools_of_executor(executor: Executor | type[Executor]) -> list[Tool]:
-    """The tool that an executor, or one made from a registered class without arguments, stands for.
+    """Return the tool of an executor, or of one made from a registered class without arguments.
 
     It is called as the class is registered, and described by the docstring of the class.
 
@@ -49,14 +49,14 @@ def tools_of_executor(executor: Executor | type[Executor]) -> list[Tool]:
 
 
 def step_call(executor: Executor | type[Executor], config: ToolConfig | None = None) -> StepCall:
-    """What a tool calls so that *executor* does a step, which *config* describes."""
+    """Return the function of a tool for which *executor* does a step, described by *config*."""
     made: Executor = constructed(executor) if isinstance(executor, type) else executor
     is_async = inspect.iscoroutinefunction(override_of(type(made)))
     return (AsyncStepCall if is_async else StepCall)(made, config)
 
 
 def takes_instruction(config: ToolConfig | None, *, context: bool = False) -> inspect.Signature:
-    """The signature of a tool that takes an `instruction`, told in the words of *config*, and maybe the context."""
+    """The signature of a tool that takes an `instruction`, described by *config*, and maybe the context."""
     told = "\n\n".join(filter(None, (config.tool_prompt, config.return_format))) if config else ""
     annotation = Annotated[str, told or _INSTRUCTION]
     parameters = [inspect.Parameter("instruction", inspect.Parameter.KEYWORD_ONLY, annotation=annotation)]
@@ -128,7 +128,7 @@ def _instruction(text: str, name: str) -> Any:
 
 
 def _answer(step: StepState, frame: StatusGuard) -> Any:
-    """What the caller gets: the step's result, or what the output says beside how the step went."""
+    """Return the step's result, or the output without its status."""
     if frame.error is not None:
         raise frame.error
     said = {key: value for key, value in (frame.returned or {}).items() if key not in SYNC}

@@ -1,7 +1,7 @@
 """The steps of an agent, and how far each of them is.
 
 Strategy. A system with agents has such objects itself, and an executor takes those by what they can do: `Steps` says
-what that is. `AgentStep` and `StepState` are ours, for whoever has none; they refuse what cannot be.
+what that is. `AgentStep` and `StepState` are for systems without such objects; they refuse impossible changes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class StepError(LookupError):
 
 
 class Steps(Protocol):
-    """What an executor asks of `agent_state["agent_step"]`, beside a way to the step itself."""
+    """What an executor uses of `agent_state["agent_step"]`, in addition to a way to the step itself."""
 
     def update_step_status(self, step_id: str, status: str, /) -> Any:
         """Take note how far a step is."""
@@ -116,7 +116,7 @@ class AgentStep:
         """The step with this id.
 
         Raises:
-            StepError: if there is none.
+            StepError: if there is no such step.
         """
         for step in self.step_list:
             if step.step_id == step_id:

@@ -1,7 +1,7 @@
 """A command line with places for arguments: what is to be run for a call, and what its outcome means. Runs nothing.
 
 Strategy. There is no shell, so nothing in an argument is ever syntax: one place is one word of the command line, or a
-part of one. What is left is that a word beginning with `-` may be read as an option; so no argument may begin one,
+part of one. But a program may read a word that begins with `-` as an option; so no argument may begin one,
 unless the author says that it may.
 """
 
@@ -85,10 +85,10 @@ DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024
 """More than any model reads at once, and well below what clients take for one message."""
 
 MAX_TOLD_BYTES = 4096
-"""How much of what a failing command said, its last words, the caller is told."""
+"""Limit for the last words of a failing command in its error."""
 
 _HALF = "\ufffd"
-"""What is left of a character that was cut in two."""
+"""Replaces a character that was cut in two."""
 
 
 class Invocation(msgspec.Struct, frozen=True):
@@ -118,9 +118,9 @@ class Finished(msgspec.Struct, frozen=True):
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """A program, and what is put behind it for a call.
 
-    A tuple among *words* is left out as a whole if an argument in it is absent. *defaults* stand for arguments that a
+    A tuple among *words* is left out as a whole if an argument in it is absent. *defaults* replace arguments that a
     call leaves out. *dashes* names the parameters whose values may begin with `-`. *success* has the exit statuses
-    that are none of a failure.
+    that do not mean a failure.
     """
 
     program: str
@@ -170,7 +170,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
                 return
 
     def outcome(self, finished: Finished) -> Any:
-        """What the caller gets: text, or what the JSON in it says.
+        """Return the result for the caller: text, or the value of the JSON in it.
 
         Raises:
             ToolError: if the command failed, or its output is not what was promised.

@@ -1,6 +1,6 @@
 """The command line in a tool's YAML, read and checked against the tool's parameters before anything runs.
 
-Strategy. What can go wrong with places is told when the file is read: one that names no parameter, one for an argument
+Strategy. Faults of places are reported when the file is read: one that names no parameter, one for an argument
 that a call may leave out, a parameter that stands nowhere. So a call can go wrong only by its values.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .yaml_document import Document, Path
 
 KEYS = ("stdin", "env", "cwd", "output", "success", "max_output", "allow_leading_dash")
-"""What may stand beside `command`, and without it makes no sense."""
+"""Keys that belong to `command`."""
 
 OUTPUTS = ("text", "json")
 

@@ -68,7 +68,7 @@ def _is_about_a_tool(path: str) -> bool:
     try:
         with open(path, "rb") as file:
             return b"use_guide" in file.read()
-    except OSError:  # which is told by whoever loads it
+    except OSError:  # loading the file reports it
         return True
 
 

@@ -1,7 +1,7 @@
 """Tools described in YAML: what to say of them to a model, how to have it instruct them, and what runs them.
 
 `{TOOLNAME}_config.yaml` has two parts, as multi-agent systems with a tool library know them. `use_guide` has the name
-and the description by which a tool is chosen, `use_prompt` what a model is told that writes the tool's instruction.
+and the description by which a tool is chosen, `use_prompt` the prompt for the model that writes the tool's instruction.
 What else may stand there says what the tool takes (`parameters` or `input_schema`), what runs it (`command`,
 `function`, `executor`), and what `tool_api` would say of it.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .command import Command
 
 CONFIG = "_config"
-"""How the name of a file ends, before the dot, that describes what is in the Python file beside it."""
+"""How the name of a file ends, before the dot, that describes the Python file next to it."""
 
 
 class Reference(msgspec.Struct, frozen=True):
@@ -41,8 +41,7 @@ class ExecutorName(Reference, frozen=True):
 class ToolConfig(msgspec.Struct, frozen=True, kw_only=True):
     """A tool as its YAML describes it.
 
-    *input_schema* is None if nothing is said of parameters, and *binding* if nothing says what runs it: then that is
-    the executor registered under its name.
+    *input_schema* is None without parameters; without *binding*, the executor registered under its name runs it.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """The parameters of a tool as people write them in YAML, as a JSON Schema.
 
-Strategy. Three ways lead to one schema: a list of `{name, type, description}` with `required` beside it, as Lagent has
+Strategy. Three ways lead to one schema: a list of `{name, type, description}` with `required` next to it, as Lagent has
 it; a mapping from names to such descriptions, or to types alone; and JSON Schema itself. In the first two, whatever
-else JSON Schema knows of a property may stand beside the type. What is in none of its words is a slip of the pen.
+else JSON Schema knows of a property may be next to the type. Any other word is reported as a slip of the pen.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ INSTRUCTION = {
     "required": ["instruction"],
     "additionalProperties": False,
 }
-"""What a tool takes whose author says nothing of parameters."""
+"""The arguments of a tool without parameters in its YAML."""
 
 _TYPES = {
     **{name: name for name in ("string", "integer", "number", "boolean", "array", "object", "null")},
@@ -68,7 +68,7 @@ def input_schema(document: Document) -> dict[str, Any] | None:
 
 
 def defaults(schema: dict[str, Any] | None) -> dict[str, Any]:
-    """What stands for arguments that a call leaves out."""
+    """Return the values for arguments that a call leaves out."""
     properties = (schema or {}).get("properties")
     said = properties.items() if isinstance(properties, dict) else ()
     given = {name: prop["default"] for name, prop in said if isinstance(prop, dict) and "default" in prop}

@@ -1,7 +1,7 @@
 """From one YAML document to the config of one tool, and all that is wrong with it.
 
-Strategy. Every fault is noted in the document and reading goes on, so that all of them can be told at once. Where there
-are any, what is returned only serves to find more.
+Strategy. Every fault is noted in the document and reading goes on, so that all of them are reported at once. After a
+fault, the returned value only serves to find more.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _OPTIONS = (
 _KEYS = ("use_guide", "use_prompt", "parameters", "required", "input_schema", *_BINDINGS, *KEYS, *_OPTIONS)
 
 LEAST = "use_guide: {tool_name: ..., description: ...}"
-"""What no tool can do without."""
+"""The least that every tool needs."""
 
 
 def config_of(document: Document) -> ToolConfig | None:
-    """The config that *document* is; None if it is none at all. Every fault is added to the document's."""
+    """The config that *document* is; None if it is not one. Every fault is added to the document's."""
     return _Reading(document).config()
 
 
@@ -163,4 +163,4 @@ class _Reading:
 
 
 _NEEDS: dict[str, dict[str, Any]] = {"memory_limit": {"runs_in": "process"}}
-"""What the check of one option wants to see beside it."""
+"""Other options that the check of an option needs."""

@@ -6,7 +6,7 @@ import gc
 import importlib
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,12 +14,13 @@ from hypothesis import settings
 
 pytest_plugins = ["pytester"]
 
-# How long an example takes says something about the machine, nothing about the claim.
-settings.register_profile("toolwire", deadline=None)
-settings.load_profile("toolwire")
+# How long an example takes depends on the machine, so no profile has a deadline. `tests/check` chooses `dev`.
+settings.register_profile("ci", deadline=None)
+settings.register_profile("dev", deadline=None, max_examples=15)
+settings.load_profile("ci")
 
-# What runs in the background of a script, or under nohup, ignores these signals and passes that on to its children,
-# whose handling of them is tested.
+# A program in the background of a script, or under nohup, ignores these signals, and its children inherit that. Tests
+# of how a server handles them need the usual state.
 for ignored, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(ignored) is signal.SIG_IGN:
         signal.signal(ignored, usual)
@@ -30,20 +31,48 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--live", metavar="MODEL", action="append", default=[], help=text)
 
 
+# Processes are counted where Python starts them, whichever library asks for it.
+_STARTS = frozenset(("os.fork", "os.forkpty", "os.posix_spawn", "subprocess.Popen"))
+_started: list[str] = []
+sys.addaudithook(lambda event, arguments: _started.append(f"{event} {arguments[:1]}") if event in _STARTS else None)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    """Forget the processes of earlier tests; those of this test's fixtures count."""
+    _started.clear()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Fail a test that starts a process without the mark `process`: it would slow the quick tests."""
+    result = yield
+    if _started and item.get_closest_marker("process") is None:
+        pytest.fail(f"it started a process without the mark `process`: {_started[0]}", pytrace=False)
+    return result
+
+
+def pytest_collection() -> None:
+    """Collect thousands of tests without collecting garbage, which would look at each of them again and again."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """Look for garbage among what tests make, and not each time among the eight thousand tests."""
+    """Keep the collected tests out of every later garbage collection."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out what needs a model of somebody's own, unless one is named."""
+    """Leave out the tests that need a model, unless the command line names one."""
     return True if collection_path.name == "live" and not config.getoption("--live") else None
 
 
 @pytest.fixture
 def own_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What a test imports from its own folder, in which it runs, is unknown to the next."""
+    """Run the test in its own folder, and forget the modules that it imports from there."""
     before = dict(sys.modules)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "tools", raising=False)  # what pytest may have called the folder of tests

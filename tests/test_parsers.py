@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from fuzzer import Failed, Parser, attempt, made, parsers
+from support.parser_fuzzer import Failed, Parser, attempt, made, parsers
 
+FUZZER = "tests/support/parser_fuzzer.py"
 SEED = 13
 PARSERS = parsers()
 
@@ -15,7 +16,7 @@ def test_a_parser_ends_in_time_and_refuses_in_its_own_words(name: str) -> None:
         try:
             attempt(PARSERS[name], made(PARSERS[name], SEED, number))
         except Failed as failure:
-            pytest.fail(f"{failure}; repeat it: fuzzer.py --seed {SEED} --only {name!r} --number {number}")
+            pytest.fail(f"{failure}; repeat it: {FUZZER} --seed {SEED} --only {name!r} --number {number}")
 
 
 @pytest.mark.parametrize(

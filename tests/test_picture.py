@@ -6,6 +6,7 @@ import io
 import sys
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 from rich.text import Text
 from toolwire.cli.commands.demo import EXAMPLE
@@ -55,6 +56,7 @@ def drawn() -> str:
     return console.export_svg(title="toolwire ask", code_format=SVG, unique_id="ask")
 
 
+@pytest.mark.process
 def test_the_picture_shows_what_a_run_looks_like_now() -> None:
     assert drawn() == PICTURE.read_text("utf-8"), "run: python tests/test_picture.py"
 

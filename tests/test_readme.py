@@ -107,6 +107,7 @@ def sessions() -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("command", "shown"), sessions())
 def test_a_command_prints_what_is_shown_below_it(folder: Path, command: str, shown: str) -> None:
     if "PythonInterpreter" in command:  # without a sandbox it prints a warning as well
@@ -118,6 +119,7 @@ def scripts() -> list[Block]:
     return [block for block in blocks() if block.language == "python"]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("block", scripts(), ids=lambda block: block.place)
 def test_a_script_runs(folder: Path, block: Block) -> None:
     done = run([sys.executable, "-c", block.text], folder)
@@ -163,8 +165,8 @@ def links(page: Path) -> list[str]:
 
 
 def test_links_lead_to_files_and_headings_of_the_tree() -> None:
-    shelves = [ROOT / shelf / "README.md" for shelf in ("schemas", "tools", "server", "clients")]
-    for page in (*PAGES, ROOT / "CHANGELOG.md", *shelves):
+    folders = [ROOT / name / "README.md" for name in ("schemas", "tools", "server", "clients", "tests/support")]
+    for page in {*PAGES, *ROOT.glob("*.md"), *folders}:
         for link in links(page):
             target, _, anchor = link.partition("#")
             base = next((base for base in OURS if target.startswith(base)), None)

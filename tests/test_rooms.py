@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -147,8 +148,13 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
-def imports_of(module: str) -> Iterator[Import]:
-    """What *module* imports of ours, wherever in the file: at the top, in functions, for type checkers."""
+@cache
+def imports_of(module: str) -> tuple[Import, ...]:
+    """Return the project's modules that *module* imports: at the top, in functions, for type checkers."""
+    return tuple(_imports_of(module))
+
+
+def _imports_of(module: str) -> Iterator[Import]:
     path = MODULES[module]
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):

@@ -22,6 +22,8 @@ from toolwire_client import (
     connect,
 )
 
+pytestmark = pytest.mark.process
+
 FAKE = SUPPORT / "fake_server.py"
 
 

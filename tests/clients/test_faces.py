@@ -27,6 +27,8 @@ from toolwire_client import (
     connect,
 )
 
+pytestmark = pytest.mark.process
+
 LOOPS = FACES[1:]
 FAKE = SUPPORT / "fake_server.py"
 

@@ -12,6 +12,8 @@ from support.client_backends import FACES, WAIT, ask, nothing_leaks, running_in_
 from support.server_process import wait_until
 from toolwire_client import AsyncClient, ServerGone, TimedOut, connect
 
+pytestmark = pytest.mark.process
+
 FAULTY = str(SUPPORT / "faulty_server.py")
 FINE = "fine"
 

@@ -23,6 +23,7 @@ def fake(behaviour: str, **more: Any) -> dict[str, Any]:
     return {"command": PYTHON, "args": ["-IS", FAKE, behaviour], **more}
 
 
+@pytest.mark.process
 def test_every_server_of_a_file_is_connected_under_its_name(tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
     file.write_text(json.dumps({"mcpServers": {"old": fake("Server"), "new": fake("Modern", env={"A": "1"})}}))
@@ -32,6 +33,7 @@ def test_every_server_of_a_file_is_connected_under_its_name(tmp_path: Path) -> N
         assert servers["new"].call_tool("echo").structured["name"] == "echo"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("loop", LOOPS)
 def test_what_fails_of_one_server_concerns_no_other(loop: str) -> None:
     config = {
@@ -64,12 +66,14 @@ def test_what_fails_of_one_server_concerns_no_other(loop: str) -> None:
         anyio.run(main, backend=loop)
 
 
+@pytest.mark.process
 def test_threads_see_the_same_errors() -> None:
     config = {"servers": {"fine": fake("Server"), "dead": fake("DiesAtTheHandshake"), "also fine": fake("Modern")}}
     with nothing_leaks(), connect_config(config) as servers:
         assert (sorted(servers), list(servers.errors)) == (["also fine", "fine"], ["dead"])
 
 
+@pytest.mark.process
 def test_servers_are_started_side_by_side(tmp_path: Path) -> None:
     """Each becomes ready only when the other has started."""
     script = tmp_path / "server.py"
@@ -92,11 +96,13 @@ fake_server.Server().serve()
         assert sorted(servers) == ["a", "b"]
 
 
+@pytest.mark.process
 def test_an_exception_in_the_block_ends_all_servers() -> None:
     with nothing_leaks(), pytest.raises(ZeroDivisionError), connect_config({"servers": {"a": fake("Server")}}):
         raise ZeroDivisionError
 
 
+@pytest.mark.process
 def test_all_tools_of_a_file_make_one_toolbox() -> None:
     with connect_config({"servers": {"a": fake("Server"), "b": fake("Server"), "c": fake("Pages")}}) as servers:
         tools = [tool.name for tool in Toolbox(servers).list_tools()]

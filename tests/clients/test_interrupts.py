@@ -13,6 +13,8 @@ from support import SUPPORT
 from support.client_backends import WAIT, running_in_group
 from support.server_process import wait_until
 
+pytestmark = pytest.mark.process
+
 FAULTY = str(SUPPORT / "faulty_server.py")
 
 # Waiting less for servers that will not end saves the tests time.

@@ -52,6 +52,7 @@ def eras_of(wanted: tuple[str, ...]) -> tuple[str, ...]:
     return ("legacy", "modern") if older else ("modern",)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_server_with_one_fault_fails_the_cases_about_it(name: str) -> None:
     fault = FAULTS[name]
@@ -61,6 +62,7 @@ def test_a_server_with_one_fault_fails_the_cases_about_it(name: str) -> None:
     assert {case: said for case, said in outcomes.items() if not {"fail", "warn"} & set(said)} == {}
 
 
+@pytest.mark.process
 def test_without_a_fault_nothing_fails() -> None:
     everything = tuple(case.id for case in cases() if case.area != "large")  # that takes its time in two processes
     outcomes = played("Faultless", everything, "lines", ("legacy", "modern"))

@@ -14,6 +14,8 @@ from toolwire.cli.main import main
 from toolwire_schemas.cases import cases
 from toolwire_schemas.published import validator
 
+pytestmark = pytest.mark.process
+
 STUBBORN = [sys.executable, str(SUPPORT / "stubborn_server.py")]
 ONE = ["check", "--only", "ids/*", "--framing", "lines", "--timeout", "5"]
 

@@ -16,6 +16,8 @@ from toolwire_client.contract import Report, Settings, Verdict, check, replay
 from toolwire_client.contract.cases.plan import chosen
 from toolwire_schemas.cases import Case, cases
 
+pytestmark = pytest.mark.process
+
 STUBBORN = str(SUPPORT / "stubborn_server.py")
 
 # What our examples are by intent.

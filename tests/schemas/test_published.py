@@ -132,6 +132,7 @@ def test_every_member_that_a_schema_knows_is_in_an_example() -> None:
                 assert id(word) in seen or word is False or elsewhere, f"{where}: {member}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_a_required_member_cannot_be_missing_and_no_value_be_of_another_type(name: str) -> None:
     judge = validator(name)
@@ -179,6 +180,7 @@ def test_a_json_schema_is_what_the_standard_says_it_is(schema: Any) -> None:
     assert validator("json-schema").is_valid(schema) == _META.is_valid(schema)
 
 
+@pytest.mark.slow
 def test_every_change_of_a_json_schema_is_judged_as_by_the_standard() -> None:
     full = load("json-schema")["examples"][0]
     for mutant in mutants("json-schema", full):

@@ -142,6 +142,7 @@ LENIENT = {
 }
 
 
+@pytest.mark.slow
 def test_whatever_the_loader_of_a_tool_in_yaml_takes_the_schema_takes(tmp_path: Path) -> None:
     """The loader refuses more: a name that is used twice, a place that no argument goes to."""
     judge = validator("tool-library")

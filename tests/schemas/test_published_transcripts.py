@@ -164,6 +164,7 @@ def test_every_example_is_read_as_an_event(tmp_path: Path) -> None:
     assert {type(event).__name__ for event in load(path)} == set(KINDS)
 
 
+@pytest.mark.slow
 def test_what_the_schema_refuses_of_an_example_is_not_read_either() -> None:
     """Numbers below zero, and tools without a name, excepted: nobody counts on them."""
     judge = validator("transcript-event")

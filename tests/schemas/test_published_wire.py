@@ -204,6 +204,7 @@ def _begin_to_wait(host: Host, path: Path) -> None:
 FORM = {"count": 2, "size": "large"}
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("revision", LEGACY_VERSIONS)
 def test_a_revision_with_a_handshake_is_spoken_as_its_schemas_say(tmp_path: Path, revision: str) -> None:
     asks = revision >= "2025-06-18"
@@ -233,6 +234,7 @@ def _asked(host: Host, id: str) -> Any:
     return host.receive()
 
 
+@pytest.mark.process
 def test_the_revision_without_a_handshake_is_spoken_as_its_schemas_say(tmp_path: Path) -> None:
     with hosted(tmp_path, MODERN_VERSIONS[-1]) as host:
         host.ask("server/discover")
@@ -250,6 +252,7 @@ def test_the_revision_without_a_handshake_is_spoken_as_its_schemas_say(tmp_path:
         assert host.unseen() == set()
 
 
+@pytest.mark.process
 def test_plain_json_rpc_is_spoken_as_its_schemas_say(tmp_path: Path) -> None:
     with hosted(tmp_path, "plain") as host:
         host.ask("ping")
@@ -260,6 +263,7 @@ def test_plain_json_rpc_is_spoken_as_its_schemas_say(tmp_path: Path) -> None:
         assert host.unseen() == set()
 
 
+@pytest.mark.process
 def test_a_batch_and_its_answer_are_as_the_schemas_say(tmp_path: Path) -> None:
     sent = [
         {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
@@ -309,6 +313,7 @@ WRONG = {
 }
 
 
+@pytest.mark.process
 def test_an_error_is_as_the_schemas_say_whatever_was_wrong(tmp_path: Path) -> None:
     with hosted(tmp_path, "plain") as host:
         for message, code in WRONG.values():

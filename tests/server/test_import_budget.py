@@ -104,16 +104,19 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     return modules_after_the_first_list(tmp_path_factory.mktemp("tools"))
 
 
+@pytest.mark.process
 def test_only_the_budgeted_libraries_are_imported_before_the_first_list(loaded: set[str]) -> None:
     packages = {name.partition(".")[0] for name in loaded}
 
     assert {name for name in packages if name not in sys.stdlib_module_names} - OURS - ALLOWED == set()
 
 
+@pytest.mark.process
 def test_nothing_heavy_of_the_standard_library_is_imported_before_the_first_list(loaded: set[str]) -> None:
     assert loaded & TOO_MUCH == set()
 
 
+@pytest.mark.process
 def test_what_watches_over_calls_is_imported_for_the_first_call(tmp_path: Path) -> None:
     (tmp_path / "tools_of_a_user.py").write_text(FILE, encoding="utf-8")
     done = subprocess.run(
@@ -130,6 +133,7 @@ def test_what_watches_over_calls_is_imported_for_the_first_call(tmp_path: Path) 
     assert imported & {"select", "mmap"} == set()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["list", "tools_of_a_user.py"]])
 def test_commands_that_serve_nothing_themselves_import_no_tools(tmp_path: Path, words: list[str]) -> None:
     (tmp_path / "tools_of_a_user.py").write_text(FILE, encoding="utf-8")

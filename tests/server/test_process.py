@@ -22,6 +22,8 @@ from support.server_process import (
     wait_until,
 )
 
+pytestmark = pytest.mark.process
+
 TOOLS = '''
 import os, subprocess, sys, threading, time
 from toolwire import Context, ToolError

@@ -1,4 +1,4 @@
-"""What tests share: servers to start, strategies for any input, endpoints that stand in for services."""
+"""Servers, strategies and endpoints that the tests of several folders share; README.md lists the modules."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the tests of agents share: scripts for models, tools that note their calls, and transcripts that are checked."""
+"""Shares scripts for models, tools that record their calls, and checks of transcripts among the tests of agents."""
 
 from __future__ import annotations
 

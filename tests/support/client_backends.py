@@ -1,4 +1,4 @@
-"""What the tests of the client share: its three ways of waiting, and proof that nothing is left behind."""
+"""Runs a client test in blocking code, asyncio and trio, and checks that no process or thread is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that tries to steer the terminal with everything it says."""
+"""A server whose every text has escape sequences of terminals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas of a few lines that take for ever to judge by, in sizes that can be multiplied."""
+"""Short schemas that are expensive to check against, in sizes that can be multiplied."""
 
 from __future__ import annotations
 

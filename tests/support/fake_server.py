@@ -1,4 +1,4 @@
-"""A server that behaves as its first argument says: `python fake_server.py dies`."""
+"""A server whose behaviour the first argument names: `python fake_server.py dies`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A server with one fault: `python faulty_server.py FAULT STEP`. Everything before that step goes well.
+"""A server with one fault: `python faulty_server.py FAULT STEP`. It answers everything before that step correctly.
 
 A step is a request (`server/discover`, `initialize`, `tools/list`, `tools/call`) or `end`, the end of its input. Each
-process notes its id in the file `$PIDS`, and in `$MARK` that it has come to its fault.
+process writes its id to the file `$PIDS`, and creates `$MARK` when it reaches its fault.
 """
 
 from __future__ import annotations

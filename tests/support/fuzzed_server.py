@@ -1,4 +1,4 @@
-"""A server of two tools with one fault: `python fuzzed_server.py FAULT`. All but that is as it should be.
+"""A server of two tools with one fault: `python fuzzed_server.py FAULT`. Everything else is correct.
 
 `count` is read-only and counts the letters of a short text; `wipe` does not say what it does.
 """

@@ -1,7 +1,7 @@
-"""What is wrong with a value, place by place: each member removed, each value made another type of JSON.
+"""Breaks a JSON value in every place: removes each member, gives each value another JSON type.
 
-What a schema must refuse of that is worked out here from its words, and not by asking a validator: so a validator that
-takes such a value has found a hole, most often an alternative that was not meant.
+Derives from the schema's keywords, without a validator, which of these values the schema must refuse. If a validator
+accepts one of them, the schema has a hole, most often an unintended alternative.
 """
 
 from __future__ import annotations

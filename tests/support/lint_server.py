@@ -1,4 +1,4 @@
-"""A server whose tools somebody or other refuses: `python bad_server.py [CASE]`. Its entries are the file's data."""
+"""A server with tools that clients, hosts or model vendors refuse: `python lint_server.py [CASE]`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools and messages that the tests of the exchange share, and strategies for any of them."""
+"""Tools and messages for tests of the ReAct protocols, and strategies for any of them."""
 
 from __future__ import annotations
 

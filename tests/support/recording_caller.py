@@ -1,4 +1,4 @@
-"""The far end of a call, in memory."""
+"""The caller of a tool, which records progress and log in memory."""
 
 from __future__ import annotations
 

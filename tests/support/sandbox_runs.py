@@ -1,4 +1,4 @@
-"""What the tests of PythonInterpreter share: a sandbox or why not, code that is run, processes that are gone."""
+"""Runs code with PythonInterpreter, says whether there is a sandbox, and finds processes by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas of the kinds that tools have, the same after an edit, and values that such schemas take or nearly take."""
+"""Schemas of the kinds that tools have, before and after an edit, and values that they accept or nearly accept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any JSON Schema, as tools have them and stranger, for tests whose claim is "for any schema"."""
+"""Strategies for any JSON Schema, usual and unusual."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the server share: tools that wait for events, a protocol without threads, a process."""
+"""A server in a process of its own, tools that wait for events, and a protocol without threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server as small as can be, with a fault of its process: named on the command line."""
+"""A minimal server with one fault of its process, which the first argument names."""
 
 from __future__ import annotations
 

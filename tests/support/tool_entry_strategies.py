@@ -1,4 +1,4 @@
-"""Entries of tools as anybody's server may list them, for property tests of what reads them."""
+"""Strategies for any entry of a tool list, for property tests of the code that reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any type hint, and values that probably fit a schema, for tests whose claim is "for any"."""
+"""Strategies for any type hint, and for values that probably fit a schema."""
 
 from __future__ import annotations
 

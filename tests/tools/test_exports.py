@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import toolwire_tools
 from toolwire_tools.bundled import BUNDLED, class_of
 
@@ -54,6 +55,7 @@ print(*sorted(name for name in sys.modules if name.partition(".")[0] in sys.argv
 """
 
 
+@pytest.mark.process
 def test_registering_and_calling_tools_imports_nothing_heavy() -> None:
     # -S: what a site customisation or an editable install imports is not ours.
     folders = [str(SHELF.parent), str(SHELF.parents[1] / "schemas")]

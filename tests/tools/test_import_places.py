@@ -38,6 +38,7 @@ def later():
 """.replace("    # ", "\t# ")
 
 
+@pytest.mark.process
 def test_the_command_of_the_page_leads_to_imports_that_work(tmp_path: Path) -> None:
     (command,) = re.findall(r"^\$ (sed .*) styles\.py$", MIGRATING, re.MULTILINE)
     file = tmp_path / "imports.py"
@@ -47,6 +48,7 @@ def test_the_command_of_the_page_leads_to_imports_that_work(tmp_path: Path) -> N
     subprocess.run([sys.executable, "-W", "error", str(file)], check=True, timeout=60)
 
 
+@pytest.mark.process
 def test_groots_names_come_from_one_place() -> None:
     script = (
         "from toolwire_client.groot import BaseAction, BaseProtocol, CodeExecutor, DoubaoAPI, DoubaoProtocol, Env\n"

@@ -321,6 +321,7 @@ for info in executor.get_actions_info():
 """
 
 
+@pytest.mark.process
 def test_the_examples_of_the_document_print_what_it_shows_with_only_their_imports_changed() -> None:
     """The document has ArxivSearch and IPythonInterpreter described in English; here they are in Chinese."""
     done = subprocess.run(
@@ -357,6 +358,7 @@ def add(a: int) -> list[str]:
 """
 
 
+@pytest.mark.process
 def test_a_server_of_functions_imports_no_chinese_before_it_speaks_it(tmp_path: Path) -> None:
     from support.server_process import call, served
 

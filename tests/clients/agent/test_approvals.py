@@ -144,12 +144,14 @@ READS = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("sources", ["named", "listed"])
 @pytest.mark.parametrize("trust", [(), False])
 def test_no_hint_of_a_server_is_a_permission_by_itself(backend: str, tmp_path: Any, sources: str, trust: Any) -> None:
     assert called_unasked(backend, tmp_path, sources, trust) == set()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("trust", [("files",), True])
 def test_trusted_hints_allow_what_says_that_it_reads_and_nothing_of_the_outside_world(
     backend: str, tmp_path: Any, trust: Any

@@ -134,6 +134,7 @@ def test_the_user_whom_tools_here_ask_is_the_same(backend: str) -> None:
     assert "Sunday" in str(model.asked[-1].messages[-1])
 
 
+@pytest.mark.process
 def test_the_user_whom_a_server_asks_is_the_same_function(backend: str, tmp_path: Any) -> None:
     (tmp_path / "asking.py").write_text(
         "from toolwire import Context, tool_api\n"
@@ -205,6 +206,7 @@ def test_questions_of_tools_here_are_events_and_are_repeated(backend: str, tmp_p
     assert play(backend, lambda: replayed(path)) == outcome.transcript
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 @pytest.mark.parametrize("blocks", [False, True])
 def test_questions_of_servers_are_events_and_are_repeated(backend: str, tmp_path: Any, era: Any, blocks: bool) -> None:

@@ -244,6 +244,7 @@ def test_whoever_stops_listening_ends_the_run(backend: str, tmp_path: Any) -> No
     assert play(backend, lambda: replayed(path)) == tuple(load(path))
 
 
+@pytest.mark.process
 def test_a_server_is_told_that_a_call_was_cancelled_and_leaves_nothing_behind(backend: str, tmp_path: Any) -> None:
     mark = tmp_path / "cancelled"
     (tmp_path / "slow.py").write_text(

@@ -138,6 +138,7 @@ class OwnRunner(BaseAction):
         return f"ran {code}"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("runner", "said"), [(PythonInterpreter, "42"), (CodeExecutor, "42"), (OwnRunner, "ran print(6 * 7)")]
 )
@@ -153,6 +154,7 @@ def test_code_for_an_environment_that_tells_nothing_goes_where_groot_sends_it() 
     assert agent.state.history[2]["content"] == '{"PythonInterpreter":{"code":"print(6 * 7)"}}'
 
 
+@pytest.mark.process
 def test_a_protocol_with_groots_own_parse_works() -> None:
     class Own(DoubaoProtocol):
         def parse(self, text: str) -> tuple[str, Any]:  # as in Groot's document

@@ -20,6 +20,8 @@ from toolwire_client.agent.redaction import Redactor
 from toolwire_client.models import ScriptedModel
 from toolwire_client.react.messages import stands_for
 
+pytestmark = pytest.mark.process
+
 SECONDS = 60
 PLAIN: dict[str, Any] = {"euros": 50, "to": "Ada"}
 SECRET: dict[str, Any] = {"euros": 50, "to": "Ada", "card_token": "rosebud-of-course"}

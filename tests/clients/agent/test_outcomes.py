@@ -23,6 +23,7 @@ from support.agent_scripts import (
     play,
     replayed,
 )
+from support.examples import examples
 from support.faulty_model import FaultyModel
 from toolwire_client.agent import Agent, Approvals, Budgets, Clock
 from toolwire_client.agent.events import CallFinished, Ended, FinalForced, ModelAsked, ReplyRefused
@@ -291,7 +292,7 @@ def test_a_model_without_replies_left_ends_the_run(backend: str) -> None:
 
 
 @given(seed=st.integers(0, 10_000), rate=st.sampled_from([0.3, 0.7, 1.0]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_whatever_a_model_gets_wrong_the_run_ends_and_repeats(backend: str, seed: int, rate: float) -> None:
     def sensible(asked: Any) -> str:
         results = sum("ACTION_RESULT" in str(message["content"]) for message in asked.messages[1:])

@@ -49,6 +49,7 @@ def server(tmp_path: Path) -> list[str]:
     return [sys.executable, "-m", "toolwire", "serve", str(tmp_path / "tools.py")]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_question_is_solved_offline_with_the_tools_of_a_server(backend: str, server: list[str]) -> None:
     async def scenario() -> Any:
@@ -64,6 +65,7 @@ def test_a_question_is_solved_offline_with_the_tools_of_a_server(backend: str, s
     assert play(backend, lambda: replayed(outcome.transcript, approval=None)) == outcome.transcript
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_server_that_dies_in_a_call_is_a_failure_that_the_model_can_go_on_from(
     backend: str, server: list[str]
@@ -78,6 +80,7 @@ def test_a_server_that_dies_in_a_call_is_a_failure_that_the_model_can_go_on_from
     assert (added.success, added.result, outcome.status) == (True, 3, "answered")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("limit", [0.2, {"add": 60, "h*": 0.2}])
 def test_a_tool_that_hangs_is_waited_for_no_longer_than_its_limit(backend: str, server: list[str], limit: Any) -> None:
@@ -93,6 +96,7 @@ def test_a_tool_that_hangs_is_waited_for_no_longer_than_its_limit(backend: str, 
     assert ToolProgress("hang", 1, 2, "half") in lives
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("wrap", [lambda client: client, lambda client: [client], lambda client: Toolbox([client])])
 def test_code_without_an_event_loop_uses_its_own_clients(server: list[str], wrap: Any) -> None:
     script = [act("add", a=1, b=2), final("3")]
@@ -104,6 +108,7 @@ def test_code_without_an_event_loop_uses_its_own_clients(server: list[str], wrap
     assert of(CallFinished, events)[0].result == 3
 
 
+@pytest.mark.process
 def test_a_blocking_clients_call_is_cancelled_with_the_run(server: list[str]) -> None:
     with nothing_leaks(), connect(server) as client:
         made = agent([act("hang"), final()], client)
@@ -117,6 +122,7 @@ def test_a_blocking_clients_call_is_cancelled_with_the_run(server: list[str]) ->
         assert client.call_tool("add", {"a": 1, "b": 2}).structured == {"result": 3}
 
 
+@pytest.mark.process
 def test_whoever_stops_listening_without_an_event_loop_cancels_the_call(server: list[str]) -> None:
     with nothing_leaks(), connect(server) as client:
         events = agent([act("hang"), final()], client).run_sync("?")
@@ -124,6 +130,7 @@ def test_whoever_stops_listening_without_an_event_loop_cancels_the_call(server: 
         events.close()  # type: ignore[attr-defined]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_source_that_has_no_tools_to_tell_is_named(backend: str, server: list[str]) -> None:
     async def scenario() -> Any:

@@ -63,6 +63,7 @@ def test_an_agent_is_a_tool_of_toolboxes_and_environments() -> None:
     assert (wrong.is_error, "question" in wrong.text) == (True, True)
 
 
+@pytest.mark.process
 def test_an_agent_is_a_tool_of_our_server(tmp_path: Any) -> None:
     (tmp_path / "served.py").write_text(
         "from toolwire_client import Agent\n"

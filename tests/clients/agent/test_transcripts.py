@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.agent_scripts import BACKENDS, SCHEMA, Tools, act, agent, answer, ask, final, kinds, play, replayed
+from support.examples import examples
 from toolwire_client.agent import Agent, Approvals, BrokenTranscript, Budgets, Recorded, ReplayMissed, keep_last, load
 from toolwire_client.agent.events import CallFinished, ModelReplied, QuestionAsked
 from toolwire_client.agent.redaction import HIDDEN, Redactor
@@ -106,7 +107,7 @@ def test_times_are_dates_in_utc_that_never_go_back(run: Any) -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_line_that_is_doubled_or_from_another_run_is_found_and_named(data: st.DataObject) -> None:
     waits = Approvals(ask=lambda request: True, trust_hints=False)
     made = answer("asyncio", agent(LONG, on_ask=lambda question: "Yes.", approval=waits)).transcript
@@ -194,6 +195,7 @@ def test_a_run_that_was_killed_at_any_event_is_taken_up_and_repeated(backend: st
         assert play(backend, lambda events=outcome.transcript: replayed(events)) == outcome.transcript
 
 
+@pytest.mark.process
 def test_a_run_that_was_really_killed_is_taken_up_by_another_process(tmp_path: Any) -> None:
     import subprocess
 
@@ -243,7 +245,7 @@ def test_a_run_is_resumed_without_an_event_loop(tmp_path: Any) -> None:
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_any_run_is_repeated_with_the_same_events(data: st.DataObject) -> None:
     acts = [act("add", a=1, b=2), act("add", a=2, b=2), act("add", a="x"), act("fail", reason="no"), act("nope")]
     line = st.sampled_from([*acts, ask("Sure?"), "what?", final("3"), final("no", ok=False)])

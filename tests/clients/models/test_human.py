@@ -74,6 +74,7 @@ print("PROTOCOL", repr(reply.text))
 """
 
 
+@pytest.mark.process
 def test_the_standard_output_stays_a_protocol() -> None:
     """At a real terminal, which is not the standard input either."""
     parent, child = pty.openpty()
@@ -91,6 +92,7 @@ def test_the_standard_output_stays_a_protocol() -> None:
     assert (out, err) == (b"PROTOCOL 'it is 5'\n", b"")
 
 
+@pytest.mark.process
 def test_without_a_terminal_standard_input_and_standard_error_are_used() -> None:
     process = subprocess.run(
         [sys.executable, "-c", SCRIPT],

@@ -144,6 +144,7 @@ def test_known_names_are_listed() -> None:
     assert {"arithmetic", "human", "openai:MODEL", "anthropic:MODEL", "ollama:MODEL"} <= set(known_names())
 
 
+@pytest.mark.process
 def test_the_example_of_the_shelf_runs() -> None:
     page = (Path(__file__).parents[3] / "clients" / "README.md").read_text("utf-8")
     example = page.partition("<!-- models -->\n```python\n")[2].partition("```")[0]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from support.examples import examples
 from support.react_samples import ADD, FIND, JSON, TEXTS, TOOLS, WORDS, tool
 from toolwire_client.react import (
     Action,
@@ -655,7 +656,7 @@ class Exchange(RuleBasedStateMachine):
 
 
 TestExchange = Exchange.TestCase
-TestExchange.settings = settings(max_examples=60, stateful_step_count=25)
+TestExchange.settings = settings(max_examples=examples(60), stateful_step_count=25)
 
 
 @given(st.lists(REPLIES | TEXTS, max_size=12))

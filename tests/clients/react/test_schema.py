@@ -10,6 +10,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from llguidance import LLMatcher, LLTokenizer
+from support.examples import examples
 from support.react_samples import ADD, FIND, FROM_MODEL, PING, TOOLS, tool
 from support.tool_entry_strategies import SAMPLES, Sample
 from toolwire_client.react import (
@@ -101,7 +102,7 @@ SEEDS = st.integers(0, 2**32).map(random.Random)
 
 
 @given(SEEDS, st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_whatever_a_decoder_lets_through_is_a_reply_that_fits(chance: random.Random, strict: bool) -> None:
     tools = Tools([ADD, FIND, PING, TREE, OTHER_TREE, FREE])
     message = read(written(reply_schema(tools, strict=strict), chance), tools).message
@@ -111,7 +112,7 @@ def test_whatever_a_decoder_lets_through_is_a_reply_that_fits(chance: random.Ran
 
 
 @given(SAMPLES, SEEDS, st.booleans())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_it_is_so_for_any_tool(sample: Sample, chance: random.Random, strict: bool) -> None:
     tools = Tools([{"name": "sample", "inputSchema": sample.schema}, ADD])
     schema = reply_schema(tools, strict=strict)

@@ -142,6 +142,7 @@ def test_an_async_function_cannot_be_asked_without_a_loop() -> None:
 # Legacy servers
 
 
+@pytest.mark.process
 def test_a_question_of_an_unknown_mode_is_refused(face: str) -> None:
     async def scenario(client: AsyncClient) -> None:
         reply = (await client.call_tool("x", {"mode": "url"}, timeout_seconds=WAIT)).structured
@@ -152,6 +153,7 @@ def test_a_question_of_an_unknown_mode_is_refused(face: str) -> None:
     ask(face, fake("Inquires", on_ask=lambda question: {}), scenario)
 
 
+@pytest.mark.process
 def test_a_question_that_comes_although_nobody_can_be_asked_is_refused(face: str) -> None:
     async def scenario(client: AsyncClient) -> None:
         assert (await client.call_tool("x", timeout_seconds=WAIT)).structured["error"]["code"] == -32601
@@ -159,6 +161,7 @@ def test_a_question_that_comes_although_nobody_can_be_asked_is_refused(face: str
     ask(face, fake("Inquires"), scenario)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_question_that_is_withdrawn_is_no_longer_asked(loop: str) -> None:
     ended: list[str] = []
@@ -176,6 +179,7 @@ def test_a_question_that_is_withdrawn_is_no_longer_asked(loop: str) -> None:
     assert ended in ([], ["Sure?"])  # it may be withdrawn before it is even put
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("loop", LOOPS)
 def test_the_server_s_end_ends_its_questions(loop: str) -> None:
     asked = anyio.Event()
@@ -198,6 +202,7 @@ def test_the_server_s_end_ends_its_questions(loop: str) -> None:
     ask(loop, fake("Inquires", on_ask=on_ask), scenario)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("loop", LOOPS)
 def test_whoever_still_waits_is_asked_if_the_first_is_interrupted(loop: str) -> None:
     asked: list[str] = []
@@ -223,6 +228,7 @@ def test_whoever_still_waits_is_asked_if_the_first_is_interrupted(loop: str) -> 
     assert asked == ["Sure?", "Sure?"]
 
 
+@pytest.mark.process
 def test_a_question_is_put_to_any_thread_that_waits() -> None:
     asked: list[threading.Thread] = []
 
@@ -240,6 +246,7 @@ def test_a_question_is_put_to_any_thread_that_waits() -> None:
 # Modern servers
 
 
+@pytest.mark.process
 def test_a_tool_that_asks_without_end_is_given_up(face: str) -> None:
     async def scenario(client: AsyncClient) -> None:
         params = (await client.call_tool("x", {"rounds": 9}, timeout_seconds=WAIT)).structured
@@ -250,6 +257,7 @@ def test_a_tool_that_asks_without_end_is_given_up(face: str) -> None:
     ask(face, fake("ModernInquires", on_ask=lambda question: {"sure": True}), scenario)
 
 
+@pytest.mark.process
 def test_a_tool_may_only_want_to_be_called_again(face: str) -> None:
     async def scenario(client: AsyncClient) -> None:
         params = (await client.call_tool("x", {"a": 1}, timeout_seconds=WAIT)).structured
@@ -259,6 +267,7 @@ def test_a_tool_may_only_want_to_be_called_again(face: str) -> None:
     ask(face, fake("ModernAsksNothing"), scenario)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "result",
     [

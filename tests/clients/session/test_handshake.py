@@ -11,6 +11,8 @@ from support import SUPPORT
 from support.client_backends import ask
 from toolwire_client import AsyncClient, BrokenRules, PendingConnection, RequestFailed, ServerGone, TimedOut, connect
 
+pytestmark = pytest.mark.process
+
 FAKE = SUPPORT / "fake_server.py"
 
 

@@ -31,6 +31,7 @@ async def die(client: AsyncClient) -> None:
         await client.call_tool("fatal", timeout_seconds=WAIT)
 
 
+@pytest.mark.process
 def test_later_calls_start_the_server_again_and_nothing_is_called_twice(face: str, diary: Path) -> None:
     async def scenario(client: AsyncClient) -> None:
         first = client.pid
@@ -45,6 +46,7 @@ def test_later_calls_start_the_server_again_and_nothing_is_called_twice(face: st
     assert diary.read_text().split() == ["started", "fatal", "started", "echo"]
 
 
+@pytest.mark.process
 def test_without_leave_a_server_that_has_ended_stays_so(face: str, diary: Path) -> None:
     async def scenario(client: AsyncClient) -> None:
         await die(client)
@@ -54,6 +56,7 @@ def test_without_leave_a_server_that_has_ended_stays_so(face: str, diary: Path) 
     assert diary.read_text().split() == ["started", "fatal"]
 
 
+@pytest.mark.process
 def test_a_server_is_started_again_as_often_as_allowed(face: str, diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolwire_client.session.restart_policy.FIRST_PAUSE_SECONDS", 0.01)
 
@@ -65,6 +68,7 @@ def test_a_server_is_started_again_as_often_as_allowed(face: str, diary: Path, m
     assert diary.read_text().split() == ["started", "fatal"] * 3
 
 
+@pytest.mark.process
 def test_a_call_that_has_no_time_for_the_pause_fails_at_once(face: str, diary: Path) -> None:
     async def scenario(client: AsyncClient) -> None:
         await die(client)
@@ -76,6 +80,7 @@ def test_a_call_that_has_no_time_for_the_pause_fails_at_once(face: str, diary: P
     assert diary.read_text().split() == ["started", "fatal"] * 2
 
 
+@pytest.mark.process
 def test_a_closed_client_starts_nothing(face: str, diary: Path) -> None:
     async def scenario(client: AsyncClient) -> None:
         await die(client)
@@ -87,6 +92,7 @@ def test_a_closed_client_starts_nothing(face: str, diary: Path) -> None:
     assert diary.read_text().split() == ["started", "fatal"]
 
 
+@pytest.mark.process
 def test_several_that_call_at_once_start_it_once(diary: Path) -> None:
     from threading import Thread
 

@@ -32,6 +32,7 @@ async def until(client: AsyncClient, expected: list[str]) -> None:
     assert await names(client) == expected
 
 
+@pytest.mark.process
 def test_the_list_is_read_again_only_when_the_server_says_that_it_has_changed(face: str) -> None:
     async def scenario(client: AsyncClient) -> None:
         assert await names(client) == await names(client) == ["tool0"]
@@ -43,6 +44,7 @@ def test_the_list_is_read_again_only_when_the_server_says_that_it_has_changed(fa
     ask(face, fake("Changes"), scenario)
 
 
+@pytest.mark.process
 def test_the_list_of_a_server_that_promises_nothing_is_read_every_time(face: str) -> None:
     async def scenario(client: AsyncClient) -> None:
         assert await names(client) == await names(client) == ["tool0"]
@@ -51,6 +53,7 @@ def test_the_list_of_a_server_that_promises_nothing_is_read_every_time(face: str
     ask(face, fake("ChangesSilently"), scenario)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("ttl", "until"), [(0, 0), (60_000, 60), (10**15, 24 * 3600), (-1, 0), (1.5, 0), (True, 0), ("60000", 0), (None, 0)]
 )
@@ -123,6 +126,7 @@ def test_our_own_server_is_not_asked_twice_for_the_same(face: str, era: Any, mon
     assert reads == ["list"]
 
 
+@pytest.mark.process
 def test_the_list_that_is_returned_is_the_caller_s_own(face: str) -> None:
     async def scenario(client: AsyncClient) -> None:
         (await client.list_entries()).clear()
@@ -131,6 +135,7 @@ def test_the_list_that_is_returned_is_the_caller_s_own(face: str) -> None:
     ask(face, fake("Changes"), scenario)
 
 
+@pytest.mark.process
 def test_pages_that_lead_back_are_read_once(face: str) -> None:
     async def scenario(client: AsyncClient) -> None:
         assert await names(client) == ["tool0", "tool1", "tool2"]
@@ -138,6 +143,7 @@ def test_pages_that_lead_back_are_read_once(face: str) -> None:
     ask(face, fake("GoesRound"), scenario)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("behaviour", "said"), [("HasNoEnd", "1000 pages"), ("StrangeCursor", "which is not a string")]
 )

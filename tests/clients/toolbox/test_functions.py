@@ -82,6 +82,7 @@ def functions() -> list[Any]:
     del sys.modules["functions"]
 
 
+@pytest.mark.process
 def test_a_function_is_described_and_called_as_a_server_does_it(functions: list[Any], tmp_path: Path) -> None:
     (tmp_path / "functions.py").write_text(FUNCTIONS, encoding="utf-8")
     served = connect([sys.executable, "-m", "toolwire", "serve", str(tmp_path / "functions.py")])
@@ -116,6 +117,7 @@ def test_what_cannot_be_described_is_refused_with_a_remedy(function: Any, remedy
     assert remedy in str(caught.value)
 
 
+@pytest.mark.process
 def test_a_client_of_servers_runs_without_the_packages_of_tools_and_of_our_server(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text("def add(a: int, b: int) -> int:\n    return a + b\n", encoding="utf-8")
     script = (

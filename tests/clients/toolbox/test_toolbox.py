@@ -340,6 +340,7 @@ def test_a_name_nobody_knows_is_answered_with_those_there_are(face: str) -> None
     play(face, scenario)
 
 
+@pytest.mark.process
 def test_a_server_that_has_ended_does_not_hide_the_others() -> None:
     with connect([sys.executable, "-IS", FAKE, "Dies"]) as client:
         toolbox = Toolbox({"dead": client, "here": add})

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from toolwire_client.contract.cases.conversation import Conversation
 from toolwire_client.contract.cases.expectations import Scene, Unmet, judge
 from toolwire_schemas.cases import cases
@@ -231,7 +232,7 @@ _MESSAGE = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(_MESSAGE | _JSON | st.lists(_MESSAGE), max_size=4), st.lists(_TOOL | _JSON, max_size=2))
 def test_whatever_a_server_says_is_judged(said: list[Any], tools: list[Any]) -> None:
     scene = heard(*said, said=[call("x")], lists=dict.fromkeys(("tools", "all", "first", "second"), tools))

@@ -15,6 +15,8 @@ from toolwire_client.contract.fuzz.fuzz import Fuzzing, fuzz
 from toolwire_client.contract.report import Verdict
 from toolwire_schemas.cases import cases
 
+pytestmark = pytest.mark.process
+
 SERVER = SUPPORT / "fuzzed_server.py"
 LINES = Settings(framings=("lines",))
 

@@ -47,6 +47,7 @@ def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
     return pytester.runpytest("-p", "no:cacheprovider", "-rA", *arguments)
 
 
+@pytest.mark.process
 def test_each_case_is_a_test_with_its_id_that_ends_as_the_case_does(pytester: pytest.Pytester) -> None:
     only = ["ids/zero", "ids/null", "jsonrpc/params-list", "malformed/number", "cancellation/running"]
     pytester.path.joinpath("gaps.json").write_text('{"gaps": [{"case": "malformed/*", "reason": "it is a sample"}]}')
@@ -75,6 +76,7 @@ def test_a_pattern_that_matches_no_case_is_told_when_tests_are_collected(pattern
         contract_cases(["there-is-no-such-program"], **patterns)
 
 
+@pytest.mark.process
 def test_only_what_is_selected_is_played(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[str] = []
 
@@ -88,6 +90,7 @@ def test_only_what_is_selected_is_played(pytester: pytest.Pytester, monkeypatch:
     assert sorted(played) == ["ids/empty-text", "ids/zero"]
 
 
+@pytest.mark.process
 def test_generated_arguments_are_two_tests_more(pytester: pytest.Pytester) -> None:
     contract(pytester, "only=['ids/zero'], fuzzing=Fuzzing(20, seed=1)", [*SERVER, "has no structure"])
     done = run(pytester)
@@ -102,12 +105,14 @@ def test_generated_arguments_are_two_tests_more(pytester: pytest.Pytester) -> No
     )
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("command", [["no-such-program"], [sys.executable, "-c", "pass"]], ids=["no program", "dies"])
 def test_no_test_passes_or_is_skipped_if_there_is_no_server(pytester: pytest.Pytester, command: list[str]) -> None:
     contract(pytester, "", command)
     run(pytester, "-k", "ids/zero or cancellation/running").assert_outcomes(failed=2)
 
 
+@pytest.mark.process
 def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(PLUGIN)
     tools = pytester.makepyfile(tools=TOOLS)

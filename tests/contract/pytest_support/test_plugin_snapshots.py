@@ -43,6 +43,7 @@ def test_a_file_that_holds_no_tools_is_told_as_such(tmp_path: Path, text: str) -
         assert_tools_unchanged(toolwire.Server([add]), path)
 
 
+@pytest.mark.process
 def test_a_server_that_does_not_answer_is_told_as_such(tmp_path: Path) -> None:
     with pytest.raises(ToolsChanged, match="cannot be asked for its tools"):
         assert_tools_unchanged([sys.executable, "-c", "pass"], tmp_path / "tools.json", update=True)

@@ -11,12 +11,13 @@ from hypothesis import HealthCheck, Phase, assume, find, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator, FormatChecker
 from jsonschema.exceptions import ValidationError
+from support.examples import examples
 from support.schema_strategies import documents
 from support.type_strategies import JSON
 from toolwire_client.contract.values import NoValues, Unsatisfiable, Unsupported, invalid_values, valid_values
 
 # Some generated schemas want what is rare, and each example makes a schema and then a value of it.
-PATIENT = settings(suppress_health_check=list(HealthCheck), max_examples=80)
+PATIENT = settings(suppress_health_check=list(HealthCheck), max_examples=examples(80))
 SEARCH = settings(PATIENT, max_examples=3000, database=None, phases=[Phase.generate])
 
 DRAFT7 = "http://json-schema.org/draft-07/schema#"
@@ -118,6 +119,7 @@ REACHED: dict[str, tuple[Any, Callable[[Any], bool]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", REACHED)
 def test_what_is_reached(what: str) -> None:
     schema, claim = REACHED[what]
@@ -159,7 +161,7 @@ def test_every_word_that_is_listed_is_broken_and_no_other(schema: Any, words: se
     values = invalid_values(schema)
     seen = set()
 
-    @settings(SEARCH, max_examples=100)
+    @settings(SEARCH, max_examples=examples(100))
     @given(values)
     def collect(broken: Any) -> None:
         seen.add((broken.place, broken.keyword))
@@ -260,7 +262,7 @@ def test_strings_are_of_their_format(name: str) -> None:
     schema = {"type": "string", "format": name}
     validator = Draft202012Validator(schema, format_checker=FormatChecker())
 
-    @settings(max_examples=30)
+    @settings(max_examples=examples(30))
     @given(valid_values(schema))
     def check(value: str) -> None:
         validator.validate(value)
@@ -281,6 +283,7 @@ def test_a_value_can_be_changed_without_changing_the_schema() -> None:
     assert schema == {"enum": [[]]}
 
 
+@pytest.mark.process
 def test_neither_hypothesis_nor_pytest_is_imported_before_it_is_used() -> None:
     import subprocess
 
@@ -289,6 +292,7 @@ def test_neither_hypothesis_nor_pytest_is_imported_before_it_is_used() -> None:
     assert done.stdout.strip() == "set()"
 
 
+@pytest.mark.slow
 def test_the_many_thousand_values_of_a_list_are_not_each_looked_for_in_it() -> None:  # which would take minutes
     listed = [f"city {number}" for number in range(20_000)]
     schema = {"enum": listed, "minLength": 9}

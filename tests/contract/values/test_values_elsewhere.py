@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 from toolwire_client.contract.values import NoValues, invalid_values, valid_values
 
+pytestmark = pytest.mark.process
+
 CORPUS = json.loads((Path(__file__).parents[2] / "schemas" / "json_schema" / "patterns.json").read_text("utf-8"))
 SEARCH = settings(
     max_examples=8, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck), derandomize=True

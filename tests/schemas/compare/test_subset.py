@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from support.examples import examples
 from support.schema_pairs import VALUES, moved_into_definitions, pairs, schemas
 from toolwire_schemas.compare.counterexample import CountedValidator, Samples
 from toolwire_schemas.compare.nodes import Document
@@ -22,7 +23,7 @@ def fits(schema: Any, value: Any) -> bool | None:
         return None
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(pairs(), st.lists(VALUES, min_size=5, max_size=20))
 def test_what_is_said_to_be_taken_still_is_taken(pair: tuple[Any, Any], values: list[Any]) -> None:
     old, new = pair
@@ -32,7 +33,7 @@ def test_what_is_said_to_be_taken_still_is_taken(pair: tuple[Any, Any], values: 
         assert not (fits(old, value) and fits(new, value) is False), value
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(pairs())
 def test_what_is_said_not_to_be_taken_any_more_is_shown_by_a_value(pair: tuple[Any, Any]) -> None:
     old, new = pair
@@ -41,13 +42,13 @@ def test_what_is_said_not_to_be_taken_any_more_is_shown_by_a_value(pair: tuple[A
     assert (fits(old, verdict.witness), fits(new, verdict.witness)) == (True, False)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(schemas())
 def test_a_schema_takes_all_that_it_takes(schema: Any) -> None:
     assert takes_all(schema, schema).answer == "yes"
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(schemas())
 def test_it_does_not_matter_whether_parts_stand_in_definitions(schema: Any) -> None:
     assume(isinstance(schema, dict))
@@ -56,7 +57,7 @@ def test_it_does_not_matter_whether_parts_stand_in_definitions(schema: Any) -> N
     assert takes_all(schema, moved).answer == "yes"
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(pairs(), st.data())
 def test_what_takes_all_of_what_takes_all_of_it_takes_all_of_it(pair: tuple[Any, Any], data: st.DataObject) -> None:
     first, second = pair

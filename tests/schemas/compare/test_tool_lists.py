@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.schema_pairs import pairs
 from support.tool_entry_strategies import ENTRIES
 from toolwire_schemas.compare import BadList, between, verdict
@@ -293,13 +294,13 @@ def test_what_is_unknown_counts_for_more_than_what_is_new_and_less_than_what_bre
 # --- any tools ---
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(ENTRIES, max_size=3, unique_by=lambda entry: entry["name"]))
 def test_no_list_differs_from_itself(entries: list[Any]) -> None:
     assert between(entries, entries) == []
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(pairs())
 def test_whoever_sends_what_was_described_is_told_of_all_that_breaks_them(pair: tuple[Any, Any]) -> None:
     """A schema that takes all that was described has no breaking difference from it, and one that does not has one."""
@@ -318,7 +319,7 @@ def test_whoever_sends_what_was_described_is_told_of_all_that_breaks_them(pair: 
         assert verdict(found) != "none"
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(pairs())
 def test_nothing_is_said_to_have_changed_only_if_no_value_tells_the_schemas_apart(pair: tuple[Any, Any]) -> None:
     from toolwire_schemas.compare import takes_all

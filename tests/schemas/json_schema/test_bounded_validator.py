@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft201909Validator, Draft202012Validator
+from support.examples import examples
 from support.expensive_schemas import SCHEMAS, tool
 from toolwire_schemas.json_schema.bounded_validator import (
     MAX_DEPTH,
@@ -117,7 +118,7 @@ def test_what_is_judged_is_judged_as_by_jsonschema(schema: dict[str, Any], value
     assert judged == Draft202012Validator(schema).is_valid(value)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(OBJECTS)
 def test_what_is_well_formed_at_a_glance_is_so_by_every_metaschema(schema: dict[str, Any]) -> None:
     if is_well_formed(schema):

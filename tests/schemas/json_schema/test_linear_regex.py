@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from toolwire_schemas.json_schema.linear_regex import Budget, CannotJudge, TooExpensive, graph, is_cheap, search
 
 _PIECES = st.sampled_from(["a", "b", "[ab]", "[^a]", ".", r"\d", r"\w", r"\b", "^", "$", "-", "(?<!a)"])
@@ -32,7 +33,7 @@ def steps(pattern: str, text: str) -> int:
     return 10**9 - budget.left
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(PATTERNS, TEXTS)
 def test_the_graph_of_a_pattern_finds_what_re_finds(pattern: str, text: str) -> None:
     try:

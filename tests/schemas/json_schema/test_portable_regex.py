@@ -38,6 +38,7 @@ def test_a_pattern_of_the_corpus_is_judged_as_the_corpus_says(case: dict[str, An
     assert (problem(case["pattern"]) is None) == case["ok"], problem(case["pattern"])
 
 
+@pytest.mark.process
 def test_javascript_agrees_with_the_corpus() -> None:
     cases = [case for case in CORPUS if case.get("because") != "Python"]
     # Groups with modifiers came with ES2025: newer engines compile what older ones, still in use, refuse.
@@ -46,6 +47,7 @@ def test_javascript_agrees_with_the_corpus() -> None:
     assert [case["pattern"] for case, verdict in zip(cases, verdicts, strict=True) if verdict != case["ok"]] == []
 
 
+@pytest.mark.process
 @pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.text(r"ab1^$\.*+?()[]{}|-,:=!<>#PAZdwsbBxu0/_ ", max_size=8), min_size=200, max_size=200))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from toolwire_schemas.lint.audit import audit
 from toolwire_schemas.lint.portability import Severity
 from toolwire_schemas.lint.vendors import MAX_TOOLS
@@ -161,7 +162,7 @@ def test_a_schema_nested_without_end_is_one_finding() -> None:
     ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(ENTRIES, max_size=3))
 def test_anything_a_server_may_send_is_judged(entries: list[Any]) -> None:
     for finding in audit(entries):

@@ -19,6 +19,8 @@ import pytest
 from toolwire_client.agent import load
 from toolwire_client.agent.events import FormAnswered, UserAnswered
 
+pytestmark = pytest.mark.process
+
 SECONDS = 60
 
 TOOLS = '''

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
 from toolwire.cli.commands.demo import EXAMPLE
 from toolwire.loading.targets import load
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.process
 def test_the_demo_shows_everything_without_any_extra_and_ends_by_itself(tmp_path: Path) -> None:
     environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     for extra in ("rich", "httpx2"):

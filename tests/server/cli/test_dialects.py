@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from toolwire.cli.commands.list import in_dialect
 
+pytestmark = pytest.mark.process
+
 TOOLS = '''
 from typing import Any, Literal
 from toolwire import tool_api

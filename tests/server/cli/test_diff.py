@@ -85,6 +85,7 @@ def entry(**properties: Any) -> dict[str, Any]:
     return {"name": "t", "inputSchema": {"type": "object", "properties": properties}}
 
 
+@pytest.mark.process
 def test_a_saved_list_is_compared_with_a_target(inside: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = Run(capsys, "old.json", "new.py")
     assert (run.status, run.err) == (1, "")
@@ -97,6 +98,7 @@ def test_a_saved_list_is_compared_with_a_target(inside: Path, capsys: pytest.Cap
     assert run.out.splitlines()[-1] == "major: 3 changes break somebody."
 
 
+@pytest.mark.process
 def test_two_servers_are_compared_as_json_that_is_as_published(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,6 +111,7 @@ def test_two_servers_are_compared_as_json_that_is_as_published(
     assert report["old"] == {"name": commands[0], "kind": "command", "tools": 2}
 
 
+@pytest.mark.process
 def test_nothing_breaks_if_nothing_changed(inside: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = Run(capsys, "old.json", "old.py")
     assert (run.status, run.out.splitlines()[-1]) == (0, "none: nothing changed.")
@@ -188,6 +191,7 @@ def test_what_steers_a_terminal_does_not_reach_it(tmp_path: Path, capsys: pytest
     assert (run.status, "\x1b" in run.out) == (1, False)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -16,6 +16,8 @@ from support import SUPPORT
 from support.expensive_schemas import SCHEMAS, tool
 from toolwire.cli.commands.list import in_dialect
 
+pytestmark = pytest.mark.process
+
 SECONDS = 100
 """For what takes a few where it ends at all: a hundred of these schemas' siblings took hours."""
 

@@ -10,6 +10,8 @@ from support import SUPPORT
 from toolwire.cli import main as cli
 from toolwire.cli.commands.demo import EXAMPLE
 
+pytestmark = pytest.mark.process
+
 BAD = ["--", sys.executable, str(SUPPORT / "lint_server.py")]
 
 

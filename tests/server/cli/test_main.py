@@ -18,6 +18,8 @@ from toolwire_client import connect
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+pytestmark = pytest.mark.process
+
 SECONDS = 60
 FAKE = SUPPORT / "fake_server.py"
 

@@ -11,6 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from toolwire_schemas.published import names, text, validator
 
+pytestmark = pytest.mark.process
+
 
 def schema(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "toolwire", "schema", *words]

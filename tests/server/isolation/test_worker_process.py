@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 from support.server_process import MODERN, PATIENCE_SECONDS, Process, call, request, running, served, wait_until
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the tests look into /proc")
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the tests look into /proc"),
+    pytest.mark.process,
+]
 
 TOOLS = '''
 import ctypes, os, signal, subprocess, sys, threading, time

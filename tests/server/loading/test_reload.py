@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from support.server_process import Process, call, request, running, wait_until
 
+pytestmark = pytest.mark.process
+
 TOOLS = '''
 import os, threading
 from helper import WORD

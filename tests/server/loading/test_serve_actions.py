@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from support.server_process import Process, call, request, running, served
 
+pytestmark = pytest.mark.process
+
 SOURCE = '''
 import asyncio, base64, os
 from abc import abstractmethod

@@ -15,7 +15,10 @@ from typing import Any
 import pytest
 from support.server_process import PATIENCE_SECONDS, Process, call, request, running, wait_until
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of POSIX")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of POSIX"),
+    pytest.mark.process,
+]
 
 GREP = """
     use_guide: {tool_name: grep, description: Find lines in a file.}

@@ -13,6 +13,8 @@ from toolwire.protocol.elicitation import Asked
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import Cancelled
 
+pytestmark = pytest.mark.process
+
 TOOLS = '''
 import anyio
 from dataclasses import dataclass

@@ -142,6 +142,7 @@ def test_a_log_field_that_cannot_be_printed_harms_only_its_own_call() -> None:
     assert pong["id"] == 2
 
 
+@pytest.mark.process
 def test_a_first_failing_call_and_a_first_broken_message_may_meet(tmp_path: Path) -> None:
     """Both lead to a first import of jsonschema, on two threads: neither may see it half made."""
     script = tmp_path / "script.py"

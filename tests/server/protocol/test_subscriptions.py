@@ -72,6 +72,7 @@ def names(answer: Any) -> list[str]:
     return [tool["name"] for tool in answer["result"]["tools"]]
 
 
+@pytest.mark.process
 def test_a_modern_client_hears_of_changes_it_has_subscribed_to(process: Process) -> None:
     acknowledged = process.ask(listen("listen:0", toolsListChanged=True, promptsListChanged=True))
     assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
@@ -88,6 +89,7 @@ def test_a_modern_client_hears_of_changes_it_has_subscribed_to(process: Process)
     assert (end["id"], end["result"]["resultType"]) == ("listen:0", "complete")
 
 
+@pytest.mark.process
 def test_a_subscription_ends_when_it_is_cancelled(process: Process) -> None:
     process.ask(listen(5, toolsListChanged=True))
 
@@ -97,6 +99,7 @@ def test_a_subscription_ends_when_it_is_cancelled(process: Process) -> None:
     assert process.hang_up() == []
 
 
+@pytest.mark.process
 def test_a_legacy_client_hears_of_changes_after_its_handshake(process: Process) -> None:
     greeted = process.ask(request("initialize", {"protocolVersion": "2025-11-25"}, id=0))
     assert greeted["result"]["capabilities"] == {"tools": {"listChanged": True}}
@@ -107,12 +110,14 @@ def test_a_legacy_client_hears_of_changes_after_its_handshake(process: Process) 
     assert methods.count("notifications/tools/list_changed") == 2
 
 
+@pytest.mark.process
 def test_a_plain_host_hears_nothing_it_did_not_ask_for(process: Process) -> None:
     assert process.ask(call("change"))["id"] == 1
     assert names(process.ask(request("tools/list", id=2))) == ["wait", "change", "second"]
     assert process.hang_up() == []
 
 
+@pytest.mark.process
 def test_calls_under_way_finish_with_the_tools_they_were_begun_with(process: Process) -> None:
     process.send(call("wait", id="waiting"), call("change", id="changing"))
 

@@ -18,6 +18,8 @@ from toolwire import Context, Server, tool_api
 from toolwire.isolation.pool import Gate
 from toolwire_tools import tools_of
 
+pytestmark = pytest.mark.process
+
 TOOLS = """
 import os, threading, time
 import anyio

@@ -74,6 +74,7 @@ async def echo(text: str) -> str:
 DESTRUCTIVE = ["stops", "exits_in_a_task_of_its_own", "exits", "interrupts", "cancels_itself", "overflows"]
 
 
+@pytest.mark.process
 def test_an_async_tool_that_breaks_the_event_loop_fails_alone(tmp_path: Path) -> None:
     with served(tmp_path, TOOLS) as process:
         for name in DESTRUCTIVE * 2:
@@ -85,6 +86,7 @@ def test_an_async_tool_that_breaks_the_event_loop_fails_alone(tmp_path: Path) ->
         assert process.wait() == 0
 
 
+@pytest.mark.process
 def test_calls_that_come_while_the_loop_breaks_are_answered_too(tmp_path: Path) -> None:
     calls = [
         call("stops", id=number) if number % 10 == 0 else call("echo", {"text": "hello"}, id=number)
@@ -97,6 +99,7 @@ def test_calls_that_come_while_the_loop_breaks_are_answered_too(tmp_path: Path) 
         assert process.ask(call("echo", {"text": "after"}, id="after"))["result"]["isError"] is False
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("how", ["exits", "checks"])
 def test_whatever_a_cancelled_async_tool_raises_ends_only_itself(tmp_path: Path, how: str) -> None:
     with served(tmp_path, TOOLS) as process:
@@ -114,6 +117,7 @@ def test_whatever_a_cancelled_async_tool_raises_ends_only_itself(tmp_path: Path,
         assert process.stderr() == ""
 
 
+@pytest.mark.process
 def test_while_an_async_tool_blocks_the_event_loop_everything_else_gets_through(tmp_path: Path) -> None:
     with served(tmp_path, TOOLS) as process:
         assert process.ask(call("echo", {"text": "the loop has begun"}))["result"]["isError"] is False
@@ -128,6 +132,7 @@ def test_while_an_async_tool_blocks_the_event_loop_everything_else_gets_through(
         assert process.wait() == 0
 
 
+@pytest.mark.process
 def test_progress_that_cannot_be_sent_harms_nobody(tmp_path: Path) -> None:
     with served(tmp_path, TOOLS) as process:
         for number in range(2):

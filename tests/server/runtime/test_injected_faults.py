@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from support.server_process import Process, call, filtered_environment, request, served
 
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
 FAULT = """
 import os, threading
 

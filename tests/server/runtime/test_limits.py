@@ -98,6 +98,7 @@ SEVEN_AND_FIVE_OF_OURS = 7 + 5
 """Four workers, three more for calls given up; the main thread, up to two that read, the clock, the outbox."""
 
 
+@pytest.mark.process
 @on_linux
 def test_calls_that_time_out_hold_no_more_threads_than_they_may(tmp_path: Path) -> None:
     limits = ("--max-workers", "4", "--max-abandoned", "3")
@@ -121,6 +122,7 @@ def test_calls_that_time_out_hold_no_more_threads_than_they_may(tmp_path: Path) 
         assert process.stderr().count("were cancelled or timed out, and their tools still run") == 1
 
 
+@pytest.mark.process
 @on_linux
 def test_cancelled_calls_hold_no_more_threads_than_they_may(tmp_path: Path) -> None:
     with served(tmp_path, TOOLS, "--max-workers", "4", "--max-abandoned", "3") as process:
@@ -137,6 +139,7 @@ def test_cancelled_calls_hold_no_more_threads_than_they_may(tmp_path: Path) -> N
         wait_until(lambda: adds(process))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["hang", "hang_async"])
 def test_no_more_calls_are_under_way_than_may_be_given_up_or_not(tmp_path: Path, name: str) -> None:
     limits = ("--max-pending-calls", "10", "--max-workers", "2", "--max-abandoned", "1")
@@ -192,6 +195,7 @@ def line(message: Any) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
+@pytest.mark.process
 @on_linux
 @pytest.mark.parametrize("name", ["ask", "ask_async"])
 def test_no_more_questions_are_open_than_may_be(tmp_path: Path, name: str) -> None:
@@ -218,6 +222,7 @@ def test_no_more_questions_are_open_than_may_be(tmp_path: Path, name: str) -> No
         assert process.ask(call(name, id="again"))["method"] == "elicitation/create"
 
 
+@pytest.mark.process
 def test_what_the_host_does_not_read_stays_within_its_limit_and_cancellations_get_through(tmp_path: Path) -> None:
     limit = 1024 * 1024
     with served(tmp_path, TOOLS, "--max-unsent-bytes", str(limit), cwd=tmp_path) as process:
@@ -243,6 +248,7 @@ SLACK_BYTES = 1024 * 1024
 """What is on its way besides: in two pipes, in the write under way, and what came of one read."""
 
 
+@pytest.mark.process
 def test_a_host_that_only_writes_is_not_read_beyond_twice_the_limit(tmp_path: Path) -> None:
     limit = 256 * 1024
     with served(tmp_path, TOOLS, "--max-unsent-bytes", str(limit)) as process:

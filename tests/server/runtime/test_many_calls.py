@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from support.server_process import call, request, served, wait_until
 
+pytestmark = pytest.mark.process
+
 TOOLS = """
 import anyio, threading
 from toolwire import Context, ToolError

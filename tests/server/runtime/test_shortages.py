@@ -57,6 +57,7 @@ threading.Thread.start = limited
 """
 
 
+@pytest.mark.process
 def test_threads_that_could_not_be_started_are_started_when_they_can_be(tmp_path: Path) -> None:
     with served(tmp_path, TOOLS + FEW_THREADS) as process:
         process.send(*(call("block", id=number) for number in range(20)))
@@ -70,6 +71,7 @@ def test_threads_that_could_not_be_started_are_started_when_they_can_be(tmp_path
         assert process.wait() == 0
 
 
+@pytest.mark.process
 def test_an_event_loop_that_gets_no_thread_is_an_error_answer(tmp_path: Path) -> None:
     never = FEW_THREADS.replace("threading.active_count() > 8", "thread.name == 'toolwire-loop'")
     with served(tmp_path, TOOLS + never) as process:
@@ -81,6 +83,7 @@ def test_an_event_loop_that_gets_no_thread_is_an_error_answer(tmp_path: Path) ->
         assert process.ask(call("open_all", id=3))["result"]["isError"] is False
 
 
+@pytest.mark.process
 def test_an_outbox_that_gets_no_thread_is_given_one_later(tmp_path: Path) -> None:
     never = FEW_THREADS.replace("threading.active_count() > 8", "thread.name == 'toolwire-outbox'")
     with served(tmp_path, TOOLS + never) as process:
@@ -93,6 +96,7 @@ def test_an_outbox_that_gets_no_thread_is_given_one_later(tmp_path: Path) -> Non
         assert {process.receive()["id"], process.receive()["id"]} == {1, 2}
 
 
+@pytest.mark.process
 def test_what_waits_in_an_outbox_without_a_thread_goes_out_though_nothing_else_comes(tmp_path: Path) -> None:
     never = FEW_THREADS.replace("threading.active_count() > 8", "thread.name == 'toolwire-outbox'")
     with served(tmp_path, TOOLS + never) as process:
@@ -104,6 +108,7 @@ def test_what_waits_in_an_outbox_without_a_thread_goes_out_though_nothing_else_c
         assert process.receive()["id"] == 1
 
 
+@pytest.mark.process
 def test_a_tool_that_fails_when_no_file_can_be_opened_is_answered(tmp_path: Path) -> None:
     """Nothing can be imported any more, for one: not what shows the first traceback."""
     with served(tmp_path, TOOLS) as process:
@@ -132,6 +137,7 @@ def said() -> str:
 """
 
 
+@pytest.mark.process
 def test_a_host_that_does_not_read_stderr_is_answered_all_the_same(tmp_path: Path) -> None:
     with served(tmp_path, TOOLS + UNREAD_STDERR) as process:
         process.send(*(call("fail_async" if number % 2 else "crash", id=number) for number in range(60)))

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from support.server_process import call, request, served
 
+pytestmark = pytest.mark.process
+
 TOOLS = """
 import os
 from contextlib import suppress

@@ -311,6 +311,7 @@ def process(tmp_path_factory: pytest.TempPathFactory) -> Any:
         assert process.wait() == 0
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("text", "id", "code"), LIMITS)
 def test_a_message_beyond_the_limit_is_refused_with_its_id(process: Process, text: bytes, id: Any, code: int) -> None:
     answer = process.ask(text + b"\n")
@@ -319,6 +320,7 @@ def test_a_message_beyond_the_limit_is_refused_with_its_id(process: Process, tex
     assert process.ask(request("ping", id="next"))["id"] == "next"
 
 
+@pytest.mark.process
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(st.lists(TEXTS.flatmap(mutated) | TEXTS | st.binary(max_size=200), max_size=8))
 def test_a_real_process_survives_any_lines(process: Process, lines: list[bytes]) -> None:

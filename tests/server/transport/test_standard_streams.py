@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from support.server_process import PATIENCE_SECONDS, call, filtered_environment, request, running, served, wait_until
 
+pytestmark = pytest.mark.process
+
 TOOLS = """
 import atexit, ctypes, io, logging, multiprocessing, os, signal, subprocess, sys, threading, time, warnings
 from typing import Any

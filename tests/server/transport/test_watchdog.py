@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 from support.server_process import PATIENCE_SECONDS, Process, call, filtered_environment, request, served, wait_until
 
+pytestmark = pytest.mark.process
+
 TOOLS = """
 import ctypes, os, re, signal, sys, threading, time
 

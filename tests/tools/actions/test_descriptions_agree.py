@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from support.examples import examples
 from support.recording_caller import RecordingCaller
 from support.type_strategies import FORMATS, HINTS, JSON, fitting
 from toolwire_tools import ArgumentsError, Context, Tool, tool_api
@@ -140,7 +141,7 @@ def types_in(schema: dict[str, Any], root: dict[str, Any]) -> set[str]:
     return {*JSON_TYPES.values(), "object"} if "type" not in schema else {schema["type"]} - {"null"}
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(PARAMETERS, STYLES, st.booleans(), st.data())
 def test_schema_description_and_calls_agree(
     found: list[Drawn], style: Any, is_method: bool, data: st.DataObject

@@ -720,6 +720,7 @@ def test_parameters_can_be_left_to_the_docstring() -> None:
     assert Tool(run).describe() == Tool(tool_api(run)).describe()
 
 
+@pytest.mark.process
 def test_describing_imports_nothing_of_others_that_registering_does_not() -> None:
     script = (
         "import sys; from toolwire_tools import tool_api, Tool\n"

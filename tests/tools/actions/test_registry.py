@@ -50,6 +50,7 @@ def test_a_class_that_is_defined_again_takes_the_place_of_the_first_with_a_warni
     assert get_tool_cls("Twice") is second is not first
 
 
+@pytest.mark.process
 def test_a_class_of_the_users_own_is_known_instead_of_ours_whichever_comes_first(tmp_path: Path) -> None:
     define = "class FinishAction(BaseAction):\n    def run(self, response: str) -> str:\n        return response\n"
     for imports in (["BaseAction", "ActionExecutor"], ["ActionExecutor, BaseAction", "FinishAction as _"]):

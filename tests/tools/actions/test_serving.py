@@ -173,6 +173,7 @@ def test_whatever_is_returned_keeps_that_promise(city: str, data: dict[str, Any]
     assert call(by_name(Maps())["Maps.describe"], city=city)["structuredContent"] == data
 
 
+@pytest.mark.process
 def test_a_dict_with_described_members_is_served_without_a_judge_of_schemas() -> None:
     """As most of Lagent's own actions are; jsonschema would take longer to import than all else."""
     script = """if True:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.recording_caller import RecordingCaller
 from tools.bundled.stand_ins.arxiv import NO_SUCH_ARTICLE, document, entry, feed, told
 from tools.bundled.stand_ins.server import Exchange, StandIn, endless, error, silent, text_answer, throttled
@@ -238,7 +239,7 @@ ELEMENTS = st.recursive(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.one_of(ELEMENTS.map(lambda inside: f'<feed xmlns="http://www.w3.org/2005/Atom">{inside}</feed>'), st.text()))
 def test_any_answer_is_articles_or_one_clear_error(text: str) -> None:
     with suppress(WebError):

@@ -184,6 +184,7 @@ def test_they_are_listed_and_had_by_name() -> None:
     assert '"Asia/Tokyo"' in executor("Clock.now", {}).format_result()
 
 
+@pytest.mark.process
 def test_listing_their_names_imports_none_of_them() -> None:
     code = """
 import sys
@@ -214,6 +215,7 @@ def test_an_action_of_the_user_with_the_name_of_a_bundled_one_is_the_one_that_is
 # --- as the tools of a server ---
 
 
+@pytest.mark.process
 def test_a_misspelt_name_brings_the_closest() -> None:
     assert "did you mean 'Calculator'?" in run("list", "Calculater").stderr
 
@@ -253,6 +255,7 @@ def test_what_executors_answer_with_is_not_served() -> None:
             tools_of_action(class_of(name))
 
 
+@pytest.mark.process
 def test_the_end_of_a_conversation_is_a_tool_as_well() -> None:
     answer = class_of("FinishAction")()("done")
 
@@ -262,6 +265,7 @@ def test_the_end_of_a_conversation_is_a_tool_as_well() -> None:
     assert told["result"]["content"] == [{"type": "text", "text": "done"}]
 
 
+@pytest.mark.process
 def test_all_of_them_are_served_and_listed_without_their_libraries(tmp_path: Path) -> None:
     """Whatever they need beyond Python is imported when one of them runs."""
     (tmp_path / "spy.py").write_text(SPY)
@@ -304,6 +308,7 @@ def _too_much() -> set[str]:
     return set(found["TOO_MUCH"])
 
 
+@pytest.mark.process
 def test_a_server_of_none_of_them_does_not_know_them(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text(SPY)
     with serving("tools.py", cwd=tmp_path) as process:
@@ -313,6 +318,7 @@ def test_a_server_of_none_of_them_does_not_know_them(tmp_path: Path) -> None:
     assert [name for name in loaded if "bundled" in name] == []
 
 
+@pytest.mark.process
 def test_calculator_clock_and_files_answer_through_a_server(tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("buy tea\n")
     settings = ["--set", f"Files.roots={tmp_path}", "--set", "Files.writable=true", "--set", "Clock.zone=Asia/Tokyo"]
@@ -333,6 +339,7 @@ def test_calculator_clock_and_files_answer_through_a_server(tmp_path: Path) -> N
     assert written["structuredContent"]["bytes"] == 1
 
 
+@pytest.mark.process
 def test_settings_reach_the_processes_of_isolated_tools(tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("buy tea\n")
     with serving("Files", "--set", f"Files.roots={tmp_path}", "--isolate") as process:
@@ -343,6 +350,7 @@ def test_settings_reach_the_processes_of_isolated_tools(tmp_path: Path) -> None:
 # --- settings of the command line ---
 
 
+@pytest.mark.process
 def test_list_and_call_take_settings_too(tmp_path: Path) -> None:
     listed = run("list", "Files", "--json", "--set", "Files.writable=yes")
     assert listed.returncode == 2
@@ -353,6 +361,7 @@ def test_list_and_call_take_settings_too(tmp_path: Path) -> None:
     assert called.returncode == 2  # @0 would be a file
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("separator", "name"), [(".", "Files.write"), ("_", "Files_edit"), ("_", "Files.edit")])
 def test_a_call_of_an_api_that_needs_a_setting_names_the_setting(tmp_path: Path, separator: str, name: str) -> None:
     with serving("Files", "--set", f"Files.roots={tmp_path}", "--separator", separator) as process:
@@ -365,6 +374,7 @@ def test_a_call_of_an_api_that_needs_a_setting_names_the_setting(tmp_path: Path,
     assert "writing needs a setting" in str(class_of("Files")([tmp_path])({}, "write").errmsg)
 
 
+@pytest.mark.process
 def test_a_call_of_the_only_tool_needs_no_name() -> None:
     for words in (["expression=1/3+1/6"], ['{"expression": "1/3+1/6"}'], ["Calculator", "expression=1/3+1/6"]):
         assert json.loads(run("call", "Calculator", *words).stdout)["result"] == "1/2"
@@ -403,6 +413,7 @@ def test_a_setting_without_a_bundled_tool_is_told(tmp_path: Path) -> None:
         load([str(tmp_path / "tools.py")], tool_settings=["Files.roots=x"])
 
 
+@pytest.mark.process
 def test_a_question_is_asked_with_tools_as_they_are_set() -> None:
     asking = ["ask", "How much is 2 + 2?", "--model", "arithmetic", "--set", "Clock.zone=Asia/Toky"]
     assert "--set goes with --tools" in run(*asking).stderr
@@ -410,6 +421,7 @@ def test_a_question_is_asked_with_tools_as_they_are_set() -> None:
     assert (done.returncode, "do you mean Asia/Tokyo?" in done.stderr) == (2, True)
 
 
+@pytest.mark.process
 def test_what_a_host_is_told_holds_in_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("here\n")
@@ -442,6 +454,7 @@ def test_lists_of_paths_become_absolute_as_well_and_nothing_else(
 # --- what they need ---
 
 
+@pytest.mark.process
 def test_the_list_of_bundled_tools_says_what_to_do_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SERPER_API_KEY", raising=False)
     told = {tool["name"]: tool for tool in json.loads(run("list", "--bundled", "--json").stdout)}
@@ -476,6 +489,7 @@ def test_the_list_of_bundled_tools_takes_no_more(words: list[str], capsys: pytes
     assert "--bundled" in capsys.readouterr().err
 
 
+@pytest.mark.process
 def test_where_only_toolwire_is_installed_calls_are_told_what_to_install(tmp_path: Path) -> None:
     names = [name for name, entry in BUNDLED.items() if entry.extra]
 

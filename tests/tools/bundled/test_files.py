@@ -68,6 +68,7 @@ def found(files: Files, **wanted: Any) -> list[Any]:
 # --- which ones are offered, and where ---
 
 
+@pytest.mark.process
 def test_it_offers_to_write_only_where_that_is_allowed(root: Path) -> None:
     reading, writing = Files([root]), Files([root], writable=True)
 
@@ -228,6 +229,7 @@ def test_lines_are_found_by_what_they_say(files: Files) -> None:
     assert found(files, text="two", path="windows.txt") == [("windows.txt", 2, "two")]
 
 
+@pytest.mark.process
 def test_lines_are_found_by_regular_expressions(files: Files) -> None:
     assert found(files, text=r"^def \w+\(\):", regex=True) == [
         ("src/app.py", 4, "def main():"),
@@ -253,6 +255,7 @@ def test_a_search_ends_at_its_limit_and_says_what_it_left_out(files: Files, root
     ]
 
 
+@pytest.mark.process
 def test_an_answer_is_as_long_as_a_host_can_take_whatever_it_asks_for(
     files: Files, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,6 +269,7 @@ def test_an_answer_is_as_long_as_a_host_can_take_whatever_it_asks_for(
     assert (len(listed["entries"]), listed["more"]) == (2, True)
 
 
+@pytest.mark.process
 def test_of_a_long_line_only_the_part_around_the_match_is_shown(files: Files, root: Path) -> None:
     (root / "line.json").write_text("x" * 100_000 + "needle" + "y" * 100_000)
 
@@ -390,6 +394,7 @@ def test_a_file_that_is_changed_keeps_its_owner(files: Files, root: Path, if_exi
     assert (theirs.stat().st_uid, theirs.stat().st_gid) == (12345, 54321)
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_FSIZE is counted in bytes")
 def test_what_cannot_be_appended_as_a_whole_is_not_appended(root: Path) -> None:
     (root / "log.txt").write_text("one\n")

@@ -106,6 +106,7 @@ def test_an_absolute_path_that_only_begins_like_the_root_is_outside(files: Files
     refused(files.read, f"{root}/../rootkit/secret.txt")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "target", ["../outside", "{outside}", "../root/../outside", "inner/../../outside", "/proc/self/cwd/../outside"]
 )
@@ -216,6 +217,7 @@ needs_descriptors = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.process
 @needs_descriptors
 def test_a_folder_that_turns_into_a_link_meanwhile_leads_nowhere_else(files: Files, root: Path) -> None:
     (root / "real").mkdir()
@@ -228,6 +230,7 @@ def test_a_folder_that_turns_into_a_link_meanwhile_leads_nowhere_else(files: Fil
     assert os.listdir(root.parent / "outside") == ["secret.txt"]
 
 
+@pytest.mark.process
 @needs_descriptors
 def test_a_file_that_turns_into_a_link_meanwhile_is_not_followed(files: Files, root: Path) -> None:
     (root / "real.txt").write_text("harmless")
@@ -362,6 +365,7 @@ def test_folders_very_deep_within_each_other_are_walked_to_a_limit(files: Files,
     assert "more than 64 folders" in refused(files.read, "d/" * 100 + "bottom.txt")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(.*)(.*)(.*)(.*)(.*)(.*)x$", "(a|aa)+$"])
 def test_a_pattern_that_would_take_for_ever_is_ended(
     files: Files, root: Path, pattern: str, monkeypatch: pytest.MonkeyPatch
@@ -372,6 +376,7 @@ def test_a_pattern_that_would_take_for_ever_is_ended(
     assert "more than 0.3 seconds" in refused(files.search, CONTEXT, text=pattern, regex=True)
 
 
+@pytest.mark.process
 def test_a_pattern_does_not_outlive_a_server_that_was_killed() -> None:
     """Nobody is left who would end the process: the system does."""
     settings = {"pattern": "(a+)+$", "ignores_case": False, "shown": 500, "seconds": 1}
@@ -389,6 +394,7 @@ def test_a_pattern_does_not_outlive_a_server_that_was_killed() -> None:
     assert done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "pattern", ["(((a{1,9999}){1,9999}){1,9999})", "a{99999999999999999999}", "(" * 10_000, "[" * 10_000, "\\", "(?P<x"]
 )
@@ -415,6 +421,7 @@ def test_names_with_many_stars_take_no_time(files: Files, root: Path) -> None:
     assert "longer than 1,000" in refused(files.search, CONTEXT, names="*" * 1001)
 
 
+@pytest.mark.process
 def test_nothing_is_left_open(files: Files, root: Path) -> None:
     if not os.path.isdir("/proc/self/fd"):
         pytest.skip("this system does not tell what is open")
@@ -456,6 +463,7 @@ def test_a_change_by_somebody_else_is_not_overwritten(
     assert os.listdir(root / "inner") == ["file.txt"]
 
 
+@pytest.mark.process
 def test_the_process_of_a_pattern_imports_nothing_from_the_working_folder(root: Path, tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('taken over')")
     code = """

@@ -22,6 +22,8 @@ from toolwire_tools import ActionExecutor, ActionStatusCode, Cancelled, Context,
 from toolwire_tools.bundled.ipython import IPythonInterpreter
 from toolwire_tools.bundled.ipython.cell import Cell
 
+pytestmark = pytest.mark.process
+
 TOOL = "IPythonInterpreter"
 PICTURE = "from PIL import Image; Image.new('RGB', (3, 2), 'red')"
 

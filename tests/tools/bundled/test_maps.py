@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import json
+from support.examples import examples
 from support.recording_caller import RecordingCaller
 from tools.bundled.stand_ins.anything import ANYTHING, much_like
 from tools.bundled.stand_ins.openstreetmap import BUSY, NO_ROUTE, TIMED_OUT, around, node, place, route, step, way
@@ -293,7 +294,7 @@ def test_a_term_is_never_a_part_of_the_language(term: str) -> None:
     assert without_strings(overpass.question(term, HERE, 9)) == without_strings(overpass.question("tea", HERE, 9))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.text())
 def test_no_term_is_a_part_of_the_language(term: str) -> None:
     assert without_strings(overpass.question(term, HERE, 9)) == without_strings(overpass.question("tea", HERE, 9))
@@ -431,7 +432,7 @@ def test_what_is_not_documented_is_one_clear_error(server: StandIn, action: BING
         CALLS[asked](action)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(ANYTHING | st.lists(much_like(KETTLEBY), max_size=3))
 def test_any_answer_of_nominatim_is_a_place_or_one_clear_error(said: Any) -> None:
     with suppress(ToolError):
@@ -441,7 +442,7 @@ def test_any_answer_of_nominatim_is_a_place_or_one_clear_error(said: Any) -> Non
         assert all(isinstance(address, str) for address in nominatim.addresses(json.encode(said)).values())
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(ANYTHING | much_like(route()) | st.lists(much_like(step("turn", "left", "A"))).map(lambda some: route(*some)))
 def test_any_answer_of_osrm_is_a_route_or_one_clear_error(said: Any) -> None:
     with suppress(ToolError):
@@ -450,7 +451,7 @@ def test_any_answer_of_osrm_is_a_route_or_one_clear_error(said: Any) -> None:
         json.encode(osrm.kilometres(found))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(ANYTHING | st.lists(much_like(node(1, 1, 1)) | much_like(way(1, 1, 1))).map(lambda some: around(*some)))
 def test_any_answer_of_overpass_is_places_or_one_clear_error(said: Any) -> None:
     with suppress(ToolError):

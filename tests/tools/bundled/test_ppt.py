@@ -68,6 +68,7 @@ def needed(program: str, package: str) -> str:
     return found
 
 
+@pytest.mark.process
 def test_what_a_host_asks_for_opens_in_an_office_program(tmp_path: Path, picture: str) -> None:
     office, painter = needed("soffice", "libreoffice-impress"), needed("pdftoppm", "poppler-utils")
     file = tmp_path / "bees.pptx"

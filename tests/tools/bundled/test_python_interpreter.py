@@ -18,6 +18,8 @@ from toolwire_tools.bundled.python_interpreter import sandbox_probe as protectin
 from toolwire_tools.bundled.python_interpreter.job import Ended, Job
 from toolwire_tools.bundled.python_interpreter.outcome import outcome
 
+pytestmark = pytest.mark.process
+
 
 @pytest.mark.parametrize(
     ("settings", "code", "told"),

@@ -24,7 +24,10 @@ from toolwire_tools import Cancelled
 from toolwire_tools.bundled.python_interpreter import masks
 from toolwire_tools.bundled.python_interpreter import sandbox as sandboxing
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap and /proc are Linux's")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap and /proc are Linux's"),
+    pytest.mark.process,
+]
 
 
 @pytest.fixture

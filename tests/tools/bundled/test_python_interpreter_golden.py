@@ -16,7 +16,10 @@ import pytest
 from support.sandbox_runs import ALLOWED, REFUSED, decided, need_sandbox, texts
 from toolwire_tools.bundled.python_interpreter.syscalls import _MACHINES
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap and seccomp are Linux's")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap and seccomp are Linux's"),
+    pytest.mark.process,
+]
 
 GOLDEN = Path(__file__).with_name("sandbox.json")
 ROOT, USER = "server is root", "server is a user"

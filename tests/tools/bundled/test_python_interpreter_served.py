@@ -11,7 +11,10 @@ import pytest
 from support.sandbox_runs import NAMED, called_by, need_sandbox
 from support.server_process import Process, call, request, running, wait_until
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap and /proc are Linux's")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap and /proc are Linux's"),
+    pytest.mark.process,
+]
 
 TOOL = "PythonInterpreter"
 

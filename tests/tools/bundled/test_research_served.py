@@ -12,6 +12,8 @@ from tools.bundled.stand_ins.arxiv import entry, feed
 from tools.bundled.stand_ins.openstreetmap import NO_ROUTE, around, node, place, route, step
 from tools.bundled.stand_ins.server import StandIn, error, json_answer, silent
 
+pytestmark = pytest.mark.process
+
 WAY = "/osrm/route/v1/driving/10.250000,54.500000;10.250000,54.500000"
 BY = {"attribution": "© OpenStreetMap contributors"}
 

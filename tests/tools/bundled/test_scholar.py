@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import json
+from support.examples import examples
 from support.recording_caller import RecordingCaller
 from tools.bundled.stand_ins import serpapi
 from tools.bundled.stand_ins.anything import ANYTHING, much_like
@@ -300,7 +301,7 @@ EVERYTHING = {**serpapi.PAPERS, **serpapi.AUTHOR, **serpapi.CITATIONS, **serpapi
 
 
 @pytest.mark.parametrize("shape", READERS)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(ANYTHING | much_like(EVERYTHING) | st.lists(much_like(paper(1))).map(lambda some: answer(organic_results=some)))
 def test_any_answer_is_a_result_or_one_clear_error(shape: type[answers.Answer], said: Any) -> None:
     with suppress(WebError):

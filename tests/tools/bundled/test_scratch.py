@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from toolwire_tools.bundled.temp_folders import Scratch
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there")
+pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there"), pytest.mark.process]
 
 USES_ONE = """
 import os, subprocess, sys

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.recording_caller import RecordingCaller
 from tools.bundled.stand_ins.engines import (
     BRAVE_INVALID_TOKEN,
@@ -216,7 +217,7 @@ def test_no_page_of_results_is_too_odd_to_be_read(page: str) -> None:
         lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["url", "title", "summ"]), inner),
     )
 )
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_no_results_are_too_odd_to_be_read(value: Any) -> None:
     for hit in hits(value, url="url", title="title", summary="summ"):
         assert isinstance(hit.url, str)
@@ -234,6 +235,7 @@ def test_what_several_queries_found_is_told_once(web: StandIn) -> None:
     assert len(web.requests) == 2
 
 
+@pytest.mark.process
 def test_ids_are_never_given_out_twice(web: StandIn) -> None:
     tool = browser(web)
     assert [list(tool.search(query)) for query in ("x", "y", "x")] == [[0, 1], [2, 3], [4, 5]]
@@ -313,6 +315,7 @@ def test_without_a_search_there_is_nothing_to_select(web: StandIn) -> None:
     assert (outcome.state, outcome.errmsg) == (ActionStatusCode.API_ERROR, "No search results to select from.")
 
 
+@pytest.mark.process
 def test_a_page_that_cannot_be_had_is_told_beside_the_others(web: StandIn) -> None:
     web.on("GET", "/all", error(404, "gone"))
     tool = browser(web)
@@ -326,6 +329,7 @@ def test_a_page_that_cannot_be_had_is_told_beside_the_others(web: StandIn) -> No
         tool.select([1, 7])
 
 
+@pytest.mark.process
 def test_selected_pages_are_told_up_to_8192_letters_without_links(web: StandIn) -> None:
     web.on("GET", "/x", text_answer("[tea](https://x.example/) " + "茶" * 10_000, "text/plain"))
     tool = browser(web)
@@ -342,6 +346,7 @@ def test_neither_none_nor_too_many_can_be_selected(web: StandIn, ids: list[int])
         tool.select(ids)
 
 
+@pytest.mark.process
 def test_a_page_is_opened_with_its_title_and_links(web: StandIn) -> None:
     body = "<title>Tea</title><p>There is a lot to be said of <a href='/leaves'>leaves</a>, and it is said here.</p>"
     web.on("GET", "/page", text_answer(body))
@@ -349,6 +354,7 @@ def test_a_page_is_opened_with_its_title_and_links(web: StandIn) -> None:
     assert browser(web).open_url(f"{web.url}/page") == {"type": "text", "content": content}
 
 
+@pytest.mark.process
 def test_a_long_page_is_cut_with_a_note(web: StandIn) -> None:
     web.on("GET", "/long", text_answer("tea" * 1000, "text/plain"))
     content = browser(web, max_chars=100).open_url(f"{web.url}/long")["content"]
@@ -364,6 +370,7 @@ def test_a_page_that_cannot_be_had_is_a_failure(web: StandIn) -> None:
         browser(web).open_url(f"{web.url}/gone")
 
 
+@pytest.mark.process
 def test_a_page_is_remembered_for_ten_minutes_and_a_failure_is_not(web: StandIn, hours: Hours) -> None:
     tool = browser(web)
     web.then(error(500))
@@ -375,6 +382,7 @@ def test_a_page_is_remembered_for_ten_minutes_and_a_failure_is_not(web: StandIn,
     assert len(web.requests) == 3
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("way", ["open_url", "select"])
 def test_private_addresses_are_not_opened_unless_they_are_allowed(web: StandIn, way: str) -> None:
     strict, allowed = browser(web, allow_private=False), browser(web, allow_private=["127.0.0.0/8"])

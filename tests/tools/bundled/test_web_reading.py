@@ -45,6 +45,7 @@ def extracted(body: str | bytes, content_type: str = HTML) -> list[Text]:
     return [Text(title, text) for title, text in texts(told.body, told.content_type, told.url)]
 
 
+@pytest.mark.process
 def test_an_article_is_told_in_markdown_with_its_links_and_without_what_is_around_it() -> None:
     found = read(page(ARTICLE), Call())
     assert found.title == "How to make tea"
@@ -103,6 +104,7 @@ def test_a_page_without_text_has_none(body: str) -> None:
     assert [found.text for found in extracted(body)] == [""]
 
 
+@pytest.mark.process
 def test_a_page_without_text_is_told_to_have_none() -> None:
     with pytest.raises(Unusable, match="has no text; perhaps it is made by scripts, which do not run here"):
         read(page(""), Call())
@@ -120,11 +122,13 @@ HARMLESS = {
 }
 
 
+@pytest.mark.process
 def test_a_page_that_keeps_the_parser_busy_is_given_up_on() -> None:
     with pytest.raises(Unusable, match="its markup takes too long, or too much memory"):
         read(page("<p " + " ".join(f"a{number}=1" for number in range(300_000)) + ">tea"), Call(), max_seconds=1)
 
 
+@pytest.mark.process
 def test_a_page_that_crashes_the_extractor_is_told_as_it_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,6 +144,7 @@ def test_a_hostile_page_is_told_without_what_it_wanted(body: str) -> None:
         assert len(found.without_links) <= len(found.text) <= len(body)
 
 
+@pytest.mark.process
 def test_the_process_that_reads_a_page_knows_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERPER_API_KEY", "secret")
     started: list[dict[str, str]] = []
@@ -154,6 +159,7 @@ def test_the_process_that_reads_a_page_knows_no_keys(monkeypatch: pytest.MonkeyP
     assert "secret" not in started[0].values()
 
 
+@pytest.mark.process
 def test_a_cancelled_call_ends_the_process_that_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     processes: list[subprocess.Popen[bytes]] = []
 

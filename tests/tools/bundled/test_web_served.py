@@ -10,6 +10,8 @@ from support.server_process import Process, call, filtered_environment, request,
 from tools.bundled.stand_ins.engines import SERPER_UNAUTHORIZED, serper
 from tools.bundled.stand_ins.server import StandIn, error, json_answer, silent, text_answer
 
+pytestmark = pytest.mark.process
+
 PAGE = "<title>Tea</title><p>Whoever wants to make <a href='/leaves'>tea</a> begins with water, and boils it first.</p>"
 TEXT = "Whoever wants to make tea begins with water, and boils it first."
 

@@ -266,6 +266,7 @@ def test_a_connection_may_speak_in_objects() -> None:
         env("plus.one", {"a": -1})
 
 
+@pytest.mark.process
 def test_the_tools_of_a_real_server_are_actions(tmp_path: Path) -> None:
     file = tmp_path / "sums.py"
     file.write_text("def add(a: int, b: int) -> int:\n    '''Add.'''\n    return a + b\n", encoding="utf-8")

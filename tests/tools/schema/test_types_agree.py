@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
+from support.examples import examples
 from support.type_strategies import FORMATS, HINTS, fitting
 from toolwire_schemas.lint.portability import lint
 from toolwire_tools.errors import ArgumentsError
@@ -30,7 +31,7 @@ def tool_of(hint: Any) -> signature.Signature:
     return signature.read(tool, tool="tool")
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_what_the_schema_accepts_is_read_and_what_it_refuses_is_refused(data: st.DataObject) -> None:
     hint = data.draw(HINTS, "hint")
@@ -43,7 +44,7 @@ def test_what_the_schema_accepts_is_read_and_what_it_refuses_is_refused(data: st
     assert accepts(found.arguments, value) == judge.is_valid(value)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_what_was_read_can_be_returned_and_read_again(data: st.DataObject) -> None:
     hint = data.draw(HINTS, "hint")

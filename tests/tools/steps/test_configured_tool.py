@@ -199,6 +199,7 @@ def test_executors_are_served_without_yaml_and_as_objects(folder: Path) -> None:
         tools_of(type("Nobody", (things.Echo,), {}))
 
 
+@pytest.mark.process
 def test_a_folder_of_configs_is_a_list_of_tools(folder: Path) -> None:
     (folder / "a.yaml").write_text("use_guide: {tool_name: a, description: d}\ncommand: [echo, '{*}']", "utf-8")
     (folder / "b.yaml").write_text("use_guide: {tool_name: b, description: d}\ncommand: [cat]\nstdin: '{*}'", "utf-8")

@@ -19,7 +19,10 @@ from toolwire_tools.toolconfig import run_command as subprocesses
 from toolwire_tools.toolconfig.command import MAX_TOLD_BYTES, Finished, Invocation
 from toolwire_tools.toolconfig.run_command import run
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of POSIX")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of POSIX"),
+    pytest.mark.process,
+]
 
 
 def invocation(*argv: str, stdin: bytes = b"", limit: int = 1000, cwd: str = "/", **env: str) -> Invocation:

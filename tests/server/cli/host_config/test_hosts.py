@@ -67,6 +67,7 @@ def test_each_host_gets_its_form(name: str, holds: str, extra: dict[str, str]) -
     assert "env" not in entry(host(name), Server("tools", "python", []))
 
 
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("emacs") is None, reason="Emacs is not installed")
 def test_emacs_reads_its_form_as_it_is_meant() -> None:
     server = Server('my "tools"', "C:\\python.exe", ["-m", "grün"], {"KEY": 'a "b"\\'})
@@ -260,6 +261,7 @@ def test_what_is_no_utf_8_is_left_alone(tmp_path: Path, content: bytes) -> None:
 # --- the command ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", [one.name for one in OTHERS])
 def test_what_is_printed_starts_a_server_from_anywhere(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
@@ -277,6 +279,7 @@ def test_what_is_printed_starts_a_server_from_anywhere(
         assert [tool.name for tool in client.list_tools()] == ["add"]
 
 
+@pytest.mark.process
 def test_options_of_serve_are_passed_on_as_they_were_typed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = "--name n --include a* --include b --coerce --timeout 1.50 --max-message-bytes 1MiB"
     _, printed, _ = config(capsys, "json", *shlex.split(options), "tools.py", "tools.py:add", "--server-name", "s")
@@ -286,10 +289,12 @@ def test_options_of_serve_are_passed_on_as_they_were_typed(folder: Path, capsys:
     assert " ".join(made["args"][6:]) == options
 
 
+@pytest.mark.process
 def test_what_follows_two_dashes_is_no_option(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert config(capsys, "--", "vscode", "tools.py") == config(capsys, "vscode", "tools.py")
 
 
+@pytest.mark.process
 def test_a_module_of_this_folder_is_found_by_the_host_too(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -300,6 +305,7 @@ def test_a_module_of_this_folder_is_found_by_the_host_too(
         assert [tool.name for tool in client.list_tools()] == ["add"]
 
 
+@pytest.mark.process
 def test_write_merges_into_the_file_and_says_what_it_did(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = folder / "claude.json"
     path.write_text('{\n    "theme": "dark",\n    "mcpServers": {\n        "other": {"command": "npx"}\n    }\n}\n')
@@ -321,6 +327,7 @@ def test_write_merges_into_the_file_and_says_what_it_did(folder: Path, capsys: p
     assert len(list(folder.glob("claude.json.backup-*"))) == 2
 
 
+@pytest.mark.process
 def test_write_finds_the_file_of_the_project_and_of_the_user(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -330,6 +337,7 @@ def test_write_finds_the_file_of_the_project_and_of_the_user(
         assert "tools" in json.loads(path.read_text())["mcpServers"]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("content", "told"),
     [
@@ -350,6 +358,7 @@ def test_a_file_that_cannot_be_merged_is_left_as_it_is(
     assert sorted(one.name for one in folder.iterdir()) == ["mcp.json", "tools.py"]
 
 
+@pytest.mark.process
 def test_a_server_that_fails_is_written_all_the_same_and_told(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (folder / "tools.py").write_text("def (:\n")
     status, said, told = config(capfd, "cursor", "tools.py", "--write")
@@ -358,6 +367,7 @@ def test_a_server_that_fails_is_written_all_the_same_and_told(folder: Path, capf
     assert told.splitlines()[-1].startswith("toolwire: started from here, this server fails: ")
 
 
+@pytest.mark.process
 def test_a_server_is_tried_with_what_the_host_will_give_it(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     text = "import os\nif os.environ.get('KEY') != 'a': os._exit(3)\n"
     (folder / "tools.py").write_text(text + TOOLS)
@@ -367,6 +377,7 @@ def test_a_server_is_tried_with_what_the_host_will_give_it(folder: Path, capfd: 
     assert "no tool; there are add" in config(capfd, "cursor", "tools", "--env", "KEY=a", "--exclude", "*")[2]
 
 
+@pytest.mark.process
 def test_emacs_is_told_what_to_paste_since_its_settings_are_a_program(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

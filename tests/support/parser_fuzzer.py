@@ -1,4 +1,4 @@
-"""A fuzzer over everything that reads what others wrote.
+"""Fuzzes every parser of foreign input.
 
 Strategy. Inputs are made of pieces of each language: cut, joined, nested, and repeated until they are as long as
 `most`. A parser may refuse them with its own errors and with no other. It gets one second of processor time for each:
@@ -6,7 +6,7 @@ at these lengths, linear work takes a fraction of that, and work that grows with
 counted by the system and delivered as a signal, which regular expressions heed too. A parser of a stream must give the
 same for the whole and for pieces of it.
 
-    python tests/fuzzer.py --seconds 60 --seed 1
+    python tests/support/parser_fuzzer.py --seconds 60 --seed 1
 
 runs them in turn; `--only yaml --number 17` repeats one input of a seed.
 """

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..json_schema.subschemas import LISTS, NAMED, ONE, children
-from .tool_entry import Entry, Malformed, Schema, followed, properties, required, schema_of, text, without_null
+from .tool_entry import LIMITS, Entry, Malformed, Schema, followed, properties, required, schema_of, text, without_null
 
 # Besides Lagent's five names, those that other frameworks have and people write. ANY, and whatever else, is no type.
 _FROM_LAGENT = {
@@ -40,33 +40,7 @@ _TO_LAGENT = {
     "array": "Array",
     "object": "OBJECT",
 }
-_DETAILS = frozenset(
-    (
-        *ONE,
-        *LISTS,
-        *NAMED,
-        "$ref",
-        "const",
-        "enum",
-        "exclusiveMaximum",
-        "exclusiveMinimum",
-        "format",
-        "maxContains",
-        "maxItems",
-        "maxLength",
-        "maxProperties",
-        "maximum",
-        "minContains",
-        "minItems",
-        "minLength",
-        "minProperties",
-        "minimum",
-        "multipleOf",
-        "pattern",
-        "required",
-        "uniqueItems",
-    )
-)
+_DETAILS = frozenset((*ONE, *LISTS, *NAMED, *LIMITS, "$ref", "const", "enum", "maxContains", "minContains", "required"))
 
 
 def to_entry(description: dict[str, Any]) -> Entry:

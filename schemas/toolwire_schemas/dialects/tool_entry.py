@@ -102,7 +102,7 @@ def kind_of(values: list[Any]) -> str | None:
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 
 
-_LIMITS = (
+LIMITS = (
     "format",
     "pattern",
     "minimum",
@@ -118,6 +118,7 @@ _LIMITS = (
     "minProperties",
     "maxProperties",
 )
+"""Keywords that narrow a type."""
 
 
 def limits(schema: Schema) -> str:
@@ -129,7 +130,7 @@ def limits(schema: Schema) -> str:
 
 def _own(schema: Schema) -> list[str]:
     is_fixed = "prefixItems" in schema  # then the type says how many items there are
-    words = [word for word in _LIMITS if word in schema and not (is_fixed and word in ("minItems", "maxItems"))]
+    words = [word for word in LIMITS if word in schema and not (is_fixed and word in ("minItems", "maxItems"))]
     return [f"{word}: {as_json(schema[word])}" for word in words]
 
 

@@ -145,7 +145,6 @@ SENTENCES: dict[str, str] = {
         "没有 {name} 的块：请把指令写成 {block}。{hint}"
     ),
     "The instruction for {name} does not fit:\n{faults}": "{name} 的指令不符合要求：\n{faults}",
-    "the key {name!r} stands there twice": "键 {name!r} 出现了两次",
     "{text} is no number that JSON knows, or too large for one": "{text} 不是 JSON 中的数字，或者太大",
     # Arguments of bundled tools
     "a presentation's name ends in .pptx": "演示文稿的文件名应以 .pptx 结尾",

@@ -125,7 +125,7 @@ def test_whatever_a_model_writes_is_read_or_answered_in_words(answer: str) -> No
         ("<OCR>x</OCR>", "The block is for OCR, but rag is asked for: write <RAG>...</RAG>."),
         ("<OCR>x</OCR><RAG>y</RAG>", "There are blocks for rag and for OCR; write one for rag alone."),
         ("<RAG> \n</RAG>", "The block <RAG>...</RAG> is empty: write the instruction in it."),
-        ('<RAG>{"a": 1, "a": 2}</RAG>', "begins like JSON, but is none: the key 'a' stands there twice."),
+        ('<RAG>{"a": 1, "a": 2}</RAG>', 'begins like JSON, but is none: "a" occurs twice in one object.'),
         ('<RAG>{"a": NaN}</RAG>', "begins like JSON, but is none: NaN is no number that JSON knows"),
         ('<RAG>{"a": 1e999}</RAG>', "begins like JSON, but is none: 1e999 is no number that JSON knows"),
         ('<RAG>{"a": 1}{"b": 2}</RAG>', "begins like JSON, but is none: Extra data (line 1, column 9 of the block)."),

@@ -34,7 +34,7 @@ def json_value(text: str) -> Any:
     """
     text = unfenced(text)
     try:
-        json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        json.loads(text, object_pairs_hook=unique_members, parse_constant=_no_number)
         return decode(text)
     except RecursionError:
         raise Unreadable(say("nested too deeply")) from None
@@ -102,7 +102,12 @@ def refuse_unsayable(value: Any) -> None:
         refuse_unsayable(member)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members of a JSON object, for `json` as its `object_pairs_hook`.
+
+    Raises:
+        ValueError: if a name occurs twice.
+    """
     made: dict[str, Any] = {}
     for name, value in pairs:
         if name in made:

@@ -16,6 +16,7 @@ import msgspec
 from toolwire_schemas.did_you_mean import closest
 from toolwire_schemas.language import say
 
+from ..actions.model_literals import unique_members
 from ..toolconfig.model import ToolConfig, canonical
 
 if TYPE_CHECKING:
@@ -175,15 +176,6 @@ def _check(value: Any, schema: dict[str, Any], name: str) -> None:
         raise InstructionError(say("The instruction for {name} does not fit:\n{faults}", name=name, faults=said))
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(say("the key {name!r} stands there twice", name=twice))
-    return made
-
-
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
@@ -191,4 +183,4 @@ def _finite(text: str) -> float:
     return number
 
 
-_decoder = json.JSONDecoder(object_pairs_hook=_once, parse_float=_finite, parse_constant=_finite)
+_decoder = json.JSONDecoder(object_pairs_hook=unique_members, parse_float=_finite, parse_constant=_finite)

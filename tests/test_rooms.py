@@ -51,7 +51,7 @@ ROOMS: dict[str, list[str]] = {
         "lagent",
     ],
     "toolwire": [
-        "errors log timers startup",
+        "errors log timers startup version",
         "settings",
         "protocol",
         "runtime isolation",
@@ -103,20 +103,6 @@ ROOMS: dict[str, list[str]] = {
 # Imports against that order, by file, that are still to be removed.
 GAPS = frozenset(
     (
-        "toolwire.isolation.isolated_tool -> toolwire.loading.reload",
-        "toolwire.isolation.pool -> toolwire.isolation.isolated_tool",
-        "toolwire.isolation.worker_process -> toolwire.isolation.isolated_tool",
-        "toolwire.log -> toolwire.protocol.call",
-        "toolwire.protocol.call -> toolwire.protocol.elicitation",
-        "toolwire.protocol.slow_path -> toolwire.protocol.server_protocol",
-        "toolwire.runtime.event_loop -> toolwire.transport.watchdog",
-        "toolwire.runtime.session -> toolwire.transport.watchdog",
-        "toolwire.runtime.stall_monitor -> toolwire.runtime.worker_pool",
-        "toolwire.runtime.worker_pool -> toolwire.transport.watchdog",
-        "toolwire.server -> toolwire",
-        "toolwire.settings -> toolwire.protocol.server_protocol",
-        "toolwire.settings -> toolwire.runtime.worker_pool",
-        "toolwire.settings -> toolwire.runtime.writer",
         "toolwire_tools.bundled.calculator.format -> toolwire_tools.bundled.calculator",
         "toolwire_tools.bundled.clock.datetimes -> toolwire_tools.bundled.clock",
         "toolwire_tools.bundled.files.listing -> toolwire_tools.bundled.files",

@@ -113,7 +113,7 @@ def connect(
         import shlex
 
         raise TypeError(f"the command must be a list of words: connect({shlex.split(os.fsdecode(server))})")
-    if not isinstance(server, Sequence) and not hasattr(server, "converse"):
+    if not isinstance(server, Sequence) and not hasattr(server, "open_session"):
         raise TypeError(f"connect takes a command or a server in this process, not {server!r}")
     launch: Callable[[], Transport]
     if isinstance(server, Sequence):
@@ -123,7 +123,7 @@ def connect(
     else:
         from .transport.base import InMemoryTransport
 
-        launch, command = partial(InMemoryTransport, server.converse), None
+        launch, command = partial(InMemoryTransport, server.open_session), None
     return PendingConnection(
         Settings(
             launch=launch,

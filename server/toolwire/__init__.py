@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .version import __version__
+
 if TYPE_CHECKING:
     from toolwire_tools import Context, ToolError, tool_api
 
     from .errors import RequestError
     from .server import Server, serve
-
-__version__ = "0.1.0"
 
 __all__ = ["Context", "RequestError", "Server", "ToolError", "__version__", "serve", "tool_api"]
 
@@ -31,7 +31,7 @@ _LATER = {
     "serve": "toolwire.server",
     "tool_api": "toolwire_tools",
 }
-"""Names imported at first use, each with its module: every command comes by here, and few need a server."""
+"""Names imported at first use, each with its module: every command imports this file, and few need a server."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,9 +1,9 @@
-"""What can go wrong with a request.
+"""The errors of the server and its command line.
 
-RequestError            the request cannot be served: a JSON-RPC error, not a tool's failure
-LoadError               what was to be served cannot be loaded
-UsageError              the command line cannot be understood
-Failed                  a command did not come to what it is for
+RequestError            a request was answered with a JSON-RPC error (a tool's failure is a result)
+LoadError               a target cannot be loaded
+UsageError              a command line is wrong
+Failed                  a command failed
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class RequestError(Exception):
-    """A request was answered with a JSON-RPC error: `code`, `message`, and `data` (`None`: there is none)."""
+    """A request was answered with a JSON-RPC error: `code`, `message`, and `data` (`None` if it has none)."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -25,15 +25,15 @@ class RequestError(Exception):
 
 
 class LoadError(Exception):
-    """A target cannot be served. The text is one sentence that says what to do about it."""
+    """A target cannot be loaded. The text is one sentence that says how to fix it."""
 
 
 class UsageError(Exception):
-    """A command line cannot be understood. The text is one sentence that says what to write instead."""
+    """A command line is wrong. The text is one sentence that says what to write instead."""
 
 
 class Failed(Exception):
-    """A command did not come to what it is for. Without a text, whoever is to blame has said so."""
+    """A command failed. Without a text, the reason has been printed already."""
 
     def __init__(self, sentence: str, status: int = 1) -> None:
         super().__init__(sentence)

@@ -1,8 +1,8 @@
-"""What the server says on stderr: one line an event, never anything on the wire.
+"""The log of the server: lines on stderr, never anything on the wire.
 
-Strategy. The standard library's `logging` would take a tenth of the start-up time, so this is the little that is
-needed. A host may have given us a pipe for stderr that it never reads. Whoever writes to it when it is full waits for
-ever, and here that may be a thread that has others' answers to send: so lines that nobody takes are left out.
+Strategy. The standard library's `logging` would take a tenth of the start-up time. Also, a host may never read the
+server's stderr; a thread that writes to the full pipe would wait for ever, and may have responses of others to send. So
+lines that the host does not take are dropped.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from toolwire_tools.results.failures import text_of
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from .protocol.call import Call
-
 LEVELS = ("debug", "info", "warning", "error", "off")
 
 _threshold = LEVELS.index("info")
@@ -30,35 +28,35 @@ _as_json = False
 
 
 def configure(*, level: str = "info", as_json: bool = False) -> None:
-    """Write what is at least as grave as *level*, as text or as one JSON object a line.
+    """Write lines of at least *level*, as text or as one JSON object a line.
 
     Raises:
-        ValueError: if *level* is none of `LEVELS`.
+        ValueError: if *level* is not one of `LEVELS`.
     """
     global _threshold, _as_json  # one process, one stderr
     if level not in LEVELS:
-        raise ValueError(f"the log level {level!r} is none of {', '.join(LEVELS)}")
+        raise ValueError(f"the log level {level!r} is not one of {', '.join(LEVELS)}")
     _threshold, _as_json = LEVELS.index(level), as_json
 
 
 def configured() -> tuple[str, bool]:
-    """Return the level and whether lines are JSON objects, as `configure` has set them."""
+    """Return the level and whether lines are JSON, as configured."""
     return LEVELS[_threshold], _as_json
 
 
 def debug(message: str, **fields: Any) -> None:
     """Write *message* if the level is debug."""
-    _write("debug", message, fields)
+    write("debug", message, fields)
 
 
 def info(message: str, **fields: Any) -> None:
-    """Write *message* unless only warnings and errors are wanted."""
-    _write("info", message, fields)
+    """Write *message* if the level is info or below."""
+    write("info", message, fields)
 
 
 def warning(message: str, **fields: Any) -> None:
-    """Write *message*: something is not as its author will have meant it."""
-    _write("warning", message, fields)
+    """Write *message* as a warning."""
+    write("warning", message, fields)
 
 
 def rarely(topic: str, message: str) -> None:
@@ -74,23 +72,23 @@ _last_written: dict[str, float] = {}
 
 
 def error(message: str, **fields: Any) -> None:
-    """Write *message*: something failed."""
-    _write("error", message, fields)
+    """Write *message* as an error."""
+    write("error", message, fields)
 
 
 def traceback(message: str, exception: BaseException, **fields: Any) -> None:
-    """Write *message* as an error, and where *exception* came from, for the author of the code that raised it."""
+    """Write *message* as an error, with the traceback of *exception* for the author of the code that raised it."""
     if _threshold > LEVELS.index("error"):
         return
     where = users_part(exception.__traceback__)
-    if where is None and isinstance(exception, OutputError):  # the tool has returned: no line of it is at fault
+    if where is None and isinstance(exception, OutputError):  # the tool has returned: no line of it is to blame
         trace = f"OutputError: {text_of(exception)}\n"
     else:
         trace = _formatted(exception, where or exception.__traceback__)
     if _as_json:
-        _write("error", message, {**fields, "traceback": trace})
+        write("error", message, {**fields, "traceback": trace})
     else:
-        _write("error", message, fields, trace)
+        write("error", message, fields, trace)
 
 
 def _formatted(exception: BaseException, where: TracebackType | None) -> str:
@@ -103,7 +101,7 @@ def _formatted(exception: BaseException, where: TracebackType | None) -> str:
 
 
 def users_part(trace: TracebackType | None) -> TracebackType | None:
-    """Return *trace* from the user's first own line on, without ours before it; `None` if there is none."""
+    """Return *trace* from the first line of user code on; `None` if it has none."""
     client = sys.modules.get("toolwire_client")  # which loads models, and is not imported for this
     ours = _OURS if client is None else (*_OURS, os.path.dirname(client.__file__ or "") + os.sep)
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(ours):
@@ -118,37 +116,33 @@ _OURS = (
 )
 
 
-def from_tool(call: Call, level: str, message: str, fields: dict[str, Any]) -> None:
-    """Write what a tool logs through its context."""
-    _write(level, message, {"tool": call.tool.name, "id": call.id, **fields})
-
-
-def _write(level: str, message: str, fields: dict[str, Any], more: str = "") -> None:
+def write(level: str, message: str, fields: dict[str, Any], more: str = "") -> None:
+    """Write *message* with *fields* if *level* is not below the configured one; *more* follows on lines of its own."""
     if LEVELS.index(level) < _threshold:
         return
     line = _json_line if _as_json else _text_line
     _stderr.write(line(level, message, fields) + "\n" + more, "\n" + line("warning", _LEFT_OUT, {}) + "\n")
 
 
-_LEFT_OUT = "some of what was to be said here is left out, since nobody read it"
+_LEFT_OUT = "some lines are left out here, since stderr was not read"
 
 _PATIENCE_SECONDS = 1.0
-"""How long a host may take to read. Once it has not, there is no waiting until it has."""
+"""How long a host may take to read. After the first time it took longer, nothing waits until it has read."""
 
 _PIECE_BYTES = 4096
-"""What a pipe that has room at all takes without waiting: PIPE_BUF, as it is on Linux."""
+"""The size that a pipe with any room takes without blocking: PIPE_BUF on Linux."""
 
 
 class _Stderr:
-    """Descriptor 2, written to by one thread at a time, so that their lines do not mix."""
+    """Descriptor 2, written by one thread at a time, so that lines do not mix."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._patience_seconds = _PATIENCE_SECONDS
 
     def write(self, text: str, left_out: str) -> None:
-        """Write *text*, as far as somebody reads it; *left_out* comes before it if what was before was not."""
-        # A copy of the process, made while another thread was writing, finds the lock held for ever.
+        """Write *text*, as far as the host reads it; *left_out* precedes it if text before was dropped."""
+        # A process forked while another thread was writing finds the lock held for ever.
         if not self._lock.acquire(timeout=_PATIENCE_SECONDS):
             return
         try:
@@ -161,7 +155,7 @@ class _Stderr:
                     return
                 os.write(2, data[start : start + _PIECE_BYTES])
             self._patience_seconds = _PATIENCE_SECONDS
-        except OSError:  # nobody reads stderr after the host has gone; that is no reason to fail
+        except OSError:  # the host has gone
             return
         finally:
             self._lock.release()
@@ -171,12 +165,12 @@ _stderr = _Stderr()
 
 
 def _has_room(seconds: float) -> bool:
-    """Whether stderr can be written to without waiting, within *seconds*."""
+    """Return whether stderr can be written without blocking, within *seconds*."""
     try:
         import select
 
         poll = select.poll()
-    except (ImportError, AttributeError, OSError):  # Windows cannot tell, and nothing loads without a descriptor
+    except (ImportError, AttributeError, OSError):  # on Windows, or without a free descriptor to load it
         return True
     poll.register(2, select.POLLOUT)
     return bool(poll.poll(seconds * 1000))
@@ -197,7 +191,7 @@ def _json_line(level: str, message: str, fields: dict[str, Any]) -> str:
 
 
 def take_over_stderr() -> None:
-    """Make Python's own stderr take any text: a host's filtered environment may leave it only ASCII."""
+    """Make Python's own stderr accept any text: a host's filtered environment may leave it only ASCII."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -1,4 +1,4 @@
-"""The server as a value: tools, identity and settings, to be served over stdio or asked within the process."""
+"""The server as a value: tools, identity and settings, for stdio or for calls within the process."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from toolwire_schemas.wire.codes import INTERNAL_ERROR
 from toolwire_tools import tools_of
 
 from .errors import RequestError
-from .protocol.catalog import Catalogue
+from .protocol.catalog import Catalog
 from .protocol.lifecycle import Identity
 from .runtime.session import Session
 from .settings import settings_of
 from .transport import stdio
+from .version import __version__
 
 if TYPE_CHECKING:
     from toolwire_tools import Tool
@@ -30,8 +31,7 @@ OnProgress = Callable[[dict[str, Any]], None]
 class Server:
     """Serves *tools*: functions, toolkits (classes or instances), or `Tool`s.
 
-    *options* are the fields of `Settings`. *version* is that of the tools, shown to clients; `None` shows
-    Toolwire's own.
+    *options* are the fields of `Settings`. *version* is that of the tools, shown to clients; by default Toolwire's own.
 
     Raises:
         RegistrationError: if something in *tools* cannot be a tool.
@@ -50,27 +50,27 @@ class Server:
         **options: Any,
     ) -> None:
         self._settings = settings_of(options)
-        self._identity = Identity(name, version or _own_version(), title, instructions)
+        self._identity = Identity(name, version or __version__, title, instructions)
         self._given = self._tools_of(tools)
-        self._catalogue = self._catalogue_of(self._given)
+        self._catalog = self._catalog_of(self._given)
         self._sessions: list[Session] = []
         self._changing = threading.RLock()
-        self._local: _Local | None = None
+        self._local: _LocalClient | None = None
 
     @property
     def tools(self) -> list[Tool]:
-        """The tools that are served, under the names they are shown by."""
-        return self._catalogue.tools
+        """The tools of the server, under the names shown to clients."""
+        return self._catalog.tools
 
     def serve(self, streams: stdio.Streams | None = None) -> NoReturn:
-        """Serve standard input and output until the host hangs up, then leave the process.
+        """Serve standard input and output until the host hangs up, then exit.
 
-        *streams* are what `stdio.claim` returned, if it has been called already.
+        *streams* are the result of `stdio.claim`, if it was called before.
         """
-        stdio.serve(self.converse, self._settings, streams or stdio.claim())
+        stdio.serve(self.open_session, self._settings, streams or stdio.claim())
 
     def add(self, *things: Any) -> None:
-        """Serve more tools: functions, toolkits or `Tool`s. Clients that want to know are told. From any thread.
+        """Add tools: functions, toolkits or `Tool`s, and notify clients. Thread-safe.
 
         Raises:
             RegistrationError: if one of *things* cannot be a tool.
@@ -80,28 +80,28 @@ class Server:
             self.replace([*self._given, *things])
 
     def remove(self, name: str) -> None:
-        """Serve the tool called *name* no more; calls of it that are under way finish. From any thread.
+        """Remove the tool called *name*; its calls in flight finish. Thread-safe.
 
         Raises:
             KeyError: if there is no such tool.
         """
         with self._changing:
-            gone = self._catalogue.by_name.get(name)
+            gone = self._catalog.by_name.get(name)
             if gone is None:
                 from toolwire_schemas.did_you_mean import unknown_name
 
-                raise KeyError(unknown_name("tool", name, self._catalogue.by_name))
-            self.replace([tool for tool in self._given if self._catalogue.by_name[tool.name] is not gone])
+                raise KeyError(unknown_name("tool", name, self._catalog.by_name))
+            self.replace([tool for tool in self._given if self._catalog.by_name[tool.name] is not gone])
 
     def replace(self, tools: Iterable[Any]) -> None:
-        """Serve *tools* instead, from the next call on. From any thread; raises what `add` raises."""
+        """Replace all tools, from the next call on. Thread-safe; raises what `add` raises."""
         given = self._tools_of(tools)
-        catalogue = self._catalogue_of(given)
+        catalog = self._catalog_of(given)
         with self._changing:
             unused = {tool.gate for tool in self._given} - {tool.gate for tool in given}
-            self._given, self._catalogue = given, catalogue
+            self._given, self._catalog = given, catalog
             for session in self._sessions:
-                session.replace(catalogue)
+                session.replace(catalog)
         for gate in unused:
             if gate is not None:
                 gate.retire()
@@ -118,23 +118,23 @@ class Server:
             return given(found, self._settings)
         return [tool for tool, _ in found]
 
-    def _catalogue_of(self, tools: list[Tool]) -> Catalogue:
-        return Catalogue(tools, separator=self._settings.separator, page_size=self._settings.page_size)
+    def _catalog_of(self, tools: list[Tool]) -> Catalog:
+        return Catalog(tools, separator=self._settings.separator, page_size=self._settings.page_size)
 
-    def converse(self, write: Write) -> Session:
-        """Begin a conversation with one client in this process: `feed` it what the client says, and `end` it.
+    def open_session(self, write: Write) -> Session:
+        """Return a session with one client in this process: `feed` it the client's bytes, and `end` it.
 
-        What goes to the client is given to *write*, whole messages, from any thread, one piece at a time.
+        It calls *write* with whole messages for the client, from any thread, one at a time.
         """
         with self._changing:
-            session = Session(self._catalogue, self._identity, self._settings, write)
+            session = Session(self._catalog, self._identity, self._settings, write)
             self._sessions = [*(other for other in self._sessions if not other.is_ending), session]
         return session
 
     def request(
         self, method: str, params: dict[str, Any] | None = None, *, on_progress: OnProgress | None = None
     ) -> Any:
-        """Return what a host would get for a request, by the same way but without a process: for tests.
+        """Return the result of a request, by the same path but without a process: for tests.
 
         *on_progress* is called with the params of each progress notification.
 
@@ -142,11 +142,11 @@ class Server:
             RequestError: if the answer is a JSON-RPC error.
         """
         if self._local is None:
-            self._local = _Local(self.converse)
+            self._local = _LocalClient(self.open_session)
         return self._local.request(method, params, on_progress)
 
     def close(self) -> None:
-        """End what `request` and `call` have started, threads included. `with Server(...) as server:` does it too."""
+        """End the session of `request` and `call`, with its threads. `with Server(...) as server:` does it too."""
         local, self._local = self._local, None
         if local is not None:
             local.end()
@@ -166,20 +166,20 @@ class Server:
         return self.request("tools/call", {"name": name, "arguments": arguments or {}}, on_progress=on_progress)
 
 
-class _Local:
-    """A host in the same process, on the two ends of a session."""
+class _LocalClient:
+    """The client of a session in the same process."""
 
     def __init__(self, session: Callable[[Write], Session]) -> None:
         self._session = session(self._receive)
         self._lock = threading.Lock()
-        self._asked = 0
+        self._requests = 0
         self._answers: dict[int, SimpleQueue[dict[str, Any]]] = {}
 
     def request(self, method: str, params: dict[str, Any] | None, on_progress: OnProgress | None) -> Any:
         answers: SimpleQueue[dict[str, Any]] = SimpleQueue()
         with self._lock:
-            self._asked += 1
-            number = self._asked
+            self._requests += 1
+            number = self._requests
             self._answers[number] = answers
             if on_progress is not None:
                 params = {**(params or {})}
@@ -197,22 +197,22 @@ class _Local:
     def end(self) -> None:
         self._session.end()
         closed = {"code": INTERNAL_ERROR, "message": "The server was closed before it had answered"}
-        for answers in list(self._answers.values()):  # whoever waits in another thread
+        for answers in list(self._answers.values()):  # for other threads that wait
             answers.put({"id": None, "error": closed})
 
     def _receive(self, data: bytes) -> None:
         for line in data.splitlines():  # several messages may be written together
             message = decode(line)
-            token = message.get("params", {}).get("progressToken")  # but there is other news than of progress
+            token = message.get("params", {}).get("progressToken")  # other notifications have none
             answers = self._answers.get(message.get("id", token))
             if answers is not None:
                 answers.put(message)
 
 
 def serve(tools: Iterable[Any], **options: Any) -> NoReturn:
-    """Serve *tools* over standard input and output until the host hangs up, then leave the process.
+    """Serve *tools* over standard input and output until the host hangs up, then exit.
 
-    *options* are those of `Server`. What the process prints from here on goes to stderr.
+    *options* are those of `Server`. From here on, the output of the process goes to stderr.
 
     Raises:
         RegistrationError: if something in *tools* cannot be a tool.
@@ -220,9 +220,3 @@ def serve(tools: Iterable[Any], **options: Any) -> NoReturn:
     """
     server = Server(tools, **options)
     server.serve()
-
-
-def _own_version() -> str:
-    from . import __version__
-
-    return __version__

@@ -1,4 +1,4 @@
-"""What can be set about a server, with the defaults and their reasons."""
+"""The settings of a server: defaults, their reasons, valid ranges."""
 
 from __future__ import annotations
 
@@ -8,35 +8,25 @@ import msgspec
 from toolwire_schemas.wire.frames import DEFAULT_MAX_MESSAGE_BYTES
 from toolwire_tools.byte_sizes import size
 
-from .protocol.server_protocol import (
-    DEFAULT_MAX_BATCH_ELEMENTS,
-    DEFAULT_MAX_PENDING_BYTES,
-    DEFAULT_MAX_PENDING_CALLS,
-    DEFAULT_MAX_QUESTIONS,
-    DEFAULT_MAX_RESULT_BYTES,
-)
-from .runtime.worker_pool import DEFAULT_MAX_ABANDONED, DEFAULT_MAX_WORKERS
-from .runtime.writer import DEFAULT_MAX_UNSENT_BYTES
-
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits and habits of a server.
+    """Limits and options of a server.
 
-    `isolate` runs every tool in a process of its own, `memory_limit` is for those in processes that set none, in bytes
-    or like `"512 MiB"`, and `max_processes` is how many of these processes there may be.
+    `separator` replaces the dot between toolkit and method, for hosts that forbid dots. `page_size` is in tools; `None`
+    puts all on one page, since some clients never ask for a second. `timeout_seconds` is for tools without a time limit
+    of their own; `None` is no limit. `coerce` decodes arguments that a model sent as JSON text. `mask_errors` hides the
+    text of unexpected exceptions from the host, including those of `__post_init__` and validators.
 
-    `separator` stands between a toolkit's name and its method's, for hosts that forbid dots. `page_size` is in
-    tools, and `None` puts them all on one page, since some clients never ask for a second. `timeout_seconds` holds
-    for tools that set none of their own; `None` is no limit. `max_message_bytes` limits what is read,
-    `max_result_bytes` one result that is sent, or all of a batch, `max_pending_bytes` the input of all calls under
-    way, and `max_pending_calls` their number. `max_batch_elements` limits one batch. Beyond `max_unsent_bytes` of
-    answers that the host has not read, requests are refused; at twice as much, nothing is read until it reads.
-    `max_workers` calls of synchronous tools run at a time. Beyond them, `max_abandoned` threads may be held by calls
-    that were cancelled or timed out, and `max_questions` by tools that wait for the user.
-    `grace_seconds` is how long answers still owed are waited for when the host has hung up: clients send SIGTERM
-    after two seconds. `ask_seconds` is how long a tool waits for the user's answer to a question. `coerce` decodes
-    arguments that a model sent as JSON text. `mask_errors` keeps the text of unexpected exceptions from the host,
-    including those that refuse an argument (`__post_init__`, validators).
+    `isolate` runs every tool in a worker process, `memory_limit` (bytes, or text like `"512 MiB"`) is for the workers
+    whose tools set none, and `max_processes` limits their number.
+
+    `max_message_bytes` limits one message that is read, `max_result_bytes` one result that is sent, or all of a batch,
+    `max_pending_bytes` the input of all calls in flight, `max_pending_calls` their number, `max_batch_elements` one
+    batch. Beyond `max_unsent_bytes` of responses that the host has not read, requests are refused; at twice as much,
+    reading stops until the host reads. `max_workers` calls of synchronous tools run at a time; in addition,
+    `max_abandoned` threads may be held by calls that were cancelled or timed out, and `max_questions` by tools that
+    wait for the user. `grace_seconds` is the time for open calls after the host has hung up: clients send SIGTERM after
+    two seconds. `ask_seconds` is how long a tool waits for the user.
 
     Raises:
         ValueError: for a value out of its range.
@@ -46,14 +36,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     page_size: int | None = None
     timeout_seconds: float | None = None
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
-    max_result_bytes: int = DEFAULT_MAX_RESULT_BYTES
-    max_pending_bytes: int = DEFAULT_MAX_PENDING_BYTES
-    max_pending_calls: int = DEFAULT_MAX_PENDING_CALLS
-    max_batch_elements: int = DEFAULT_MAX_BATCH_ELEMENTS
-    max_unsent_bytes: int = DEFAULT_MAX_UNSENT_BYTES
-    max_workers: int = DEFAULT_MAX_WORKERS
-    max_abandoned: int = DEFAULT_MAX_ABANDONED
-    max_questions: int = DEFAULT_MAX_QUESTIONS
+    max_result_bytes: int = 10 * 1024 * 1024 - 64 * 1024  # TypeScript clients fail at 10 MiB, next message included
+    max_pending_bytes: int = 256 * 1024 * 1024
+    max_pending_calls: int = 100_000  # waiting calls take half a kilobyte each, running `async` ones two to three
+    max_batch_elements: int = 10_000  # to decide about them takes a tenth of a second, in which nothing else is read
+    max_unsent_bytes: int = 64 * 1024 * 1024  # as large as a message that comes in; six times the largest result
+    max_workers: int = 128
+    max_abandoned: int = 128  # as many again: hanging tools can be given up as often as they can be called
+    max_questions: int = 128
     grace_seconds: float = 1.5
     ask_seconds: float = 600.0
     coerce: bool = False
@@ -83,15 +73,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"separator must be printable ASCII text such as '_' or '-', not {self.separator!r}")
 
 
-_BESIDE = ("name", "version", "title", "instructions")
-"""What `Server` and `serve` take besides."""
+_IDENTITY = ("name", "version", "title", "instructions")
+"""The other options of `Server` and `serve`."""
 
 
 def settings_of(options: dict[str, Any]) -> Settings:
-    """Return the settings that a caller's keyword arguments say.
+    """Return the settings in a caller's keyword arguments.
 
     Raises:
-        TypeError: for an option that does not exist, or does not take what it is given.
+        TypeError: for an option that does not exist, or a value of the wrong type.
         ValueError: for a value out of its range.
     """
     try:
@@ -105,7 +95,7 @@ def _mistake(options: dict[str, Any]) -> str | None:
 
     for name, value in options.items():
         if name not in Settings.__struct_fields__:
-            return unknown_name("option", name, (*_BESIDE, *Settings.__struct_fields__))
+            return unknown_name("option", name, (*_IDENTITY, *Settings.__struct_fields__))
         try:
             msgspec.convert({name: value}, Settings)
         except (msgspec.ValidationError, AttributeError):

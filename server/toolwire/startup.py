@@ -1,4 +1,4 @@
-"""How a command imports what it needs."""
+"""Imports without garbage collection."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Look for no garbage meanwhile, nor among what was imported later on: it stays.
+    """Disable the garbage collector inside the `with` block, and exempt the imported objects for good: they stay.
 
-    Python would look a dozen times while a server starts, which takes a tenth of that time.
+    It would run a dozen times while a server starts, which takes a tenth of that time.
     """
-    looks = gc.isenabled()
+    enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
-        if looks:
+        if enabled:
             gc.enable()

@@ -1,4 +1,4 @@
-"""Things to do at a given time: one thread, started for the first of them, or before."""
+"""Tasks at a given time, on one thread."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from itertools import count
 Task = Callable[[], None]
 
 _LONGEST_WAIT_SECONDS = 3600.0
-"""Beyond some limit of the system's, infinity included, waiting raises; looking again after an hour costs nothing."""
+"""Waiting raises beyond some limit of the system, and for infinity; a look once an hour costs nothing."""
 
 
-class Appointment:
-    """A task and its time. It has no task any more when that has been run or forgotten."""
+class Timer:
+    """A task and its time. `task` is `None` after it was run or cancelled."""
 
     __slots__ = ("due", "number", "task")
 
@@ -24,63 +24,60 @@ class Appointment:
         self.number = number
         self.task: Task | None = task
 
-    def __lt__(self, other: Appointment) -> bool:
+    def __lt__(self, other: Timer) -> bool:
         return (self.due, self.number) < (other.due, other.number)
 
 
-class Clock:
-    """Runs small tasks when their time has come. They must neither wait nor raise."""
+class Timers:
+    """Runs small tasks at their time. They must neither block nor raise."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._due: list[Appointment] = []
-        self._forgotten = 0  # how many of them have no task
+        self._due: list[Timer] = []
+        self._cancelled = 0  # how many of them have no task
         self._numbers = count()  # keeps tasks of the same time in order
         self._thread: threading.Thread | None = None
         self._stopped = False
 
-    def after(self, seconds: float, task: Task) -> Appointment:
-        """Run *task* when *seconds* have passed, unless what is returned is given to `forget` before."""
-        appointment = Appointment(time.monotonic() + seconds, next(self._numbers), task)
+    def after(self, seconds: float, task: Task) -> Timer:
+        """Run *task* after *seconds*, unless the timer is cancelled before."""
+        timer = Timer(time.monotonic() + seconds, next(self._numbers), task)
         if self._thread is None:
             self.start()
         with self._changed:
-            heapq.heappush(self._due, appointment)
-            if self._due[0] is appointment:
+            heapq.heappush(self._due, timer)
+            if self._due[0] is timer:
                 self._changed.notify()
-        return appointment
+        return timer
 
     def start(self) -> None:
-        """Start the thread, if there is none.
+        """Start the thread, if it does not run yet.
 
         Raises:
             RuntimeError: if the system allows no more threads.
         """
         with self._changed:
             if self._thread is None:
-                thread = threading.Thread(target=self._run, name="toolwire-clock", daemon=True)
+                thread = threading.Thread(target=self._run, name="toolwire-timers", daemon=True)
                 thread.start()
                 self._thread = thread
 
-    def forget(self, appointment: Appointment) -> float:
-        """Do not run the task of *appointment*, and let go of it: it may hold much that nobody needs any more.
-
-        Return how many seconds were left; 0 if its time had come.
-        """
+    def cancel(self, timer: Timer) -> float:
+        """Cancel *timer* and drop its task, which may hold much memory; return the seconds that were left."""
         with self._changed:
-            if appointment.task is None:
+            if timer.task is None:
                 return 0.0
-            appointment.task = None
-            self._forgotten += 1
-            # Taking one out of a heap is dear; taking out half of them at once is not.
-            if self._forgotten > 100 and self._forgotten > len(self._due) // 2:
+            timer.task = None
+            self._cancelled += 1
+            # Removing one from a heap is expensive; removing half of them at once is not.
+            if self._cancelled > 100 and self._cancelled > len(self._due) // 2:
                 self._due = [kept for kept in self._due if kept.task is not None]
                 heapq.heapify(self._due)
-                self._forgotten = 0
-        return max(0.0, appointment.due - time.monotonic())
+                self._cancelled = 0
+        return max(0.0, timer.due - time.monotonic())
 
     def stop(self) -> None:
-        """Run nothing any more. Returns when the task that may be running has ended."""
+        """Run no more tasks. Returns when the task that may be running has ended."""
         with self._changed:
             self._stopped = True
             thread = self._thread
@@ -95,9 +92,9 @@ class Clock:
                     self._changed.wait(min(wait, _LONGEST_WAIT_SECONDS) if self._due else None)
                 if self._stopped:
                     return
-                appointment = heapq.heappop(self._due)
-                task, appointment.task = appointment.task, None
+                timer = heapq.heappop(self._due)
+                task, timer.task = timer.task, None
                 if task is None:
-                    self._forgotten -= 1
+                    self._cancelled -= 1
                     continue
             task()

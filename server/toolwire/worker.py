@@ -1,4 +1,4 @@
-"""The inside of a worker process: our own server, on private pipes, for tools that are kept apart from the others."""
+"""The entry point of a worker process: our own server, on private pipes, for isolated tools."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 from . import log
 from .errors import LoadError
 from .isolation.worker_protocol import NO_LIMIT
-from .isolation.worker_spec import STALE, Order, stamp
+from .isolation.worker_spec import STALE, WorkerSpec, stamp
 from .loading.targets import load
 from .server import Server
 from .transport import stdio
@@ -29,36 +29,36 @@ if TYPE_CHECKING:
 
 
 def main(words: dict[str, Any], cgroup: str) -> NoReturn:
-    """Serve what *words*, an `Order`, says, until the server hangs up; *cgroup* is the path of our own, if any."""
-    order = msgspec.convert(words, Order)
+    """Serve *words*, a `WorkerSpec`, until the server hangs up; *cgroup* is the path of our own cgroup, if any."""
+    spec = msgspec.convert(words, WorkerSpec)
     if not subreaper.EXISTS:
         _die_with_the_server()
     streams = stdio.claim(watched=True)
-    threading.excepthook = _give_up
-    # What there is to say about the targets, the server has said.
-    log.configure(level="error", as_json=order.log_as_json)
+    threading.excepthook = _exit_if_ours
+    # The server has logged everything about the targets.
+    log.configure(level="error", as_json=spec.log_as_json)
     try:
         tools = load(
-            order.targets,
-            keep_going=order.keep_going,
-            include=order.include,
-            exclude=order.exclude,
-            tool_settings=order.tool_settings,
+            spec.targets,
+            keep_going=spec.keep_going,
+            include=spec.include,
+            exclude=spec.exclude,
+            tool_settings=spec.tool_settings,
         )
     except (LoadError, RegistrationError) as error:
         log.error(f"the process of a tool: {error}")
         os._exit(2)
-    if any(stamp(path) != loaded for path, loaded in order.sources.items()):
+    if any(stamp(path) != loaded for path, loaded in spec.sources.items()):
         os._exit(STALE)
-    log.configure(level=order.log_level, as_json=order.log_as_json)
-    memory = Memory(order.memory_limit, [tool.memory_limit for tool in tools], cgroup)
+    log.configure(level=spec.log_level, as_json=spec.log_as_json)
+    memory = Memory(spec.memory_limit, [tool.memory_limit for tool in tools], cgroup)
     unlimited = {"max_message_bytes": NO_LIMIT, "max_pending_bytes": NO_LIMIT, "ask_seconds": float("inf")}
-    settings: dict[str, Any] = {"grace_seconds": 0.0, **unlimited, **order.settings}
-    Server([KeptTool(tool, memory) for tool in tools], **settings).serve(streams)
+    settings: dict[str, Any] = {"grace_seconds": 0.0, **unlimited, **spec.settings}
+    Server([WorkerTool(tool, memory) for tool in tools], **settings).serve(streams)
 
 
-class KeptTool(Tool):
-    """A tool inside its process. The server outside keeps the time, and ends the process if need be."""
+class WorkerTool(Tool):
+    """A tool inside its process. The server outside enforces the time limit, by killing the process."""
 
     __slots__ = ("_memory",)
 
@@ -70,12 +70,12 @@ class KeptTool(Tool):
 
     @property
     def runs_in(self) -> str | None:
-        """Here."""
+        """As `Tool.runs_in`: here."""
         return None
 
     def renamed(self, name: str) -> Tool:
         """As `Tool.renamed`."""
-        return KeptTool(super().renamed(name), self._memory)
+        return WorkerTool(super().renamed(name), self._memory)
 
     def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
         """As `Tool.call`."""
@@ -90,7 +90,7 @@ class KeptTool(Tool):
 
 @contextmanager
 def _leaving_if_cancelled(caller: Caller) -> Iterator[None]:
-    """End the process as soon as a tool has cleaned up behind itself: the server gives it no more calls."""
+    """End the process as soon as a cancelled tool has cleaned up: the server sends it no more calls."""
     try:
         yield
     finally:
@@ -99,11 +99,11 @@ def _leaving_if_cancelled(caller: Caller) -> Iterator[None]:
 
 
 class Memory:
-    """What tools may use beyond what the process holds when the first of them is called.
+    """The memory limit of tools, beyond what the process holds when the first of them is called.
 
-    What is measured and limited is the address space of this process and, if it has a cgroup, the memory of all
-    processes in that. It counts from there on, not from each call, so that a tool that loses a little memory each time
-    comes to its limit, too, and gets a new process.
+    It limits the address space of this process and, if it has a cgroup, the memory of all processes in that. It is not
+    relative to each call, so that a tool that leaks a little memory each time reaches its limit, too, and gets a new
+    process.
     """
 
     def __init__(self, default: int | None, limits: list[int | None], cgroup: str) -> None:
@@ -116,14 +116,14 @@ class Memory:
 
     @contextmanager
     def limited(self, tool: Tool) -> Iterator[None]:
-        """Hold *tool* to its limit meanwhile. If it runs out of memory, the process ends and its status says so."""
+        """Limit *tool* inside the `with` block. If it runs out of memory, the process ends with `OUT_OF_MEMORY`."""
         limit = tool.memory_limit or self._default
         if limit is None:
             yield
             return
         try:
             import resource
-        except ImportError:  # Windows; the server has said so
+        except ImportError:  # Windows; the server has logged it
             yield
             return
         soft, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -154,7 +154,7 @@ class Memory:
 
 
 _OWN_BYTES = 32 * 1024 * 1024
-"""What is ours and may come later: stacks of a few threads, the event loop, what words errors."""
+"""Our own later use: stacks of a few threads, the event loop, the modules for error messages."""
 
 
 def _address_space() -> int:
@@ -174,7 +174,7 @@ def _share_one_heap() -> None:
 
 
 def _die_with_the_server() -> None:
-    """Kill the process group at the end of this process if the server has gone. While there is one, it does that."""
+    """Kill the process group at exit if the server has gone. Otherwise the server does."""
     leader, server = os.getpid(), os.getppid()
 
     def end_group() -> None:
@@ -184,8 +184,8 @@ def _die_with_the_server() -> None:
     atexit.register(end_group)  # the first to be registered is the last to be called
 
 
-def _give_up(failure: threading.ExceptHookArgs) -> None:
-    """A thread of ours that is lost would leave the server waiting; that of a tool is the tool's own affair."""
+def _exit_if_ours(failure: threading.ExceptHookArgs) -> None:
+    """End the process if one of our threads fails, since the server would wait for ever. Threads of tools may fail."""
     ours = failure.thread is not None and failure.thread.name.startswith("toolwire-")
     if ours and isinstance(failure.exc_value, MemoryError):
         os._exit(OUT_OF_MEMORY)

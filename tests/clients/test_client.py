@@ -178,8 +178,8 @@ def test_an_interrupt_as_soon_as_a_call_is_sent_cancels_it(how: str) -> None:
         noticed.set()
 
     class Interrupts(Server):
-        def converse(self, write: Any) -> Any:
-            conversation = super().converse(write)
+        def open_session(self, write: Any) -> Any:
+            conversation = super().open_session(write)
             feed = conversation.feed
 
             def feed_and_interrupt(data: bytes) -> None:

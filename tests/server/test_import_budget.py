@@ -117,20 +117,24 @@ def test_nothing_heavy_of_the_standard_library_is_imported_before_the_first_list
 
 
 @pytest.mark.process
-def test_what_watches_over_calls_is_imported_for_the_first_call(tmp_path: Path) -> None:
+@pytest.mark.parametrize("called", [False, True])
+def test_what_watches_over_calls_is_imported_for_the_first_call(tmp_path: Path, called: bool) -> None:
     (tmp_path / "tools_of_a_user.py").write_text(FILE, encoding="utf-8")
+    request: dict[str, object] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    if called:
+        request |= {"method": "tools/call", "params": {"name": "loaded"}}
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "toolwire", "serve", "tools_of_a_user.py"],
         cwd=tmp_path,
-        input='{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n',
+        input=json.dumps(request) + "\n",
         capture_output=True,
         encoding="utf-8",
         timeout=60,
         check=True,
     )
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "toolwire.transport.watchdog" in imported
-    assert imported & {"select", "mmap"} == set()
+    watching = {"toolwire.transport.watchdog", "select", "mmap"}
+    assert imported & watching == (watching if called else set())
 
 
 @pytest.mark.process

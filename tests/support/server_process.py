@@ -14,10 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from toolwire.protocol.call import Call
-from toolwire.protocol.catalog import Catalogue
+from toolwire.protocol.call import Call, Send
+from toolwire.protocol.catalog import Catalog
 from toolwire.protocol.lifecycle import Identity
-from toolwire.protocol.server_protocol import Protocol, Send
+from toolwire.protocol.server_protocol import ServerProtocol
+from toolwire.settings import Settings
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import tools_of
 
@@ -30,18 +31,19 @@ MODERN = {
 }
 
 
-def protocol_of(*tools: Any, separator: str = ".", page_size: int | None = None, **options: Any) -> Protocol:
+def protocol_of(*tools: Any, **options: Any) -> ServerProtocol:
     """Return a protocol that serves *tools* and reports no progress."""
+    settings = Settings(**options)
     made = [tool for thing in tools for tool in tools_of(thing)]
-    catalogue = Catalogue(made, separator=separator, page_size=page_size)
-    return Protocol(catalogue, Identity("test", "1"), host=NoHost(), **options)
+    catalog = Catalog(made, separator=settings.separator, page_size=settings.page_size)
+    return ServerProtocol(catalog, Identity("test", "1"), settings, host=NoHost())
 
 
 class NoHost:
     """A shell around no tool that needs one."""
 
-    def report(self, *_: Any) -> None:
-        """Report nothing."""
+    def send_progress(self, *_: Any) -> None:
+        """Send nothing."""
 
     def ask(self, *_: Any) -> Any:
         raise NotImplementedError
@@ -68,7 +70,7 @@ def call(name: str, arguments: Any = None, id: Any = 1, **meta: Any) -> dict[str
     return request("tools/call", params, id)
 
 
-def answers(protocol: Protocol, *sent: Any) -> list[Any]:
+def answers(protocol: ServerProtocol, *sent: Any) -> list[Any]:
     """Send messages (bytes as they are, others as JSON), run what they start at once, and return what comes out."""
     out = []
     for message in sent:
@@ -81,12 +83,12 @@ def answers(protocol: Protocol, *sent: Any) -> list[Any]:
     return [decode(message) for message in out if message is not None]
 
 
-def run(protocol: Protocol, started: Any) -> bytes | None:
+def run(protocol: ServerProtocol, started: Any) -> bytes | None:
     """Run one call as a worker does and return the message that answers it."""
     try:
-        return protocol.finish(started, started.tool.call(started.arguments, started, coerce=started.coerce))
+        return protocol.responses.finish(started, started.tool.call(started.arguments, started, coerce=started.coerce))
     except Exception as error:
-        return protocol.fail(started, error)
+        return protocol.responses.fail(started, error)
 
 
 class Process:

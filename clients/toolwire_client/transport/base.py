@@ -47,8 +47,8 @@ class Embedded(Protocol):
 class InProcess(Protocol):
     """A server in this process, such as `toolwire.Server`."""
 
-    def converse(self, write: Write, /) -> Embedded:
-        """Start a conversation, whose output goes to *write*, from any thread, one chunk at a time."""
+    def open_session(self, write: Write, /) -> Embedded:
+        """Return a session whose output goes to *write*, from any thread, one chunk at a time."""
 
 
 class InMemoryTransport:

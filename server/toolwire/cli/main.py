@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import toolwire_schemas  # noqa: F401  # makes the first import of msgspec faster
 
-from .. import __version__
 from ..errors import Failed, LoadError, UsageError
 from ..startup import importing
+from ..version import __version__
 from .commands import COMMANDS, command, run
 from .options import UnknownOption, as_typed, parse
 

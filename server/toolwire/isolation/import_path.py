@@ -1,4 +1,4 @@
-"""By which name another process finds a thing again."""
+"""The import path by which another process finds an object."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def target_of(thing: Any) -> str | None:
-    """Return the target, as `load` takes it, that is *thing* wherever it is loaded; `None` if there is none.
+def import_path_of(thing: Any) -> str | None:
+    """Return the target, for `load`, that is *thing* in every process; `None` without one.
 
-    It must have a name at the top level of its module, or of the script that runs.
+    *thing* must have a name at the top level of its module, or of the script that runs.
     """
     for module in _modules(thing):
         place = _place(module)
@@ -32,7 +32,7 @@ def target_of(thing: Any) -> str | None:
 
 
 def _modules(thing: Any) -> Iterator[ModuleType]:
-    """Where *thing* may be named, the likeliest place first."""
+    """Yield the modules where *thing* may have a name, the likeliest first."""
     while isinstance(thing, partial):
         thing = thing.func
     names = [getattr(thing, "__module__", None), type(thing).__module__, "__main__"]
@@ -43,12 +43,12 @@ def _modules(thing: Any) -> Iterator[ModuleType]:
 
 
 def _same(value: object, thing: object) -> bool:
-    # A bound method is made anew each time it is looked up.
+    # Each access makes a new bound method.
     return value is thing or (type(value) is type(thing) is MethodType and value == thing)
 
 
 def _place(module: ModuleType) -> str | None:
-    """What `load` imports *module* by: its name if that leads there, or its file."""
+    """Return the target of *module*: its name if `load` finds it by that, or its file."""
     spec = getattr(module, "__spec__", None)
     name = module.__name__ if module.__name__ != "__main__" or spec is None else spec.name
     file = getattr(module, "__file__", None)
@@ -66,7 +66,7 @@ def _origin(name: str) -> str | None:
 
 
 def _names_in_script(module: ModuleType) -> set[str]:
-    """The names that a script's top level gives to things also when it is imported."""
+    """Return the names of a script's top level, without those that exist only if it is run."""
     import ast
 
     file = getattr(module, "__file__", None)
@@ -82,7 +82,7 @@ def _names(node: ast.AST) -> Iterator[str]:
     for child in ast.iter_child_nodes(node):
         match child:
             case ast.If() if any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(child.test)):
-                continue  # what only the script does
+                continue  # only if the file is run
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 yield child.name
             case ast.alias():

@@ -1,8 +1,9 @@
-"""Which tools run in processes of their own, and how such a process finds them again: by importing them."""
+"""Tools that run in worker processes, which import them again."""
 
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,12 +12,12 @@ from toolwire_tools.discovery.tools_of import finder
 
 from .. import log
 from ..protocol.call import Call
-from .import_path import target_of
-from .pool import Pool
-from .worker_spec import Order, stamp
+from .import_path import import_path_of
+from .pool import ProcessPool
+from .worker_spec import RemoteTool, WorkerSpec, stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from toolwire_tools import Caller
 
@@ -24,77 +25,76 @@ if TYPE_CHECKING:
 
 
 class Loading(msgspec.Struct, frozen=True):
-    """What was loaded, in the words of `load.load`."""
+    """The arguments of `loading.targets.load`. *sources* lists the loaded files, if they may change while it runs."""
 
     targets: Sequence[str]
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
     tool_settings: Sequence[str] = ()
     keep_going: bool = False
-    reloads: bool = False
+    sources: Callable[[], Iterable[str]] = tuple
 
 
-class ProcessTool(Tool):
-    """A tool as the server sees it whose calls run in a process of *pool*, where it is called *name_there*.
+class IsolatedTool(Tool):
+    """A tool whose calls run in a process of *pool*, under the name *name_there*.
 
-    Arguments are checked there, not here.
+    The process checks the arguments.
     """
 
-    __slots__ = ("_notices_cancellation", "_pool", "name_there")
+    __slots__ = ("_pool", "_remote")
 
-    def __init__(self, tool: Tool, pool: Pool, name_there: str) -> None:
+    def __init__(self, tool: Tool, pool: ProcessPool, name_there: str) -> None:
         for slot in Tool.__slots__:
             setattr(self, slot, getattr(tool, slot))
-        self._notices_cancellation = tool.notices_cancellation
         self._pool = pool
         self.gate = pool
-        self.is_async = False  # here, a thread waits for the answer
-        self.name_there = name_there
+        self._remote = RemoteTool(tool.name, name_there, tool.memory_limit, tool.notices_cancellation)
+        self.is_async = False  # a worker thread waits for the response
 
     @property
     def notices_cancellation(self) -> bool:
         """As `Tool.notices_cancellation`."""
-        return self._notices_cancellation
+        return self._remote.notices_cancellation
 
     def renamed(self, name: str) -> Tool:
         """As `Tool.renamed`."""
-        twin = ProcessTool(super().renamed(name), self._pool, self.name_there)
-        twin._notices_cancellation = self._notices_cancellation
+        twin = IsolatedTool(super().renamed(name), self._pool, self._remote.name_there)
+        twin._remote = msgspec.structs.replace(self._remote, name=name)
         return twin
 
     def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
-        """As `Tool.call`; only a server can."""
+        """As `Tool.call`, for a call of a server."""
         assert isinstance(caller, Call)
-        return self._pool.run(self, arguments, caller)
+        return self._pool.run(self._remote, arguments, caller)
 
 
 def is_wanted(tool: Tool, settings: Settings) -> bool:
-    """Return whether *tool* is to run in a process, and does not yet."""
+    """Return whether *tool* should run in a process, and does not yet."""
     return tool.gate is None and (settings.isolate or tool.runs_in is not None)
 
 
 def loaded(tools: list[Tool], loading: Loading, settings: Settings) -> list[Tool]:
-    """Return *tools*, which came of *loading*; those for which it is wanted run in processes that load the same."""
+    """Return *tools*, the result of *loading*; those to be isolated run in processes that load the same."""
     if not any(is_wanted(tool, settings) for tool in tools):
         return tools
     pool = _pool(loading, tools, settings)
-    return [ProcessTool(tool, pool, tool.name) if is_wanted(tool, settings) else tool for tool in tools]
+    return [IsolatedTool(tool, pool, tool.name) if is_wanted(tool, settings) else tool for tool in tools]
 
 
 def given(found: list[tuple[Tool, Any]], settings: Settings) -> list[Tool]:
-    """Return the tools of *found*, each of which comes with the thing, or the list of things, that it was made of.
+    """Return the tools of *found*, pairs of a tool and the object, or list of objects, that it was made of.
 
-    Those for which it is wanted run in processes that import these things by their names.
+    Those to be isolated run in processes that import these objects.
 
     Raises:
-        RegistrationError: if one cannot be found that way.
+        RegistrationError: if one cannot be imported.
     """
     tools = [tool for tool, _ in found]
     wanted = {tool: _target(tool, thing) for tool, thing in found if is_wanted(tool, settings)}
     if not wanted:
         return tools
     pool = _pool(Loading(list(dict.fromkeys(wanted.values()))), tools, settings)
-    return [ProcessTool(tool, pool, tool.name) if tool in wanted else tool for tool in tools]
+    return [IsolatedTool(tool, pool, tool.name) if tool in wanted else tool for tool in tools]
 
 
 def _things(found: Any) -> Iterator[Any]:
@@ -112,15 +112,15 @@ def _is_made_of(tool: Tool, thing: Any) -> bool:
         return True
     if isinstance(thing, type):
         return tool.name.startswith(f"{thing.__name__}.")
-    # What holds other things, such as an executor of actions.
+    # A container of tools, such as an executor of actions.
     return finder(type(thing)) is not None and any(tool.name == other.name for other in tools_of(thing))
 
 
 def _target(tool: Tool, things: Any) -> str:
     thing = next((thing for thing in _things(things) if _is_made_of(tool, thing)), tool.function)
-    found = target_of(thing)
+    found = import_path_of(thing)
     if found is None and isinstance(thing, Tool) and Tool(thing.function).describe() == thing.describe():
-        found = target_of(thing.function)
+        found = import_path_of(thing.function)
     if found is None:
         raise RegistrationError(
             "it cannot run in a process of its own: the process would not find it again",
@@ -131,14 +131,14 @@ def _target(tool: Tool, things: Any) -> str:
     return found
 
 
-def _pool(loading: Loading, tools: list[Tool], settings: Settings) -> Pool:
+def _pool(loading: Loading, tools: list[Tool], settings: Settings) -> ProcessPool:
     limited = settings.memory_limit is not None or any(tool.memory_limit is not None for tool in tools)
     if limited and not _can_limit():
         log.warning("this system cannot limit the memory of a process: memory_limit has no effect")
     level, as_json = log.configured()
     assert not isinstance(settings.memory_limit, str)
-    return Pool(
-        Order(
+    return ProcessPool(
+        WorkerSpec(
             targets=list(loading.targets),
             include=list(loading.include),
             exclude=list(loading.exclude),
@@ -147,7 +147,7 @@ def _pool(loading: Loading, tools: list[Tool], settings: Settings) -> Pool:
             folder=_folder(),
             settings={name: getattr(settings, name) for name in _PASSED_ON},
             memory_limit=settings.memory_limit,
-            sources=_sources() if loading.reloads else {},
+            sources=_stamps(loading.sources()),
             log_level=level,
             log_as_json=as_json,
         ),
@@ -156,15 +156,13 @@ def _pool(loading: Loading, tools: list[Tool], settings: Settings) -> Pool:
     )
 
 
-def _sources() -> dict[str, list[int]]:
-    from ..loading.reload import sources
-
-    stamps = {path: stamp(path) for path in sources()}
+def _stamps(sources: Iterable[str]) -> dict[str, list[int]]:
+    stamps = {path: stamp(path) for path in sources}
     return dict(sorted(stamps.items(), key=lambda item: item[1], reverse=True)[:_MAX_SOURCES])
 
 
 _MAX_SOURCES = 400
-"""How many files, the latest changed, a worker compares: a command line has room for some 128 KiB of them on Linux."""
+"""How many files, the last changed, a worker compares: a command line on Linux has room for some 128 KiB of them."""
 
 
 def _folder() -> str:
@@ -175,11 +173,9 @@ def _folder() -> str:
 
 
 _PASSED_ON = ("separator", "max_result_bytes", "coerce", "mask_errors")
-"""The settings that a worker must have in common with its server, so that it says the same."""
+"""The settings that a worker must share with its server, to respond in the same way."""
 
 
 def _can_limit() -> bool:
-    """Whether RLIMIT_AS exists and is heeded: Windows lacks it, macOS accepts and ignores it."""
-    import sys
-
+    """Return whether RLIMIT_AS works: Windows lacks it, macOS accepts and ignores it."""
     return sys.platform not in ("win32", "darwin")

@@ -1,4 +1,4 @@
-"""The processes of some tools: as many as there are calls side by side, up to a limit, and reused."""
+"""A pool of worker processes: one for each concurrent call, up to a limit, and reused."""
 
 from __future__ import annotations
 
@@ -9,154 +9,153 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from .. import log
-from .worker_process import NotBegun, Process
+from .worker_process import NotStarted, WorkerProcess
 
 if TYPE_CHECKING:
     from ..protocol.call import Call
-    from ..timers import Clock
-    from .isolated_tool import ProcessTool
-    from .worker_spec import Order
+    from ..timers import Timers
+    from .worker_spec import RemoteTool, WorkerSpec
 
 
-class Gate:
-    """Lets *room* calls in at a time, in the order in which they came. None of its methods waits."""
+class ConcurrencyLimit:
+    """A semaphore for *room* calls with a queue, in order of arrival. No method blocks."""
 
     def __init__(self, room: int) -> None:
         self._lock = threading.Lock()
         self._room = room
         self._waiting: deque[Call] = deque()
-        self._called: set[Call] = set()  # from among the waiting: they have a place already
+        self._called: set[Call] = set()  # have waited and got a place
 
     def enter(self, call: Call) -> bool:
-        """Return whether *call* may run now; if not, it is kept until another one leaves."""
+        """Return whether *call* may run now; if not, it is queued until another one leaves."""
         with self._lock:
             if call in self._called:
                 self._called.remove(call)
                 return True
             if self._room == 0:
-                call.worker = None  # which goes on to other calls, and must not be given up for this one
+                call.worker = None  # which runs other calls now, and must not be abandoned for this one
                 self._waiting.append(call)
                 return False
             self._room -= 1
             return True
 
     def leave(self) -> Call | None:
-        """Give up the place of a call that has ended; return the call that gets it, which is now to enter."""
+        """Free the place of a call that has ended; return the call that gets it, which is to `enter` now."""
         with self._lock:
             if self._waiting:
                 call = self._waiting.popleft()
-                self._called.add(call)  # even if it has ended: whoever runs it then lets go of it
+                self._called.add(call)  # even if it has ended: the worker that runs it releases it
                 return call
             self._room += 1
             return None
 
 
 _IDLE_SECONDS = 300.0
-"""How long a process is kept for another call: longer than a model or its user takes to think of one, since to start
-it takes as long as the imports of its tools; not for ever, since it may hold much memory."""
+"""How long an idle process is kept: longer than a model or its user thinks between calls, since a start takes as long
+as the imports of its tools; not for ever, since it may hold much memory."""
 
 
-class Pool(Gate):
-    """Up to *room* processes that do what *order* says, reused while they are healthy and needed now and then.
+class ProcessPool(ConcurrencyLimit):
+    """Up to *room* processes of *spec*, reused while they are healthy and in use.
 
-    *limited* says that the memory of some tools is.
+    *limited*: some of their tools have a memory limit.
     """
 
-    def __init__(self, order: Order, room: int, *, limited: bool) -> None:
+    def __init__(self, spec: WorkerSpec, room: int, *, limited: bool) -> None:
         super().__init__(room)
-        self._order = order
+        self._spec = spec
         self._limited = limited
-        self._said = not limited
-        """Whether the log has said that a limit holds for each process, if it does."""
+        self._has_warned = not limited
+        """Whether the log says that a limit holds for each process, if it does."""
         self._changing = threading.Lock()
-        self._idle: list[Process] = []  # the one that has been so for longest is first
-        self._clock: Clock | None = None
-        """On which the idle ones are looked at; `None`: there were none the last time."""
+        self._idle: list[WorkerProcess] = []  # the longest idle first
+        self._timers: Timers | None = None
+        """The timers that will end idle processes; `None` while no process is idle."""
         self._retired = False
 
-    def run(self, tool: ProcessTool, arguments: Any, call: Call) -> dict[str, Any]:
-        """Return the result of *tool*, called in one of the processes, which is started if there is none.
+    def run(self, tool: RemoteTool, arguments: Any, call: Call) -> dict[str, Any]:
+        """Return the result of *tool*, called in an idle or a new process.
 
         Raises:
-            ToolError: if the process came to its end.
-            Cancelled: if the call did.
+            ToolError: if the process ended.
+            Cancelled: if the call ended.
         """
         while True:
             process = self._take()
             if process is None:
                 with call.host.pause(call):
-                    process = Process(self._order, self._gone, call, self._cgroup())
-            if not self._said and (tool.memory_limit or self._order.memory_limit):
-                self._said = True
+                    process = WorkerProcess(self._spec, self._gone, call, self._cgroup())
+            if not self._has_warned and (tool.memory_limit or self._spec.memory_limit):
+                self._has_warned = True
                 log.info(
                     "memory_limit holds for each process of a tool by itself, not for it and its children together: "
                     "the server has no cgroup (version 2) of its own that it may divide"
                 )
-            with suppress(NotBegun):
+            with suppress(NotStarted):
                 return self._ask(process, tool, arguments, call)
 
     def _cgroup(self) -> str:
-        """The path of a new cgroup; "" if there can be none, or need not be."""
+        """Return the path of a new cgroup; "" if it is not needed or not possible."""
         if not self._limited:
             return ""
         from toolwire_tools.processes import cgroups
 
         path = cgroups.new()
-        self._said = self._said or path is not None
+        self._has_warned = self._has_warned or path is not None
         return path or ""
 
     def retire(self) -> None:
-        """Let the processes end, those at work when they have answered: nobody will call these tools again."""
+        """End the processes, busy ones after their call: these tools are not served any more."""
         with self._changing:
             self._retired, idle, self._idle = True, self._idle, []
         for process in idle:
             process.end()
 
-    def _ask(self, process: Process, tool: ProcessTool, arguments: Any, call: Call) -> dict[str, Any]:
+    def _ask(self, process: WorkerProcess, tool: RemoteTool, arguments: Any, call: Call) -> dict[str, Any]:
         try:
             return process.call(tool, arguments, call)
         finally:
-            self._put_back(process, call.host.clock)
+            self._put_back(process, call.host.timers)
 
-    def _take(self) -> Process | None:
+    def _take(self) -> WorkerProcess | None:
         with self._changing:
             return self._idle.pop() if self._idle else None
 
-    def _put_back(self, process: Process, clock: Clock) -> None:
+    def _put_back(self, process: WorkerProcess, timers: Timers) -> None:
         with self._changing:
             if process.healthy and not self._retired:
                 process.idle_since = time.monotonic()
                 self._idle.append(process)
-                if self._clock is not clock:
-                    self._look_later(clock)
+                if self._timers is not timers:
+                    self._end_idle_later(timers)
                 return
         process.kill()
         process.close()
 
-    def _look_later(self, clock: Clock) -> None:
-        self._clock = clock
-        clock.after(_IDLE_SECONDS, lambda: self._look(clock))
+    def _end_idle_later(self, timers: Timers) -> None:
+        self._timers = timers
+        timers.after(_IDLE_SECONDS, lambda: self._end_idle(timers))
 
-    def _look(self, clock: Clock) -> None:
-        """End the processes that nobody has needed for a while."""
-        unneeded = []
+    def _end_idle(self, timers: Timers) -> None:
+        """End the processes that were idle for long."""
+        idle = []
         with self._changing:
-            if self._clock is not clock:  # another conversation's does it now
+            if self._timers is not timers:  # the timers of another session do it now
                 return
             while self._idle and time.monotonic() - self._idle[0].idle_since >= _IDLE_SECONDS:
-                unneeded.append(self._idle.pop(0))
-            self._clock = None
+                idle.append(self._idle.pop(0))
+            self._timers = None
             if self._idle:
-                self._look_later(clock)
-        for process in unneeded:
+                self._end_idle_later(timers)
+        for process in idle:
             process.end()
 
-    def _gone(self, process: Process) -> None:
-        """*process* has ended; if nobody is asking it, nobody will."""
+    def _gone(self, process: WorkerProcess) -> None:
+        """Close *process*, which has ended, unless a call still reads from it."""
         with self._changing:
             process.healthy = False
             if process in self._idle:
                 self._idle.remove(process)
-            elif not process.was_told_to_end:
+            elif not process.is_ending:
                 return
         process.close()

@@ -1,13 +1,13 @@
-"""Worker processes: started when there is a call for them, asked one call at a time, ended with all they started.
+"""Worker processes: started on demand, one call at a time, ended with all their descendants.
 
-Strategy. Whoever runs a call writes it to a process and reads until the answer has come, in its own thread. A second
-thread waits for the process to end, whatever else its descendants keep open, and then ends what is left of its group.
-So a crash, a kill and a time limit are all the same to the reader: the pipe ends, and there is a status to be told.
+Strategy. The thread of a call writes it to a process and reads until the response. A second thread waits for the
+process to end, whatever its descendants keep open, and then kills the rest of its group. So a crash, a kill and a time
+limit look the same to the reader: the pipe ends, and there is an exit status.
 
-On Linux, a subreaper is between the server and the process: it ends whatever the process leaves behind, in its group
-or not, and passes the status on. Three pipes lead there: the worker's standard input and output, and one on which
-nothing is ever written. The server alone holds the end of that. When it is closed, by whatever ended the server, the
-subreaper kills the worker, whatever that is doing.
+On Linux, a subreaper is between the server and the process: it kills everything that the process leaves behind, in
+its group or not, and passes the status on. Three pipes lead there: the worker's standard input and output, and a life
+line on which nothing is written. Only the server holds the end of that one. When the server ends, for any reason, the
+life line is closed, and the subreaper kills the worker.
 """
 
 from __future__ import annotations
@@ -28,97 +28,99 @@ from toolwire_tools.processes import subreaper
 from toolwire_tools.processes.process_group import new_group, signal_group
 
 from .. import log
-from ..protocol.elicitation import can_ask
-from . import worker_protocol as peer
-from .worker_spec import STALE, command, ending
+from ..protocol.lifecycle import can_elicit
+from . import worker_protocol
+from .worker_protocol import Elicitation, Progress, Response
+from .worker_spec import STALE, command, describe_exit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from subprocess import Popen
 
     from ..protocol.call import Call
-    from .isolated_tool import ProcessTool
-    from .worker_spec import Order
+    from .worker_spec import RemoteTool, WorkerSpec
 
 _START_SECONDS = 60.0
-"""What loading the tools may take. It counts towards no call's time limit: the next process would take it again."""
+"""The time to load the tools. It is not part of a call's time limit: the next process would need it again."""
 
 _COOPERATION_SECONDS = 0.25
-"""What a cancelled tool that can know of it gets to clean up behind itself."""
+"""The time that a cancelled tool has to clean up, if it can notice."""
 
 _END_SECONDS = 0.15
-"""What idle processes get to end by themselves when the server does: half of what its exit functions get."""
+"""The time that idle processes have to end with the server: half of that for its exit functions."""
 
 _CHUNK_BYTES = 64 * 1024
 
 _PIPE_BUF = 512
-"""What POSIX lets one write take without waiting if the pipe is ready at all."""
+"""The size that one write takes without blocking if the pipe is ready (POSIX)."""
 
 
-class NotBegun(Exception):
-    """The process had gone before it was asked."""
+class NotStarted(Exception):
+    """The process had ended before the call."""
 
 
-class Process:
-    """One worker process, ready to be asked. *gone* is called when it has ended, on a thread of its own.
+class WorkerProcess:
+    """One worker process, ready for calls. *gone* is called when it has ended, on its own thread.
 
-    *cgroup* is the path of the one it is to be in, which is removed with it.
+    *cgroup* is the path of its cgroup, which is removed with it.
 
     Raises:
         ToolError: if it could not be started.
     """
 
-    def __init__(self, order: Order, gone: Callable[[Process], None], call: Call, cgroup: str = "") -> None:
+    def __init__(self, spec: WorkerSpec, gone: Callable[[WorkerProcess], None], call: Call, cgroup: str = "") -> None:
         self.healthy = True
-        """Whether it may be asked again."""
+        """Whether it can take another call."""
         self.idle_since = 0.0
         """Monotonic time, while it is idle."""
-        self.was_told_to_end = False
+        self.is_ending = False
         self._gone = gone
         self._call: Call | None = None
-        self._incoming = peer.Incoming()
-        self._events: list[peer.Event] = []
+        self._incoming = worker_protocol.Incoming()
+        self._events: list[worker_protocol.Event] = []
         self._killed = False
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._ended = threading.Event()
         self._read = self._write = self._life = -1
         try:
-            self._popen = self._start(order, cgroup)
+            self._popen = self._start(spec, cgroup)
         except OSError as error:
             self.close()
             with suppress(OSError):
                 os.rmdir(cgroup)
             raise ToolError(f"{call.tool.name}: the tool's process could not be started: {error}.") from None
-        self._told_can_ask = can_ask(call.capabilities)
+        self._can_elicit = can_elicit(call.capabilities)
         _running.add(self)
         try:
             threading.Thread(target=self._wait, name="toolwire-process", daemon=True).start()
-            if not self._greet():
+            if not self._initialize():
                 raise ToolError(self._not_ready(call.tool.name))
-        except BaseException:  # there may be no more threads, for one
+        except BaseException:  # for example, if the system allows no more threads
             self.kill()
             self.close()
             raise
 
-    def call(self, tool: ProcessTool, arguments: Any, call: Call) -> dict[str, Any]:
+    def call(self, tool: RemoteTool, arguments: Any, call: Call) -> dict[str, Any]:
         """Return the result of *tool*.
 
         Raises:
-            ToolError: if the process ended before it had answered.
-            NotBegun: if it had ended before it was asked.
+            ToolError: if the process ended before the response.
+            NotStarted: if it had ended before the call.
             Cancelled: if the call has ended.
         """
         id = 0 if call.id is None else call.id
         try:
-            # A client that is asked calls again, and may want to hear of progress then.
-            request = peer.call(id, tool.name_there, arguments, progress=call.token is not None or bool(call.sent))
+            # A modern client repeats the call after an elicitation, possibly with a progress token then.
+            request = worker_protocol.call(
+                id, tool.name_there, arguments, progress=call.token is not None or bool(call.sent)
+            )
         except EncodingError as error:
             raise ToolError(f"The arguments of {tool.name} cannot be passed on to its process: {error}.") from None
-        if can_ask(call.capabilities) != self._told_can_ask:
-            self._told_can_ask = not self._told_can_ask
-            if not self._greet():
-                raise NotBegun
+        if can_elicit(call.capabilities) != self._can_elicit:
+            self._can_elicit = not self._can_elicit
+            if not self._initialize():
+                raise NotStarted
         with self._lock:
             self._call = call
         stop = partial(self._stop, call, id, tool.notices_cancellation)
@@ -128,8 +130,8 @@ class Process:
             if call.ended:
                 raise Cancelled(f"the call of {tool.name} was cancelled")
             idle = False
-            if not self._say(request):
-                raise NotBegun
+            if not self._send(request):
+                raise NotStarted
             result = self._answer(call, tool, stop)
             idle = True
             return result
@@ -140,22 +142,22 @@ class Process:
                 self.healthy = self.healthy and idle
 
     def kill(self) -> None:
-        """End the process and all that it has started, now. Never waits."""
+        """Kill the process and its descendants. Never blocks."""
         with self._lock:
             self._killed, self.healthy = True, False
             if not self._ended.is_set():
                 _kill(self._popen)
 
     def end(self) -> None:
-        """Let the process, which nobody asks any more, end by itself, and soon. Never waits."""
-        self.was_told_to_end = True
+        """Let the idle process end by itself, and soon. Never blocks."""
+        self.is_ending = True
         self.hang_up()
         self._kill_after(_COOPERATION_SECONDS)
 
     def hang_up(self) -> None:
-        """Tell the process that there is no more to do. Never waits."""
+        """Close the input of the process. Never blocks."""
         if not self._writing.acquire(blocking=False):
-            self.kill()  # it does not even read
+            self.kill()  # a write to it blocks
             return
         try:
             self._close("_write")
@@ -167,13 +169,13 @@ class Process:
         self._ended.wait(max(0.0, deadline - time.monotonic()))
 
     def close(self) -> None:
-        """Let go of the pipes. Only for whoever would read."""
+        """Close the pipes. Only for the thread that would read."""
         with self._writing:
             for name in ("_write", "_life", "_read"):
                 self._close(name)
 
     def abandon(self) -> None:
-        """Let go of what a forked copy of the server has got of it."""
+        """Close the descriptors in a fork of the server."""
         for descriptor in (self._write, self._life, self._read):
             with suppress(OSError):
                 os.close(descriptor)
@@ -184,15 +186,15 @@ class Process:
             setattr(self, name, -1)
             os.close(descriptor)
 
-    # The conversation
+    # Messages
 
-    def _greet(self) -> bool:
-        """Tell the process what the client can do; return whether it has answered, and so has loaded its tools."""
+    def _initialize(self) -> bool:
+        """Declare the client's capabilities; return whether the process responds, and so has loaded its tools."""
         too_late = self._kill_after(_START_SECONDS)
         try:
-            self._say(peer.greeting(can_ask=self._told_can_ask))
+            self._send(worker_protocol.initialize(can_elicit=self._can_elicit))
             while (event := self._next()) is not None:
-                if isinstance(event, peer.Answer):
+                if isinstance(event, Response):
                     return True
             return False
         finally:
@@ -201,16 +203,16 @@ class Process:
     def _not_ready(self, name: str) -> str:
         if self._popen.returncode == STALE:
             return f"{name}: its source has just changed, and this server has yet to load it; call it again."
-        how = ending(self._popen.returncode, None, by_us=self._killed)
+        how = describe_exit(self._popen.returncode, None, by_us=self._killed)
         why = f"within {_START_SECONDS:g} seconds" if self._killed else f"and {how}"
         return f"{name}: the tool's process did not get ready {why}; the server's log says more."
 
-    def _answer(self, call: Call, tool: ProcessTool, stop: Callable[[], None]) -> dict[str, Any]:
+    def _answer(self, call: Call, tool: RemoteTool, stop: Callable[[], None]) -> dict[str, Any]:
         while (event := self._next()) is not None:
             match event:
-                case peer.Progress(done, total, message):
+                case Progress(done, total, message):
                     call.progress(done, total, message)
-                case peer.Question():
+                case Elicitation():
                     try:
                         reply: dict[str, Any] | NotAnswered = call.ask(event.message, event.schema)
                     except NotAnswered as error:
@@ -218,23 +220,23 @@ class Process:
                     except Cancelled:
                         stop()
                         continue
-                    self._say(peer.answer_to(event, reply))
-                case peer.Answer(result, error):
+                    self._send(worker_protocol.response_to(event, reply))
+                case Response(result, error):
                     if result is None:
                         raise ToolError(f"The process of {tool.name} could not call it: {error}.")
                     return result
         if call.ended:
             raise Cancelled(f"the call of {tool.name} was cancelled")
-        problem = f"the tool's process {ending(self._popen.returncode, tool.memory_limit, by_us=self._killed)}"
+        problem = f"the tool's process {describe_exit(self._popen.returncode, tool.memory_limit, by_us=self._killed)}"
         log.error(f"{tool.name}: {problem}", id=call.id)
         raise ToolError(f"{tool.name}: {problem}.")
 
-    def _next(self) -> peer.Event | None:
-        """The next event; `None` at the end."""
+    def _next(self) -> worker_protocol.Event | None:
+        """Return the next event; `None` at the end."""
         while not self._events:
             data = os.read(self._read, _CHUNK_BYTES)
             if not data:
-                # It is dead, or has closed the pipe and cannot be asked anything more.
+                # It has ended, or closed the pipe, which makes it useless.
                 if not self._ended.wait(1):
                     self.kill()
                     self._ended.wait()
@@ -245,8 +247,8 @@ class Process:
                 raise ToolError("The tool has written to a descriptor that was not its own.") from None
         return self._events.pop(0)
 
-    def _say(self, data: bytes) -> bool:
-        """Write *data*; false if the process has gone."""
+    def _send(self, data: bytes) -> bool:
+        """Write *data*; false if the process has ended."""
         with self._writing:
             try:
                 written = os.write(self._write, data)
@@ -259,12 +261,12 @@ class Process:
     # The end
 
     def _stop(self, call: Call, id: Any, notices: bool) -> None:
-        """End *call*, if it is still being run, and the process with it. Never waits."""
+        """End *call*, if it still runs, and the process with it. Never blocks."""
         with self._lock:
             if self._call is not call:
                 return
             self.healthy = False
-        if notices and self._say_at_once(peer.cancellation(id)):
+        if notices and self._send_at_once(worker_protocol.cancellation(id)):
             self._kill_after(_COOPERATION_SECONDS)
         else:
             self.kill()
@@ -274,12 +276,12 @@ class Process:
         timer.daemon = True
         try:
             timer.start()
-        except RuntimeError:  # there are no more threads
+        except RuntimeError:  # the system allows no more threads
             self.kill()
         return timer
 
-    def _say_at_once(self, data: bytes) -> bool:
-        """Write *data* if that takes no waiting; whether it was written."""
+    def _send_at_once(self, data: bytes) -> bool:
+        """Write *data* if that does not block; return whether it was written."""
         if self._write < 0 or len(data) > _PIPE_BUF or not self._writing.acquire(blocking=False):
             return False
         try:
@@ -288,7 +290,7 @@ class Process:
             poll = select.poll()
             poll.register(self._write, select.POLLOUT)
             return poll.poll(0) == [(self._write, select.POLLOUT)] and os.write(self._write, data) == len(data)
-        except (AttributeError, OSError):  # Windows cannot tell
+        except (AttributeError, OSError):  # Windows cannot poll pipes
             return False
         finally:
             self._writing.release()
@@ -297,20 +299,20 @@ class Process:
         popen = self._popen
         try:
             os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOWAIT)
-        except (AttributeError, ChildProcessError):  # some systems cannot look without taking it away
+        except (AttributeError, ChildProcessError):  # some systems cannot wait without reaping
             popen.wait()
         with self._lock:
             if not subreaper.EXISTS:
-                _kill(popen)  # what is left of the group, while its number can belong to nobody else
+                _kill(popen)  # the rest of the group, while its number cannot be reused
             popen.wait()
             self._ended.set()
-            asked = None if self._call is None or self._call.origin.modern else self._call.asked
-        if asked is not None:  # nobody waits for the answer any more
-            asked.wake(NotAnswered("The tool's process has ended."))
+            pending = None if self._call is None or self._call.origin.modern else self._call.elicitation
+        if pending is not None:
+            pending.wake(NotAnswered("The tool's process has ended."))
         _running.discard(self)
         self._gone(self)
 
-    def _start(self, order: Order, cgroup: str) -> Popen[bytes]:
+    def _start(self, spec: WorkerSpec, cgroup: str) -> Popen[bytes]:
         import subprocess
 
         theirs: list[int] = []
@@ -322,7 +324,7 @@ class Process:
             life, self._life = os.pipe()
             theirs.append(life)
             return subprocess.Popen(
-                command(order, life, cgroup), stdin=stdin, stdout=stdout, bufsize=0, cwd=order.folder, **new_group(life)
+                command(spec, life, cgroup), stdin=stdin, stdout=stdout, bufsize=0, cwd=spec.folder, **new_group(life)
             )
         finally:
             for descriptor in theirs:
@@ -338,11 +340,11 @@ def _kill(popen: Popen[bytes]) -> None:
         os.kill(popen.pid, signal.SIGCONT)  # a tool may have stopped it
 
 
-_running: set[Process] = set()
+_running: set[WorkerProcess] = set()
 
 
 def _end_all() -> None:
-    """End every process with the server."""
+    """End every process, since the server exits."""
     left = list(_running)
     for process in left:
         process.hang_up()
@@ -355,7 +357,7 @@ def _end_all() -> None:
 
 
 def _abandon_all() -> None:
-    """A process that a tool has forked is no server, and must not keep the workers of the one it was."""
+    """Close the pipes to the workers in a fork of the server, which must not keep them alive."""
     for process in _running:
         process.abandon()
     _running.clear()

@@ -1,6 +1,6 @@
-"""The asking side of a conversation with a worker process, as bytes: what to send, and what has come.
+"""The client side of the protocol with a worker process, as bytes.
 
-A worker is our own server, so this is a client of MCP's legacy era, and a small one: one call at a time, no lists.
+A worker is our own server, so this is a small client of MCP's legacy era: one call at a time, no lists.
 """
 
 from __future__ import annotations
@@ -19,37 +19,37 @@ if TYPE_CHECKING:
     from toolwire_tools import NotAnswered
 
 NO_LIMIT = 1 << 62
-"""In bytes: what a worker and its server may send each other. The limits are kept between server and host."""
+"""In bytes: limits hold between server and host, not between server and worker."""
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """The tool tells how far it is."""
+    """The tool reports progress."""
 
     done: float
     total: float | None
     message: str | None
 
 
-class Question(msgspec.Struct, frozen=True):
-    """The tool asks the user, and waits for `answer_to` with this `id`."""
+class Elicitation(msgspec.Struct, frozen=True):
+    """The tool asks the user; `response_to` answers it."""
 
     id: Id
     message: str
     schema: dict[str, Any]
 
 
-class Answer(msgspec.Struct, frozen=True):
-    """The last request is answered, by a result or (`None`) with the sentence of an error."""
+class Response(msgspec.Struct, frozen=True):
+    """The response to our last request: a result or (`None`) an error."""
 
     result: dict[str, Any] | None
     error: str = ""
 
 
-Event = Progress | Question | Answer
+Event = Progress | Elicitation | Response
 
 
 class _Message(msgspec.Struct):
-    """Whatever a server sends."""
+    """Any message of a worker."""
 
     id: str | int | None = None
     method: str | None = None
@@ -62,16 +62,16 @@ _decode = msgspec.json.Decoder(_Message).decode
 
 
 class Incoming:
-    """Turns what a worker writes into events."""
+    """Turns the bytes of a worker into events."""
 
     def __init__(self) -> None:
         self._lines = Lines(NO_LIMIT)
 
     def feed(self, data: bytes) -> list[Event]:
-        """Add *data*, cut anywhere, and return the events that it completes.
+        """Add *data*, any part of the stream, and return the events that it completes.
 
         Raises:
-            ValueError: if that is no message: a tool has found the descriptor and written to it.
+            ValueError: if it is not a message: a tool has written to the descriptor.
         """
         found = (_event(_decode(frame)) for frame in self._lines.feed(data) if isinstance(frame, bytes))
         return [event for event in found if event is not None]
@@ -83,24 +83,24 @@ def _event(message: _Message) -> Event | None:
         return Progress(params["progress"], params.get("total"), params.get("message"))
     if message.method == "elicitation/create":
         assert message.id is not None
-        return Question(message.id, params["message"], params["requestedSchema"])
+        return Elicitation(message.id, params["message"], params["requestedSchema"])
     if message.method is not None:
-        return None  # that a question need not be answered any more, for one
-    return Answer(message.result, "" if message.error is None else str(message.error.get("message")))
+        return None  # such as the cancellation of an elicitation
+    return Response(message.result, "" if message.error is None else str(message.error.get("message")))
 
 
-def greeting(*, can_ask: bool) -> bytes:
-    """Return the request that tells the worker whether the client of its calls can ask the user."""
+def initialize(*, can_elicit: bool) -> bytes:
+    """Return the request that declares whether the client of the next call can ask the user."""
     params = {
         "protocolVersion": LATEST_LEGACY,
-        "capabilities": {"elicitation": {}} if can_ask else {},
+        "capabilities": {"elicitation": {}} if can_elicit else {},
         "clientInfo": {"name": "toolwire", "version": "0"},
     }
     return wrap_line(messages.request(0, "initialize", params))
 
 
 def call(id: Id, tool: str, arguments: Any, *, progress: bool) -> bytes:
-    """Return the request that calls *tool*; with *progress*, it is to tell how far it is.
+    """Return the request that calls *tool*, with *progress* notifications or without.
 
     Raises:
         EncodingError: if *arguments* are nested too deeply to be written.
@@ -112,15 +112,15 @@ def call(id: Id, tool: str, arguments: Any, *, progress: bool) -> bytes:
 
 
 def cancellation(id: Id) -> bytes:
-    """Return what tells the tool that nobody waits for it any more."""
+    """Return the notification that cancels a call."""
     return wrap_line(messages.notification("notifications/cancelled", {"requestId": id}))
 
 
-def answer_to(question: Question, reply: dict[str, Any] | NotAnswered) -> bytes:
-    """Return what brings the tool the user's answer, or why there is none."""
+def response_to(elicitation: Elicitation, reply: dict[str, Any] | NotAnswered) -> bytes:
+    """Return the response with the user's reply, or with the reason why there is no reply."""
     if isinstance(reply, dict):
-        return wrap_line(messages.response(question.id, reply))
-    # The worker will say the same before it again.
+        return wrap_line(messages.response(elicitation.id, reply))
+    # The worker adds the removed words again.
     return wrap_line(
-        messages.error(question.id, INTERNAL_ERROR, str(reply).removeprefix(COULD_NOT_ASK).removesuffix("."))
+        messages.error(elicitation.id, INTERNAL_ERROR, str(reply).removeprefix(COULD_NOT_ASK).removesuffix("."))
     )

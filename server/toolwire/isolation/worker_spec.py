@@ -1,4 +1,4 @@
-"""What a worker process is told to do, and the command line that tells it."""
+"""What a worker process is to load, its command line, and its exit statuses."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from toolwire_tools.processes import subreaper
 from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker process is to load, from where, and how it is to serve that.
+class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """What a worker process is to load, from where, and how to serve it.
 
-    `settings` are some fields of `Settings`, `memory_limit` is for tools that set none of their own.
+    `settings` are some fields of `Settings`, `memory_limit` is for tools that set none.
     """
 
     targets: list[str]
@@ -28,17 +28,26 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, Any] = {}
     memory_limit: int | None = None
     sources: dict[str, list[int]] = {}
-    """The files that the server has loaded, with `stamp` of each, if they may change while it runs."""
+    """The files that the server has loaded, each with its `stamp`, if they may change while it runs."""
     log_level: str = "info"
     log_as_json: bool = False
 
 
+class RemoteTool(msgspec.Struct, frozen=True):
+    """What the server must know of a tool to call it in a worker process, where its name is `name_there`."""
+
+    name: str
+    name_there: str
+    memory_limit: int | None
+    notices_cancellation: bool
+
+
 STALE = 110
-"""The exit status of a process that would have loaded other sources than the server."""
+"""The exit status of a worker whose sources differ from those the server has loaded."""
 
 
 def stamp(path: str) -> list[int]:
-    """Return what tells one version of the file at *path* from another; nothing if it is not there."""
+    """Return the identity of this version of the file at *path*; empty if it does not exist."""
     try:
         status = os.stat(path)
     except OSError:
@@ -46,10 +55,10 @@ def stamp(path: str) -> list[int]:
     return [status.st_mtime_ns, status.st_size, status.st_ino]
 
 
-def command(order: Order, life: int, cgroup: str) -> list[str]:
-    """Return the command of Python as it runs here, with the same path and words, doing what *order* says.
+def command(spec: WorkerSpec, life: int, cgroup: str) -> list[str]:
+    """Return the command of a worker: this Python, with the same flags, path and arguments.
 
-    *life* is the descriptor that tells it of the server's end, *cgroup* the path of its own cgroup, if it has one.
+    *life* is the descriptor that is closed when the server ends, *cgroup* the path of its own cgroup, if it has one.
     """
     import subprocess
 
@@ -59,7 +68,7 @@ def command(order: Order, life: int, cgroup: str) -> list[str]:
     path = [entry for entry in sys.path if isinstance(entry, str)]
     code = (
         f"import sys; sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "
-        f"from toolwire.worker import main; main({msgspec.to_builtins(order)!a}, {cgroup!a})"
+        f"from toolwire.worker import main; main({msgspec.to_builtins(spec)!a}, {cgroup!a})"
     )
     return [sys.executable, *flags, "-c", _GUARDED.format(subreaper.__file__, life, cgroup) + code]
 
@@ -69,13 +78,13 @@ _GUARDED = (
     "spec = spec_from_file_location('subreaper', {!a}); subreaper = module_from_spec(spec); "
     "spec.loader.exec_module(subreaper); subreaper.EXISTS and subreaper.fork_below_subreaper({}, {!a}); "
 )
-"""So little is imported before the subreaper and the worker become two processes."""
+"""Forks the subreaper from the worker before anything else is imported."""
 
 
-def ending(status: int, memory_limit: int | None, *, by_us: bool) -> str:
+def describe_exit(status: int, memory_limit: int | None, *, by_us: bool) -> str:
     """Return a clause such as `ended with exit status 3`, for a process with this *memory_limit* in bytes.
 
-    A negative *status* is that of a signal; *by_us* says that the server sent it.
+    A negative *status* is a signal; *by_us* means that the server sent it.
     """
     limit = "" if memory_limit is None else f"limit {shown(memory_limit)}"
     if status == OUT_OF_MEMORY and limit:

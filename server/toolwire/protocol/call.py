@@ -1,13 +1,15 @@
-"""What is under way: a request as it was read, the call of a tool it may lead to, the batch it may belong to."""
+"""The values of the protocol: a request, the call of a tool that it starts, its batch, and what to do next."""
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from toolwire_schemas.wire import messages
+from toolwire_tools import Cancelled, NotAnswered
 
 from .. import log
 
@@ -19,34 +21,33 @@ if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Id
     from toolwire_tools import Tool
 
-    from ..timers import Appointment, Clock
-    from .elicitation import Asked
+    from ..timers import Timer, Timers
 
 
 class Host(Protocol):
-    """What the shell does for a running call. All of it may be used from any thread."""
+    """The services of a session for a running call. Every method may be called from any thread."""
 
     @property
-    def clock(self) -> Clock:
-        """What does small things later."""
+    def timers(self) -> Timers:
+        """The timers of the session."""
 
-    def report(self, call: Call, done: float, total: float | None, message: str | None) -> None:
-        """Tell the client how far *call* is."""
+    def send_progress(self, call: Call, make: Callable[[], bytes | None], size: int) -> None:
+        """Send the notification that *make* returns, of about *size* bytes; nothing if it returns `None`."""
 
     def ask(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Ask the client's user, and wait."""
+        """Ask the client's user; blocks until the reply."""
 
     async def ask_async(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the client's user, on the event loop."""
 
     def pause(self, call: Call) -> AbstractContextManager[None]:
-        """Do not let the time of *call* run meanwhile, nor count its worker: it waits for something of the server's."""
+        """Stop the time limit of *call*, and do not count its worker, inside the `with` block."""
 
 
 class Request(msgspec.Struct, gc=False):
-    """One well-formed request or, if `id` is unset, notification, as it stands on the wire (JSON-RPC 2.0, section 4).
+    """One well-formed request or, if `id` is unset, notification (JSON-RPC 2.0, section 4).
 
-    Other members than these are allowed and ignored.
+    Unknown members are allowed and ignored.
     """
 
     jsonrpc: Literal["2.0"]
@@ -56,7 +57,7 @@ class Request(msgspec.Struct, gc=False):
 
 
 class Origin(msgspec.Struct, frozen=True, gc=False):
-    """Where a request came from: its size in bytes, the batch it belongs to, and whether it is of MCP's modern era."""
+    """The request a call comes from: its size in bytes, its batch, and whether it is of MCP's modern era."""
 
     size: int
     batch: Batch | None
@@ -64,16 +65,14 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
 
 
 class Call(msgspec.Struct, eq=False):
-    """One call of a tool, from the request to whatever ends it. A tool sees it as its `Caller`.
+    """One call of a tool. The tool uses it as its `Caller`.
 
-    `id` is `None` for a notification, whose outcome nobody learns. `capabilities` is what the client said it can do,
-    `None` if it said nothing. `coerce` says that arguments sent as JSON text are to be decoded. `token` is what the
-    host wants its progress to be known by, `None` if it wants none. `ended` is set once, under the ledger's lock, by
-    whoever ends the call; if that is not the tool's outcome but a time limit or a cancellation, so is `given_up`.
-    `lingers`, the ledger's, says that no request waits for it, but that its tool has not returned.
-    `worker` is what runs it, `scope` what cancels it on the event loop, `stop` what ends it in a process of its own;
-    `None`: none of them. `limit` is when its time is up, `asked` the question it waits for, `sent` the arguments as
-    JSON if it may come to ask a modern client.
+    `id` is `None` for a notification, which is never answered. `capabilities` are the client's, `None` if it declared
+    none. `coerce` decodes arguments sent as JSON text. `token` is the client's progress token, `None` for no progress.
+    `ended` is set once, under the lock of `InFlight`; a time limit or a cancellation sets `given_up` too.
+    `lingers`: no request waits for the call, but its tool still runs. `worker` runs it, `scope` cancels it on the
+    event loop, `stop` ends it in a worker process; `None` where they do not apply. `limit` is the timer of its time
+    limit, `elicitation` the one that its tool waits for, `sent` the arguments as JSON if a modern client may be asked.
     """
 
     id: Id | None
@@ -90,27 +89,46 @@ class Call(msgspec.Struct, eq=False):
     worker: object = None
     scope: CancelScope | None = None
     stop: Callable[[], None] | None = None
-    limit: Appointment | None = None
-    asked: Asked | None = None
+    limit: Timer | None = None
+    elicitation: PendingElicitation | None = None
     sent: bytes = b""
     last_progress: float | None = None
 
     @property
     def cancelled(self) -> bool:
-        """Whether nobody waits for this call any more: it was cancelled, ran out of time, or the server ends."""
+        """Whether the call was cancelled, ran out of time, or the server is shutting down."""
         return self.ended
 
     def progress(self, done: float, total: float | None, message: str | None) -> None:
-        """Tell the host how far the call is; nothing happens if it did not ask or the call has ended."""
+        """Report progress to the client; does nothing if it did not ask for it or the call has ended."""
         if self.token is not None and not self.ended:
-            self.host.report(self, done, total, message)
+            # Made under the writer's lock: progress never follows the response, and its values never go backwards.
+            self.host.send_progress(self, lambda: self.progress_message(done, total, message), len(message or ""))
+
+    def progress_message(self, done: float, total: float | None, message: str | None) -> bytes | None:
+        """Return the progress notification; `None` if the call has ended.
+
+        MCP requires increasing values. One that does not exceed the last is raised by the least possible amount, so
+        that its message still arrives.
+        """
+        if self.ended:
+            return None
+        if self.last_progress is not None and done <= self.last_progress:
+            done = _just_above(self.last_progress)
+        self.last_progress = done
+        params: dict[str, Any] = {"progressToken": self.token, "progress": done}
+        if total is not None:
+            params["total"] = total
+        if message is not None:
+            params["message"] = message
+        return messages.notification("notifications/progress", params)
 
     def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
         """Write a line about this call to stderr."""
-        log.from_tool(self, level, message, fields)
+        log.write(level, message, {"tool": self.tool.name, "id": self.id, **fields})
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Ask the user, and wait for the answer."""
+        """Ask the user; blocks until the reply."""
         return self.host.ask(self, message, schema)
 
     async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -119,31 +137,78 @@ class Call(msgspec.Struct, eq=False):
 
 
 class Batch:
-    """The answers of one batch: a single array, sent when its last member has ended.
+    """The responses of one batch: a single array, sent when the last member has ended.
 
-    `size` is what they take so far; *hold* is called with each change of that.
+    `size` is their total in bytes; *hold* is called with each change of it.
     """
 
     def __init__(self, members: int, hold: Callable[[int], None]) -> None:
         self._lock = threading.Lock()
         self._open = members
-        self._answers: list[bytes] = []
+        self._responses: list[bytes] = []
         self._hold = hold
         self.size = 0
 
-    def end(self, answer: bytes | None) -> bytes | None:
-        """Record how one member ended (`None`: without an answer) and return the array if it was the last.
+    def end(self, response: bytes | None) -> bytes | None:
+        """Record the *response* of one member (`None`: it has none); return the array if it was the last member.
 
-        A batch in which nothing is answered is answered by nothing at all (JSON-RPC 2.0, section 6).
+        A batch without any response is not answered at all (JSON-RPC 2.0, section 6).
         """
         with self._lock:
             self._open -= 1
-            if answer is not None:
-                self._answers.append(answer)
-                self.size += len(answer)
-            complete = self._open == 0 and self._answers
-        if answer is not None:
-            self._hold(len(answer))
+            if response is not None:
+                self._responses.append(response)
+                self.size += len(response)
+            complete = self._open == 0 and self._responses
+        if response is not None:
+            self._hold(len(response))
         if complete:
             self._hold(-self.size)
-        return messages.batch(self._answers) if complete else None
+        return messages.batch(self._responses) if complete else None
+
+
+Reply = dict[str, Any] | NotAnswered | Cancelled
+
+
+class PendingElicitation(msgspec.Struct, eq=False):
+    """One elicitation that waits for its reply. `wake` passes the reply to the tool and never blocks.
+
+    `key` identifies the reply: the id of our request, or the `requestState` of a modern client's next call.
+    """
+
+    call: Call
+    message: str
+    schema: dict[str, Any]
+    wake: Callable[[Reply], None]
+    key: str = ""
+
+
+class Send(msgspec.Struct, frozen=True):
+    """Write this message."""
+
+    message: bytes
+
+
+class Cancel(msgspec.Struct, frozen=True):
+    """Stop the tool of this call, which has ended already."""
+
+    call: Call
+
+
+class ElicitationReply(msgspec.Struct, frozen=True):
+    """Pass the reply to the tool that waits for it."""
+
+    elicitation: PendingElicitation
+    reply: Reply
+
+
+Decision = Call | Send | Cancel | ElicitationReply
+"""A `Call` is to be run, and its outcome passed to `Responses`."""
+
+
+def _just_above(number: float) -> float:
+    try:
+        above = math.nextafter(number, math.inf)
+    except OverflowError:  # an integer beyond the range of floats
+        above = math.inf
+    return above if math.isfinite(above) else int(number) + 1

@@ -1,4 +1,4 @@
-"""The tools that are served: found by name, described in pages."""
+"""The tools of a server, by name and in pages."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from toolwire_tools import Tool
 
 
-class Catalogue:
-    """Tools in the order they were given.
+class Catalog:
+    """Tools in their given order.
 
-    *separator* stands between a toolkit's name and its method's in the names shown; calls may use the dot too.
-    A *page_size* of `None` puts all tools on one page, since some clients never ask for a second.
+    *separator* replaces the dot between toolkit and method in the names shown; calls may use the dot too.
+    A *page_size* of `None` puts all tools on one page: some clients never ask for a second.
 
     Raises:
         ValueError: if two tools have the same name.
@@ -27,7 +27,7 @@ class Catalogue:
     def __init__(self, tools: Iterable[Tool], *, separator: str = ".", page_size: int | None = None) -> None:
         self._shown: dict[str, Tool] = {}
         self.by_name: dict[str, Tool] = {}
-        """Every tool by each name it can be called by."""
+        """Every tool by each name that calls may use."""
         self._page_size = page_size
         for tool in tools:
             self._add(tool, separator)
@@ -35,7 +35,7 @@ class Catalogue:
 
     @property
     def tools(self) -> list[Tool]:
-        """All tools, under the names they are shown by."""
+        """All tools, under the names shown to clients."""
         return list(self._shown.values())
 
     def describe(self) -> list[dict[str, Any]]:
@@ -43,7 +43,7 @@ class Catalogue:
         return [tool.describe() for tool in self._shown.values()]
 
     def unknown(self, name: str) -> RequestError:
-        """Return the error for a name no tool has, with the closest ones that exist."""
+        """Return the error for a *name* that no tool has, with the closest ones."""
         from toolwire_schemas.did_you_mean import closest
         from toolwire_tools.actions.base import BaseAction
 
@@ -53,16 +53,16 @@ class Catalogue:
                 why = action.__toolwire_needs__.get(name.removeprefix(action.name)[1:])
                 if why is not None:
                     return RequestError(INVALID_PARAMS, f"Unknown tool: {name}; {why}")
-        told = name[:200]  # to compare megabytes would take seconds
-        close = closest(told, self._shown, 3)
+        shown = name[:200]  # to compare megabytes would take seconds
+        close = closest(shown, self._shown, 3)
         hint = f"; did you mean {' or '.join(close)}?" if close else _and_known(list(self._shown))
-        return RequestError(INVALID_PARAMS, f"Unknown tool: {told}{hint}")
+        return RequestError(INVALID_PARAMS, f"Unknown tool: {shown}{hint}")
 
     def page(self, cursor: str | None) -> dict[str, Any]:
-        """Return the `tools/list` result that *cursor* points to; `None` is the first page.
+        """Return the `tools/list` result at *cursor*; `None` is the first page.
 
         Raises:
-            RequestError: for a cursor that was never given out.
+            RequestError: for an unknown cursor.
         """
         tools = self.tools
         size = self._page_size or max(len(tools), 1)

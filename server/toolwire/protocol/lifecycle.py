@@ -1,7 +1,7 @@
-"""MCP's two eras: how a client introduces itself, and what every result must carry.
+"""The two eras of MCP: handshake, capabilities, the members of every result, subscriptions.
 
-Legacy clients (2024-11-05 to 2025-11-25) shake hands with `initialize`; modern ones (2026-07-28) name their
-version in the `_meta` of every request. Which one a request belongs to is decided for each request by itself.
+Legacy clients (2024-11-05 to 2025-11-25) start with `initialize`; modern ones (2026-07-28) name their version in the
+`_meta` of every request. The era is decided for each request by itself.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codes import (
     INVALID_PARAMS,
     LATEST_LEGACY,
@@ -32,7 +33,7 @@ CAPABILITIES: dict[str, Any] = {"tools": {"listChanged": True}}
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """Who the server says it is. `instructions` are for the model, `None` if there are none."""
+    """The name and version of the server. `instructions` are for the model."""
 
     name: str
     version: str
@@ -46,40 +47,47 @@ class Identity(msgspec.Struct, frozen=True):
 
 
 class Eras:
-    """Tells which era a request belongs to, from the request and from what the client has sent before."""
+    """Decides the era of a request, from the request and from those before it."""
 
     def __init__(self) -> None:
         self.version: str | None = None
         """The legacy version agreed on; `None` before `initialize`."""
         self.capabilities: Any = None
-        """What a legacy client said it can do; `None` if it said nothing."""
-        self.insists = False
+        """The capabilities of a legacy client; `None` if it declared none."""
+        self.requires_version = False
         """Whether requests must name their version: modern ones have come, and `initialize` never has."""
         self._seen_initialize = False
 
     def is_modern(self, method: str, params: dict[str, Any]) -> bool:
-        """Return whether a request is to be answered as MCP 2026-07-28 says.
+        """Return whether a request is to be answered by MCP 2026-07-28.
 
         Raises:
-            RequestError: if it names a version that is not spoken here, or lacks what that version requires.
+            RequestError: if it names an unsupported version, or lacks what that version requires.
         """
         meta = params.get("_meta")
         if meta is not None and type(meta) is dict and META_VERSION in meta:
             _check_modern(meta)
-            self.insists = not self._seen_initialize
+            self.requires_version = not self._seen_initialize
             return True
-        if self.insists and not method.startswith(("initialize", "notifications/", "$/")):
+        if self.requires_version and not method.startswith(("initialize", "notifications/", "$/")):
             # Required of requests only: official clients send notifications without it.
             raise RequestError(INVALID_PARAMS, f"params._meta must name the protocol version as {META_VERSION}")
         return False
 
-    def greet(self) -> None:
-        """Take note that a client has sent `initialize`, whatever becomes of it."""
-        self._seen_initialize, self.insists = True, False
+    def saw_initialize(self) -> None:
+        """Note that a client has sent `initialize`, whatever the response."""
+        self._seen_initialize, self.requires_version = True, False
 
-    def greeted(self, params: dict[str, Any], answer: dict[str, Any]) -> None:
-        """Take note of what a legacy client said of itself, and of what it was answered."""
-        self.version, self.capabilities = answer["protocolVersion"], params.get("capabilities")
+    def initialized(self, params: dict[str, Any], result: dict[str, Any]) -> None:
+        """Note the capabilities of a legacy client, and the version agreed on."""
+        self.version, self.capabilities = result["protocolVersion"], params.get("capabilities")
+
+
+def can_elicit(capabilities: object) -> bool:
+    """Return whether a client with these *capabilities* can show a form."""
+    elicitation = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
+    # An empty object means forms: other modes came later, and are named.
+    return isinstance(elicitation, dict) and (not elicitation or "form" in elicitation)
 
 
 def _check_modern(meta: dict[str, Any]) -> None:
@@ -97,10 +105,10 @@ def _check_modern(meta: dict[str, Any]) -> None:
 
 
 def initialize(identity: Identity, params: dict[str, Any], *, modern: bool) -> dict[str, Any]:
-    """Return the answer to `initialize`: the client's version where it is spoken, else the newest that is.
+    """Return the result of `initialize`: with the client's version if it is supported, else the newest legacy one.
 
     Raises:
-        RequestError: if a modern client asks, or the version is no text.
+        RequestError: if the client is modern, or the version is not a string.
     """
     if modern:
         versions = ", ".join(MODERN_VERSIONS)
@@ -117,7 +125,7 @@ def initialize(identity: Identity, params: dict[str, Any], *, modern: bool) -> d
 
 
 def discover(identity: Identity) -> dict[str, Any]:
-    """Return the answer to `server/discover`, without what `modern_result` adds."""
+    """Return the result of `server/discover`, for `modern_result` to complete."""
     result = {"supportedVersions": SUPPORTED_VERSIONS, "capabilities": CAPABILITIES, **UNCACHED}
     return result if identity.instructions is None else {**result, "instructions": identity.instructions}
 
@@ -126,12 +134,39 @@ def discover(identity: Identity) -> dict[str, Any]:
 UNCACHED: dict[str, Any] = {"ttlMs": 0, "cacheScope": "private"}
 
 
-def end_of_subscription(identity: Identity, id: Id) -> dict[str, Any]:
-    """Return the result that ends `subscriptions/listen`."""
-    return modern_result(identity, {"_meta": {META_SUBSCRIPTION_ID: id}})
+def subscribes_to_tools(params: dict[str, Any]) -> bool:
+    """Return whether the *params* of `subscriptions/listen` ask for changes of the tool list.
+
+    Raises:
+        RequestError: if they are invalid.
+    """
+    wanted = params.get("notifications")
+    if not isinstance(wanted, dict):
+        raise RequestError(INVALID_PARAMS, "params.notifications must be an object such as {'toolsListChanged': true}")
+    return wanted.get("toolsListChanged") is True
+
+
+def subscription_acknowledged(id: Id, to_tools: bool) -> bytes:
+    """Return the notification that names what the subscription includes, of all that the client asked for."""
+    granted = {"toolsListChanged": True} if to_tools else {}
+    return _notification("subscriptions/acknowledged", id, {"notifications": granted})
+
+
+def tools_changed(id: Id) -> bytes:
+    """Return the notification to a subscription that the tool list has changed."""
+    return _notification("tools/list_changed", id, {})
+
+
+def end_of_subscription(identity: Identity, id: Id) -> bytes:
+    """Return the response that ends `subscriptions/listen`."""
+    return messages.response(id, modern_result(identity, {"_meta": {META_SUBSCRIPTION_ID: id}}))
+
+
+def _notification(name: str, id: Id, params: dict[str, Any]) -> bytes:
+    return messages.notification(f"notifications/{name}", {**params, "_meta": {META_SUBSCRIPTION_ID: id}})
 
 
 def modern_result(identity: Identity, result: dict[str, Any]) -> dict[str, Any]:
-    """Return *result* with the members that every result of 2026-07-28 carries."""
+    """Return *result* with the members that 2026-07-28 requires of every result."""
     meta = {**result.get("_meta", {}), META_SERVER_INFO: identity.server_info()}
     return {"resultType": "complete", **result, "_meta": meta}

@@ -1,9 +1,8 @@
-"""The strict lane: whatever is not one well-formed request on its own.
+"""The slow path: everything that is not one well-formed request.
 
-Strategy. Batches are taken apart here and responses recognised; each remaining element that is no well-formed request
-is judged by jsonrpcserver, whose methods do nothing but return our decision. Where jsonrpcserver differs from what we
-promise, the difference is mended here and listed in `DIFFERENCES`. It takes 100 ms to import, which only a host that
-needs it pays.
+Strategy. This file splits batches and recognizes responses; jsonrpcserver judges each remaining element that is not a
+well-formed request, with a method that only returns our decision. `DIFFERENCES` lists where this file deviates from
+jsonrpcserver. It takes 100 ms to import, which only a host that needs it pays.
 """
 
 from __future__ import annotations
@@ -11,28 +10,29 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-# Before jsonrpcserver, which begins with jsonschema.validators: if a tool's thread began with jsonschema at that
-# moment, one of the two would be given a module that is not ready (that is how Python resolves a deadlock of imports).
+# Before jsonrpcserver, which starts by importing jsonschema.validators: if a tool's thread imported jsonschema at that
+# moment, one of the two would get a partly initialized module (that is how Python resolves a deadlock of imports).
 import jsonschema  # noqa: F401
 import msgspec
 from jsonrpcserver import JsonRpcError, Success, dispatch_to_response
 from jsonrpcserver.sentinels import NODATA
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from toolwire_schemas.wire.codec import DecodingError, decode
 from toolwire_schemas.wire.codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from toolwire_schemas.wire.frames import Fault
 
 from .. import log
 from ..errors import RequestError
-from .call import Request
+from .call import Batch, Request
 from .elicitation import Response
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from toolwire_schemas.wire.frames import Frame
     from toolwire_schemas.wire.messages import Id
 
-    from .call import Batch
-    from .server_protocol import Decision, Protocol
+    from .call import Decision
 
 DIFFERENCES = {
     "responses": "answered with -32600 by jsonrpcserver; here never, since both sides would go on for ever",
@@ -43,7 +43,7 @@ DIFFERENCES = {
     "id-types": "null and fractions are accepted by jsonrpcserver; here -32600, as MCP has it",
 }
 
-# What each method takes by name, for those who sent it by position.
+# The members of each method's params, for clients that sent them by position.
 _MEMBERS = {
     "tools/call": "name, arguments and _meta",
     "tools/list": "cursor and _meta",
@@ -53,94 +53,98 @@ _MEMBERS = {
 }
 
 
-def receive(frame: Frame, protocol: Protocol) -> tuple[Decision, ...]:
-    """Return what to do about a *frame* that is not one well-formed request."""
-    # The id that a broken one seems to carry is told all the same: hosts wait for their answer.
-    if isinstance(frame, Fault):
-        code = INVALID_REQUEST if frame.too_large else PARSE_ERROR
-        return protocol.answer(find_id(frame.head, frame.tail), RequestError(code, frame.message), None)
-    try:
-        message = decode(frame)
-    except DecodingError as error:
-        id = find_id(frame[:512], frame[-512:])
-        cut_off = str(error).endswith("truncated")
-        hint = "; a message is one line, or as long as its Content-Length says" if cut_off else ""
-        return protocol.answer(id, RequestError(PARSE_ERROR, f"Parse error: {error}{hint}"), None)
-    if type(message) is not list:
-        return _receive_one(message, len(frame), protocol, None)
-    if not message:
-        return protocol.answer(None, RequestError(INVALID_REQUEST, "Invalid request: an empty batch"), None)
-    if len(message) > protocol.max_batch_elements:
-        problem = f"a batch of {len(message)} elements, and the limit is {protocol.max_batch_elements}; send several"
-        log.rarely("batch", f"refused {problem} (--max-batch-elements)")
-        return protocol.answer(None, RequestError(INVALID_REQUEST, f"Invalid request: {problem}"), None)
-    batch = protocol.new_batch(sum(not _is_response(element) for element in message))
-    share = len(frame) // len(message)
-    return tuple(decision for element in message for decision in _receive_member(element, share, protocol, batch))
+class SlowPath(msgspec.Struct, frozen=True):
+    """Decides with the functions of `ServerProtocol`; `method_error` returns `None` for a method that exists."""
 
+    handle_request: Callable[[Request, int, Batch | None], tuple[Decision, ...]]
+    handle_response: Callable[[Response], tuple[Decision, ...]]
+    answer: Callable[[Id | UnsetType | None, bytes | RequestError, Batch | None], tuple[Decision, ...]]
+    method_error: Callable[[str], RequestError | None]
+    hold: Callable[[int], None]
+    max_batch_elements: int
 
-def _receive_member(element: Any, size: int, protocol: Protocol, batch: Batch) -> tuple[Decision, ...]:
-    """Take the fast lane where a member may: jsonrpcserver needs seconds for the 100,000 that a batch may have."""
-    try:
-        request = msgspec.convert(element, Request)
-    except (msgspec.ValidationError, RecursionError):
-        return _receive_one(element, size, protocol, batch)
-    try:
-        return protocol.decide(request, size, batch)
-    except RequestError as error:
-        return protocol.answer(request.id, error, batch)
-
-
-def _receive_one(element: Any, size: int, protocol: Protocol, batch: Batch | None) -> tuple[Decision, ...]:
-    """As jsonrpcserver judges."""
-    if _is_response(element):
-        return _receive_response(element, protocol)
-    decisions: list[tuple[Decision, ...]] = []
-
-    def decide(**params: Any) -> Any:
-        request = Request("2.0", element["method"], element.get("id", UNSET), params)
+    def receive(self, frame: Frame) -> tuple[Decision, ...]:
+        """Return what to do about a *frame* that is not one well-formed request."""
+        # Hosts wait for the response to their id, so a broken message is answered with the id it seems to have.
+        if isinstance(frame, Fault):
+            code = INVALID_REQUEST if frame.too_large else PARSE_ERROR
+            return self.answer(find_id(frame.head, frame.tail), RequestError(code, frame.message), None)
         try:
-            decisions.append(protocol.decide(request, size, batch))
+            message = decode(frame)
+        except DecodingError as error:
+            id = find_id(frame[:512], frame[-512:])
+            cut_off = str(error).endswith("truncated")
+            hint = "; a message is one line, or as long as its Content-Length says" if cut_off else ""
+            return self.answer(id, RequestError(PARSE_ERROR, f"Parse error: {error}{hint}"), None)
+        if type(message) is not list:
+            return self._receive_one(message, len(frame), None)
+        if not message:
+            return self.answer(None, RequestError(INVALID_REQUEST, "Invalid request: an empty batch"), None)
+        if len(message) > self.max_batch_elements:
+            problem = f"a batch of {len(message)} elements, and the limit is {self.max_batch_elements}; send several"
+            log.rarely("batch", f"refused {problem} (--max-batch-elements)")
+            return self.answer(None, RequestError(INVALID_REQUEST, f"Invalid request: {problem}"), None)
+        batch = Batch(sum(not _is_response(element) for element in message), self.hold)
+        share = len(frame) // len(message)
+        return tuple(decision for element in message for decision in self._receive_member(element, share, batch))
+
+    def _receive_member(self, element: Any, size: int, batch: Batch) -> tuple[Decision, ...]:
+        """Take the fast path where possible: jsonrpcserver needs seconds for a batch of 100,000."""
+        try:
+            request = msgspec.convert(element, Request)
+        except (msgspec.ValidationError, RecursionError):
+            return self._receive_one(element, size, batch)
+        try:
+            return self.handle_request(request, size, batch)
         except RequestError as error:
-            raise JsonRpcError(error.code, error.message, error.data) from error
-        return Success()
+            return self.answer(request.id, error, batch)
 
-    outcome = dispatch_to_response(
-        "",
-        {element["method"]: decide} if _problem(element) is None and protocol.knows(element["method"]) else {},
-        deserializer=lambda _: element,
-        validator=_validate,
-    )
-    if decisions:
-        return decisions[0]
-    error = _error(element, outcome, protocol)
-    if error is None:
-        return protocol.answer(UNSET, b"", batch)
-    return protocol.answer(_readable_id(element), error, batch)
+    def _receive_one(self, element: Any, size: int, batch: Batch | None) -> tuple[Decision, ...]:
+        """Decide as jsonrpcserver judges."""
+        if _is_response(element):
+            try:
+                return self.handle_response(msgspec.convert(element, Response))
+            except msgspec.ValidationError:
+                return ()
+        decisions: list[tuple[Decision, ...]] = []
 
+        def decide(**params: Any) -> Any:
+            request = Request("2.0", element["method"], element.get("id", UNSET), params)
+            try:
+                decisions.append(self.handle_request(request, size, batch))
+            except RequestError as error:
+                raise JsonRpcError(error.code, error.message, error.data) from error
+            return Success()
 
-def _receive_response(element: Any, protocol: Protocol) -> tuple[Decision, ...]:
-    try:
-        return protocol.answered(msgspec.convert(element, Response))
-    except msgspec.ValidationError:
-        return ()
+        exists = _problem(element) is None and self.method_error(element["method"]) is None
+        outcome = dispatch_to_response(
+            "",
+            {element["method"]: decide} if exists else {},
+            deserializer=lambda _: element,
+            validator=_validate,
+        )
+        if decisions:
+            return decisions[0]
+        error = self._error(element, outcome)
+        if error is None:
+            return self.answer(UNSET, b"", batch)
+        return self.answer(_readable_id(element), error, batch)
 
-
-def _error(element: Any, outcome: Any, protocol: Protocol) -> RequestError | None:
-    """jsonrpcserver's verdict in our words; `None` for a notification, which is never told."""
-    if outcome is None:
-        return None
-    verdict = outcome._error
-    code, message, data = verdict.code, verdict.message, verdict.data
-    if code == INVALID_REQUEST and (problem := _problem(element)) is not None:
-        return RequestError(code, f"Invalid request: {problem}")
-    if code == METHOD_NOT_FOUND and message == "Method not found":
-        return protocol.no_method(element["method"])
-    if code == INVALID_PARAMS and type(element.get("params")) is list:
-        expected = _MEMBERS.get(element["method"])
-        hint = f" with the members {expected}" if expected else ""
-        return RequestError(code, f"params must be an object{hint}; {element['method']} takes none by position")
-    return RequestError(code, message, None if data is NODATA else data)
+    def _error(self, element: Any, outcome: Any) -> RequestError | None:
+        """Return jsonrpcserver's verdict in our words; `None` for a notification, which is never answered."""
+        if outcome is None:
+            return None
+        verdict = outcome._error
+        code, message, data = verdict.code, verdict.message, verdict.data
+        if code == INVALID_REQUEST and (problem := _problem(element)) is not None:
+            return RequestError(code, f"Invalid request: {problem}")
+        if code == METHOD_NOT_FOUND and message == "Method not found":
+            return self.method_error(element["method"])
+        if code == INVALID_PARAMS and type(element.get("params")) is list:
+            expected = _MEMBERS.get(element["method"])
+            hint = f" with the members {expected}" if expected else ""
+            return RequestError(code, f"params must be an object{hint}; {element['method']} takes none by position")
+        return RequestError(code, message, None if data is NODATA else data)
 
 
 def _validate(element: Any) -> Any:
@@ -151,7 +155,7 @@ def _validate(element: Any) -> Any:
 
 
 def _problem(element: Any) -> str | None:
-    """What makes *element* no request; `None` if it is one (JSON-RPC 2.0, section 4)."""
+    """Return why *element* is not a request; `None` if it is one (JSON-RPC 2.0, section 4)."""
     if type(element) is not dict:
         return "a request must be an object"
     if element.get("jsonrpc") != "2.0":
@@ -180,10 +184,9 @@ _ID_LAST = re.compile(rb"(?:,|\A\s*\{)\s*" + _ID + rb"\}\s*\Z")
 
 
 def find_id(head: bytes, tail: bytes) -> Id | None:
-    """Return the id of a message of which only the two ends can be looked at.
+    """Return the id of a message of which only the two ends are known; `None` if it is not found.
 
-    It is looked for where it can belong to nothing but the outermost object: right at the beginning and right at
-    the end, which is where every client we know of puts it. `None` if it stands elsewhere.
+    Only the very first and last members certainly belong to the outermost object; all known clients put the id there.
     """
     found = _ID_FIRST.match(head) or _ID_LAST.search(tail)
     if found is None:

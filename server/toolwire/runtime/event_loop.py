@@ -1,7 +1,7 @@
 """The event loop that runs `async def` tools: one thread, started for the first of them.
 
-anyio and asyncio take longer to import than a server takes to start, so they come in here, on that thread, and a
-call that arrives meanwhile waits without holding anybody up.
+anyio and asyncio take longer to import than a server takes to start, so that thread imports them, and calls that
+arrive before are queued.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from ..protocol.call import Call
-    from ..transport.watchdog import Board
+    from .board import Board
 
 Outcome = dict[str, Any] | BaseException
 Deliver = Callable[["Call", Outcome], None]
 
 
-class Loop:
-    """Runs calls side by side as tasks.
+class EventLoop:
+    """Runs calls concurrently, as tasks.
 
     Calls `begin(call)` first, `deliver(call, outcome)` unless it was cancelled, and `release(call)` last; none of them
-    may wait. No call begins while *may_begin* returns false; `make_room` says that it may be true again.
+    may block. No call starts while *may_begin* returns false; call `make_room` when it may be true again.
     """
 
     def __init__(
@@ -47,18 +47,18 @@ class Loop:
         self._board = board
         self._lock = threading.Lock()
         self._waiting: list[Call] = []
-        self._arrived: list[Call] = []  # handed over together: to wake the loop for each would take it longer
+        self._arrived: list[Call] = []  # passed to the loop together: to wake it for each would take longer
         self._woken = False
         self._under_way: set[Call] = set()
-        # How to have something done on the loop, while there is one. (anyio's portal would wait until it has begun, and
-        # so for a tool that blocks the loop.)
+        # Schedules a function on the loop, while it runs. (anyio's portal would wait until the function starts, and so
+        # for a tool that blocks the loop.)
         self._call_soon: Callable[..., object] | None = None
         self._tasks: TaskGroup
         self._room: Event
         self._thread: threading.Thread | None = None
 
     def put(self, call: Call) -> None:
-        """Have *call* run. Never waits."""
+        """Start *call*. Never blocks."""
         with self._lock:
             call_soon = self._call_soon
             if call_soon is None:
@@ -67,11 +67,11 @@ class Loop:
             self._under_way.add(call)
             self._arrived.append(call)
             wake, self._woken = not self._woken, True
-        if not wake:  # the loop has not yet looked at what had arrived before
+        if not wake:  # the loop is awake already
             return
         try:
             call_soon(self._start_arrived)
-        except RuntimeError:  # the loop has just been ended by a tool
+        except RuntimeError:  # a tool has just ended the loop
             with self._lock:
                 self._woken = False
                 for early in self._take_arrived():
@@ -80,15 +80,12 @@ class Loop:
                         self._wait_for_loop(early)
 
     def cancel(self, call: Call) -> None:
-        """Cancel *call*, which has ended, at its next wait. Never waits."""
-        # Without a loop nothing runs yet, and `_run` sees for itself that the call has ended.
+        """Cancel *call*, which has ended, at its next await. Never blocks."""
+        # Without a loop nothing runs yet, and `_run` checks that the call has ended.
         self.soon(partial(_cancel, call))
 
     def soon(self, task: Callable[[], None]) -> None:
-        """Run a small *task* on the loop, from any thread. (Without the loop, whoever waits for it is gone, too.)
-
-        Never waits.
-        """
+        """Run a small *task* on the loop, from any thread; drop it if the loop has ended. Never blocks."""
         with self._lock:
             call_soon = self._call_soon
         if call_soon is not None:
@@ -96,7 +93,7 @@ class Loop:
                 call_soon(task)
 
     def make_room(self) -> None:
-        """Let the calls begin that wait until they may."""
+        """Start the calls that wait for `may_begin`."""
         self.soon(self._let_begin)
 
     def _let_begin(self) -> None:
@@ -104,7 +101,7 @@ class Loop:
         room.set()
 
     def finish(self, seconds: float) -> None:
-        """Give tasks that were cancelled up to *seconds* to clean up behind themselves."""
+        """Cancel all tasks, and give them up to *seconds* to clean up."""
         with self._lock:
             begun, thread = self._call_soon is not None, self._thread
         if begun and thread is not None:
@@ -120,7 +117,7 @@ class Loop:
         thread = threading.Thread(target=self._main, name="toolwire-loop", daemon=True)
         try:
             thread.start()
-        except RuntimeError as error:  # there are no more threads
+        except RuntimeError as error:  # the system allows no more threads
             self._thread = None
             lost, self._waiting = self._waiting, []
             for call in lost:
@@ -134,15 +131,15 @@ class Loop:
             import anyio
 
             anyio.run(self._serve)
-        except BaseException as error:  # a tool has stopped the loop, or raised SystemExit in a task of its own
+        except BaseException as error:  # a tool has stopped the loop, or raised SystemExit in its own task
             log.traceback("the event loop has ended before the server", error)
             reason = error
         with self._lock:
             lost, self._under_way = self._under_way, set()
-            if self._call_soon is None:  # it has not even begun: the next one would not either
+            if self._call_soon is None:  # it has not even started: nor would the next one
                 lost.update(self._waiting)
                 self._waiting = []
-            else:  # what came while it ended has not begun, and can on the next one
+            else:  # calls that arrived while it ended can start on the next one
                 self._waiting += [call for call in lost if call.scope is None]
                 lost.difference_update(self._waiting)
             self._call_soon = self._thread = None
@@ -162,7 +159,7 @@ class Loop:
         async with create_task_group() as tasks:
             with self._lock:
                 self._tasks = tasks
-                # In a context of the loop's own, where anyio knows which library it runs on.
+                # In the loop's own context, where anyio knows the library it runs on.
                 self._call_soon = partial(get_running_loop().call_soon_threadsafe, context=copy_context())
                 self._arrived, self._waiting = self._waiting, []
                 self._under_way.update(self._arrived)
@@ -205,7 +202,7 @@ class Loop:
                 outcome = error
             except BaseException as error:
                 if call.scope.cancel_called and isinstance(error, get_cancelled_exc_class()):
-                    raise  # the scope takes its own cancellation; whatever else the tool raised would end the loop
+                    raise  # the scope handles its own cancellation; any other exception would end the loop
                 outcome = error
             self._deliver(call, outcome)
 

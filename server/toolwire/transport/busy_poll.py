@@ -1,10 +1,9 @@
-"""How a host that asks one thing after another finds the server awake.
+"""Polls briefly for the next request after a quick one, before the reading thread sleeps.
 
 Strategy. To wake a sleeping thread takes 5 µs, and 50 or more on a virtual machine, whose idle processors have gone
-back to their owner: longer than a quick call. So a reader whose host has just been quick looks out for the host's next
-request for a moment before it sleeps. If that was in vain, it sleeps at once for a while: the host has stopped asking,
-or others want the processors. This is adaptive polling, as Linux does it for the idle processors of virtual machines
-(`Documentation/virt/guest-halt-polling.rst` in its source).
+back to their owner: longer than a quick call. So after a quick request, the reader polls for the next one for a moment.
+If none comes, it does not poll for a while: the host has stopped, or others need the processors. This is adaptive
+polling, as Linux does it for idle virtual machines (`Documentation/virt/guest-halt-polling.rst` in its source).
 """
 
 from __future__ import annotations
@@ -19,27 +18,27 @@ if TYPE_CHECKING:
     from ..runtime.session import Read
 
 _SOON_SECONDS = 200e-6
-"""How long to look out, and how quick a host must have been: as long as Linux does."""
+"""How long to poll, and how quick the request before must have been: the value of Linux."""
 
 _REST_SECONDS = 0.01
-"""How long not to look out after it was in vain. Where all processors are busy, a thread that does loses its turn now
-and then; with this rest, not even the slowest of a hundred calls showed it."""
+"""How long not to poll after it was in vain. Where all processors are busy, a polling thread loses its turn now and
+then; with this rest, not even the slowest of a hundred calls showed it."""
 
 
 def polled(
     read: Read,
     ready: Callable[[], bool],
-    may_look: Callable[[], bool],
+    may_poll: Callable[[], bool],
     now: Callable[[], float] = time.perf_counter,
 ) -> Read:
-    """Return *read*, made to look out before it waits, while it *may_look*, for whether there is something *ready*."""
+    """Return *read* with polling of *ready* before it blocks, while *may_poll* is true."""
     was_quick = False
-    resting_until = now() + _REST_SECONDS  # what came while the process started does not tell how quick the host is
+    resting_until = now() + _REST_SECONDS  # requests during the start do not show how quick the host is
 
     def read_soon() -> bytes:
         nonlocal was_quick, resting_until
         began = now()
-        if was_quick and began >= resting_until and may_look():
+        if was_quick and began >= resting_until and may_poll():
             while not ready():
                 looked = now()
                 if looked - began >= _SOON_SECONDS:
@@ -53,9 +52,9 @@ def polled(
 
 
 def readiness(descriptor: int) -> Callable[[], bool]:
-    """Return what tells whether *descriptor* can be read or nobody can tell, and else lets others have the processor.
+    """Return a function: whether *descriptor* can be read, or polling is impossible.
 
-    Whoever is to write may be waiting for this very processor.
+    If not, it yields the processor, which the writing process may be waiting for.
     """
     poll: Callable[[int], object] | None = None
 

@@ -1,8 +1,8 @@
-"""The process around a session: its descriptors, its signals, its end. The only file that knows them.
+"""The process around a session: its descriptors, signals and exit.
 
-Strategy. The protocol's two descriptors are moved away before any code of the user's runs, and never put back: what
-a tool prints, what a C library writes and what a child process reads can then neither corrupt the stream nor steal
-from it, not even at exit. The main thread only waits for the end, since that is where Python handles signals.
+Strategy. The protocol's two descriptors are moved away before any user code runs, and never put back: tools that
+print, C libraries that write and child processes that read can neither corrupt the stream nor steal from it, not even
+at exit. The main thread only waits for the end, since Python handles signals there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import msgspec
 from .. import log
 from .busy_poll import polled, readiness
 from .descriptors import private, private_pipe, unchanged
-from .watchdog import Watchdog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,25 +29,26 @@ if TYPE_CHECKING:
     from ..runtime.session import Read, Session
     from ..runtime.writer import Write
     from ..settings import Settings
+    from .watchdog import Watchdog
 
 _CHUNK_BYTES = 8 * 1024
-"""Some eighty calls. With as many as a pipe holds on Linux (64 KiB), a flood of calls was answered a fifth slower: the
-host has nothing to do until the first of them have been."""
+"""Some eighty calls. With the size of a pipe on Linux (64 KiB), a flood of calls was answered a fifth slower: the host
+has nothing to do until the first responses."""
 
 _LARGE_CHUNK_BYTES = 256 * 1024
 """For the rest of a message that does not end within a chunk."""
 
 _EXIT_HOOKS_SECONDS = 0.3
-"""What `atexit` functions get: with the grace and the cleaning up, still below a client's two seconds."""
+"""The time for `atexit` functions: with the grace and the cleaning up, still below a client's two seconds."""
 
 _LAST_SECONDS = 0.5
-"""What the end may take beyond the grace: tools and answers clean up for less than that, unless something is stuck."""
+"""How long the exit may take beyond the grace: tools and responses need less, unless something is stuck."""
 
 
 class Streams(msgspec.Struct, frozen=True):
-    """The descriptors of the protocol, known to nobody else in the process and inherited by no child.
+    """The descriptors of the protocol, which no child inherits.
 
-    `watched` says that another process ends this one if its interpreter is stuck.
+    `watched` means that another process ends this one if its interpreter is stuck.
     """
 
     read: int
@@ -57,7 +57,7 @@ class Streams(msgspec.Struct, frozen=True):
 
 
 class AlreadyClaimed(RuntimeError):
-    """The process serves already; it has only one standard input and output."""
+    """The process serves tools already, and has only one standard input and output."""
 
 
 class NotConnected(RuntimeError):
@@ -68,13 +68,13 @@ _claimed = False
 
 
 def claim(*, watched: bool = False) -> Streams:
-    """Take standard input and output for the protocol and give the rest of the process harmless ones.
+    """Reserve standard input and output for the protocol; call it before importing user code.
 
-    From then on descriptor 0 is the null device and descriptor 1 is stderr, and a signal to stop ends the process at
-    once, with status 0. Call it before importing the user's code.
+    Descriptor 0 becomes the null device and descriptor 1 stderr, and SIGTERM, SIGINT or SIGHUP end the process at once,
+    with status 0.
 
     Raises:
-        AlreadyClaimed: if that has been done before.
+        AlreadyClaimed: if they are reserved already.
         NotConnected: if the process was started without standard input or output.
     """
     global _claimed  # a process has one standard input
@@ -94,7 +94,7 @@ def claim(*, watched: bool = False) -> Streams:
     except OSError as error:
         raise NotConnected(f"the null device cannot be opened: {error}") from None
     _claimed = True
-    if null == 2:  # started without stderr: nothing of the protocol's may get that number
+    if null == 2:  # started without stderr: the protocol must not get that number
         os.set_inheritable(2, True)
         null = os.dup(null)
     streams = Streams(private(0), private(1), watched)
@@ -111,59 +111,71 @@ def claim(*, watched: bool = False) -> Streams:
         os.set_blocking(streams.write, True)
     log.take_over_stderr()
     if hasattr(os, "register_at_fork"):
-        # A signal sent to the child before it has let go of our handlers would be lost on it.
+        # A child that still had our handlers would ignore a signal.
         os.register_at_fork(
             before=_hold_signals, after_in_parent=_release_signals, after_in_child=lambda: _disconnect(streams)
         )
-    _take_signals(lambda number, frame: leave())  # nothing is owed to anybody yet
+    _take_signals(lambda number, frame: leave())  # no request is open yet
     return streams
 
 
 def serve(begin: Callable[[Write], Session], settings: Settings, streams: Streams) -> NoReturn:
-    """Serve until the host hangs up or a signal says to stop, then leave the process with status 0.
+    """Serve until the host hangs up or a signal arrives, then exit with status 0.
 
-    *begin* makes the session, given the way to write.
+    *begin* makes the session from the function that writes.
     """
     session = begin(_writer(streams.write))
     ended = _End()
     _end_on_signals(ended)
+    watchdogs: list[Watchdog] = []  # none, or one
     if not streams.watched:
-        session.watchdog = _watchdog(session, ended, settings, streams)
+        session.watch_calls = _watch_calls(session, ended, settings, streams, watchdogs)
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=lambda: session.disconnect(_leave_copy))
+        os.register_at_fork(after_in_child=lambda: _detach(session, watchdogs))
     if os.isatty(streams.read):
         log.info("waiting for JSON-RPC messages, one a line (Ctrl-D ends)")
     read = _reader(streams.read)
     if sys.platform != "win32":  # where pipes cannot be polled
-        read = polled(read, readiness(streams.read), may_look=session.is_idle)
+        read = polled(read, readiness(streams.read), may_poll=session.is_idle)
     read = _from_the_host(read, streams.read)
     _start_reading(session, read, ended)
     ended.wait()
-    if session.watchdog is not None:
-        session.watchdog.begin_end()
-    # Nothing may keep the process: a host may have stopped reading stderr too, for one.
+    for watchdog in watchdogs:
+        watchdog.notify_exit()
+    # Nothing may keep the process alive, such as a host that does not read stderr either.
     _leave_within(settings.grace_seconds + _LAST_SECONDS)
     try:
         session.end()
     except Exception as bug:  # the outer edge of the process
-        log.traceback("the end did not go well; please report this", bug)
+        log.traceback("error during shutdown; please report this", bug)
     leave()
 
 
-def _watchdog(session: Session, ended: _End, settings: Settings, streams: Streams) -> Watchdog:
-    return Watchdog(
-        streams.read,
-        ended.pipe,
-        ended.poll_from_now_on,
-        board=session.board,
-        clock=session.clock,
-        is_idle=session.is_idle,
-        grace_seconds=settings.grace_seconds,
-    )
+def _watch_calls(
+    session: Session, ended: _End, settings: Settings, streams: Streams, watchdogs: list[Watchdog]
+) -> Callable[[], None]:
+    """Return the function that wakes the watchdog, which is imported and made for the first call."""
+
+    def watch() -> None:
+        if not watchdogs:
+            from .watchdog import Watchdog
+
+            watchdogs.append(
+                Watchdog(streams.read, ended.pipe, ended.poll_from_now_on, session, settings.grace_seconds)
+            )
+        watchdogs[0].wake()
+
+    return watch
+
+
+def _detach(session: Session, watchdogs: list[Watchdog]) -> None:
+    for watchdog in watchdogs:
+        watchdog.detach_after_fork()
+    session.detach_after_fork(_leave_copy)
 
 
 def _start_reading(session: Session, read: Read, ended: _End) -> None:
-    """Start, also if the system allows no more threads just now."""
+    """Start to read; retry while the system allows no more threads."""
     for _ in range(_START_ATTEMPTS):
         try:
             session.start_reading(read, ended.come)
@@ -179,9 +191,9 @@ _RETRY_SECONDS = 0.02
 
 
 def leave(status: int = 0) -> NoReturn:
-    """End the process now: exit functions are run, but no thread is waited for, since a tool's may hang."""
+    """End the process now: run exit functions, but wait for no thread, since a tool may hang."""
     if not _leaving.acquire(blocking=False):
-        threading.Event().wait()  # another thread is about to end us
+        threading.Event().wait()  # another thread ends the process
     _leave_within(_EXIT_HOOKS_SECONDS, status)
     atexit._run_exitfuncs()
     _flush()
@@ -192,10 +204,10 @@ _leaving = threading.Lock()
 
 
 def _leave_within(seconds: float, status: int = 0) -> None:
-    """End the process when *seconds* have passed, whatever it does then."""
+    """End the process after *seconds*, whatever it does then."""
     watchdog = threading.Timer(min(seconds, threading.TIMEOUT_MAX), os._exit, (status,))
     watchdog.daemon = True
-    with suppress(RuntimeError):  # a tool has used up the threads of the system
+    with suppress(RuntimeError):  # the system allows no more threads
         watchdog.start()
 
 
@@ -209,7 +221,7 @@ def _flush() -> None:
 
 
 def _disconnect(streams: Streams) -> None:
-    """Make a process that a tool has forked no server: it has neither our streams nor our way of taking signals."""
+    """Take our streams and signal handlers from a process that a tool has forked."""
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, streams.read, inheritable=False)
     os.dup2(null, streams.write, inheritable=False)
@@ -228,11 +240,11 @@ def _release_signals() -> None:
 
 
 _held: dict[int, set[int]] = {}
-"""Which signals were blocked already, for each thread that is forking."""
+"""The signals that were blocked before, for each thread that is forking."""
 
 
 def _leave_copy(outcome: object) -> None:
-    """End a process that a tool has forked, and that comes back from the tool as the server would."""
+    """End a process that a tool has forked and that returns from the tool into our code."""
     code = outcome.code if isinstance(outcome, SystemExit) else isinstance(outcome, BaseException)
     status = code if isinstance(code, int) else int(code is not None)
     _leave_within(_EXIT_HOOKS_SECONDS, status)  # a thread that is not in the copy may have locked the streams
@@ -241,10 +253,10 @@ def _leave_copy(outcome: object) -> None:
 
 
 class _End:
-    """What the main thread waits for. It may come at any time, and from a signal's handler.
+    """The event that the main thread waits for; signal handlers may set it at any time.
 
-    A signal may be delivered to any thread, or to the main one just before it waits, and wakes nothing by itself but
-    the descriptor made for this. (An `Event` would not do, and has a lock that a handler may find held, for ever.)
+    A signal may be delivered to any thread, or to the main one just before it waits: only the wakeup descriptor
+    certainly wakes it. (An `Event` has a lock that a handler may find held, for ever.)
     """
 
     def __init__(self) -> None:
@@ -261,12 +273,12 @@ class _End:
     def come(self) -> None:
         self.has_come = True
         for _ in range(_WRITE_ATTEMPTS):
-            if not self._is_unchanged():  # there is no other way to wake the main thread
+            if not self._is_unchanged():  # nothing else wakes the main thread
                 log.error("a tool has closed or replaced a descriptor of the server's: the end")
                 leave(70)
             try:
                 os.write(self.pipe[1], b"\0")
-            except BlockingIOError:  # there are so many of them already that the pipe is full
+            except BlockingIOError:  # the pipe is full of them
                 return
             except OSError:
                 time.sleep(_RETRY_SECONDS)
@@ -284,16 +296,16 @@ class _End:
                         self._poll()
                     if not os.read(self.pipe[0], 1):
                         raise OSError("another file's end")
-            except BlockingIOError:  # it is not blocking any more, or the guard was quicker
+            except BlockingIOError:  # it became non-blocking, or the watchdog has read it
                 continue
             except OSError:
                 log.error("a tool has closed a descriptor of the server's: the end")
                 return
 
     def poll_from_now_on(self) -> None:
-        """Leave in the pipe what comes until this process gets to run: the guard looks whether it does.
+        """Poll the pipe instead of reading: the watchdog checks whether this process takes the bytes out.
 
-        A read would take it out though the interpreter is stuck. Polling costs an import, so not before it is needed.
+        A blocked read would take them out though the interpreter is stuck. Polling costs an import, so only from here.
         """
         import select
 
@@ -305,8 +317,7 @@ class _End:
         self._polls.wait(1)
 
 
-# Whoever shares the streams with us, such as a wrapper that has left us its own, can make them non-blocking at any
-# time.
+# Other processes that share the streams, such as a wrapper's, can make them non-blocking at any time.
 
 
 def _reader(descriptor: int) -> Read:
@@ -328,7 +339,7 @@ def _reader(descriptor: int) -> Read:
 
 
 def _from_the_host(read: Read, descriptor: int) -> Read:
-    """Return *read*, made to look first whether *descriptor* is still what it was: while the host is at work anyway."""
+    """Return *read* with a check that *descriptor* is unchanged: while the host is busy anyway."""
     is_unchanged = unchanged(descriptor)
 
     def read_if_unchanged() -> bytes:
@@ -355,7 +366,7 @@ def _writer(descriptor: int) -> Write:
             except BlockingIOError:
                 os.set_blocking(descriptor, True)
                 continue
-            except BrokenPipeError:  # the host has closed its end: nobody is left to answer
+            except BrokenPipeError:  # the host has closed its end
                 leave()
             except OSError as error:
                 attempts += 1
@@ -372,12 +383,12 @@ def _writer(descriptor: int) -> Write:
 
 
 _handled: dict[int, Any] = {}
-"""The signals we have taken over, and what was done about them before."""
+"""The signals that we handle, with their handlers before."""
 
 
 def _end_on_signals(ended: _End) -> None:
     def stop(number: int, frame: FrameType | None) -> None:
-        if ended.has_come:  # the second one: whoever sends it is in a hurry
+        if ended.has_come:  # the second signal ends the process at once
             os._exit(0)
         ended.come()
 

@@ -1,16 +1,15 @@
-"""The program that ends a server whose interpreter is stuck. A process of its own, started by `watchdog.py`.
+"""The program that ends a server whose interpreter is stuck: a process of its own, started by `watchdog.py`.
 
-It imports only what it needs of the standard library, and nothing of Toolwire: it is a process more for each server
-that runs tools itself. What it watches, it inherits under fixed numbers:
+It imports a few modules of the standard library and nothing of Toolwire, to stay small. It inherits fixed descriptors:
 
-0  a pipe from the server: `.` means that Python code runs, `i` that no call is under way, `e` that the end has begun
-3  the host's end of the conversation, of which only a hang-up is seen: nothing is ever read
+0  a pipe from the server: `.` means that Python code runs, `i` that the server is idle, `e` that it has begun to exit
+3  the host's end of the stream, polled for a hang-up only: it is never read
 4  the pipe that wakes the server's main thread: Python's C code writes the number of each signal to it, lock or no lock
 5  the other end of that pipe
-6  which tools are running, as `watchdog.Board` writes it; closed where the system has no shared memory files
+6  which tools are running, as `runtime/board.py` writes it; closed where the system has no shared memory files
 
-The server's standard error is 2. The command line says how long the end may take, how long no sign of life is
-reported, how to report it ("text", "json" or ""), and how the board is laid out.
+Descriptor 2 is the server's stderr. The arguments are the seconds for the exit, the seconds without a heartbeat before
+a report, the format of reports ("text", "json" or ""), and the layout of the board.
 """
 
 import posix
@@ -19,20 +18,20 @@ import sys
 import time
 
 _ENDING_SIGNALS = frozenset((0, 1, 2, 15))
-"""SIGHUP, SIGINT and SIGTERM; 0 is what the server writes when its host has hung up."""
+"""SIGHUP, SIGINT and SIGTERM; the server writes 0 when its host has hung up."""
 
 _HANG_UP = getattr(select, "POLLRDHUP", 0)
-"""Where a socket can be closed for one direction; that the whole of it is closed is always told."""
+"""For a socket that is closed in one direction; POLLHUP, for both, needs no registration."""
 
 _LOOK_SECONDS = 0.2
 """How long a live server may take to read a signal's number."""
 
 _LONGEST_WAIT_SECONDS = 60.0
-"""A copy of the server that a tool has forked may keep the pipe open after it, so look now and then."""
+"""A fork of the server may keep the pipe open after the server has ended, so poll now and then."""
 
 
 class Guard:
-    """What is known about the server."""
+    """The state of the server, as seen from outside."""
 
     def __init__(self, end_seconds: float, stuck_seconds: float, style: str, slots: int, name_bytes: int) -> None:
         self.server = posix.getppid()
@@ -41,17 +40,17 @@ class Guard:
         self.style = style
         self.slots = slots
         self.name_bytes = name_bytes
-        self.last = time.monotonic()  # the last sign of life
-        self.busy = True  # whether calls are under way, and signs of life are due
+        self.last = time.monotonic()  # the last heartbeat
+        self.busy = True  # whether calls run, and heartbeats are due
         self.hung_up: float | None = None  # when the host hung up
-        self.asked: float | None = None  # when a signal came that the server has not taken note of
-        self.ending: float | None = None  # when the server began to end by itself
+        self.asked: float | None = None  # when a signal arrived that the server has not handled
+        self.ending: float | None = None  # when the server began to exit by itself
         self.signal_seen: float | None = None
         self.reported = False
         self.poll = select.poll()
         self.poll.register(0, select.POLLIN)
         if _is_regular(3):
-            # It does not say when it ends, as a pipe does; but nobody is there to send more, or to wait longer.
+            # A regular file has no hang-up, but no client that sends more or waits either.
             self.hung_up = self.last
         else:
             self.poll.register(3, _HANG_UP)
@@ -65,30 +64,30 @@ class Guard:
                 return
             wait = min(due - time.monotonic(), _LONGEST_WAIT_SECONDS)
             for descriptor, event in self.poll.poll(max(0.0, wait) * 1000):
-                if descriptor == 0 and not self._listen():
+                if descriptor == 0 and not self._read():
                     return
                 if descriptor == 3:
                     self.poll.unregister(3)
                     if not event & select.POLLNVAL:  # a kind of file that this system cannot poll
                         self.hung_up = time.monotonic()
-                if descriptor == 4:  # it stays readable while the server does not read
+                if descriptor == 4:  # it stays readable until the server reads
                     self.poll.unregister(4)
                     self.signal_seen = time.monotonic()
 
-    def _listen(self) -> bool:
-        told = posix.read(0, 1000)
-        if not told:
+    def _read(self) -> bool:
+        data = posix.read(0, 1000)
+        if not data:
             return False
         now = time.monotonic()
-        if b"e" in told:
+        if b"e" in data:
             self.ending = now
         if self.reported:
             self._say("info", "the interpreter runs again")
-        self.last, self.busy, self.reported = now, not told.endswith(b"i"), False
+        self.last, self.busy, self.reported = now, not data.endswith(b"i"), False
         return True
 
     def _act(self) -> float | None:
-        """Do what is due; return when to look again, `None` if there is nothing left to watch."""
+        """Do what is due; return the next time to act, `None` if the server has been killed."""
         now = time.monotonic()
         times = [now + _LONGEST_WAIT_SECONDS]
         if self.signal_seen is not None:
@@ -96,14 +95,14 @@ class Guard:
                 self._look_at_signals(self.signal_seen)
             else:
                 times.append(self.signal_seen + _LOOK_SECONDS)
-        # A live server may have much to read before it comes to the end of its input.
+        # A live server may have much to read before the end of its input.
         asked = [max(since, self.last) for since in (self.hung_up, self.asked) if since is not None]
         ends = [since + self.end_seconds for since in [*asked, self.ending] if since is not None]
         if ends and now >= min(ends):
             if self.hung_up is None or self.asked or self.ending or _has_hung_up(3):
                 self._end()
                 return None
-            self.hung_up = None  # a named pipe that somebody else has opened
+            self.hung_up = None  # a named pipe that another process has opened
             self.poll.register(3, _HANG_UP)
         if self.busy and not self.reported:
             if now >= self.last + self.stuck_seconds:
@@ -122,7 +121,7 @@ class Guard:
             self.asked = self.asked or since
         else:
             if numbers:
-                posix.write(5, numbers)  # not for us
+                posix.write(5, numbers)  # not an ending signal
                 self.signal_seen = time.monotonic()
                 return
             self.poll.register(4, select.POLLIN)
@@ -147,14 +146,14 @@ class Guard:
             names = [posix.pread(6, size, 2 * self.slots + code * size) for code in {*marks} - {0}]
         except OSError:
             return ""
-        told = sorted(name.rstrip(b"\0").decode("utf-8", "replace") for name in names)
-        return told[0] if len(told) == 1 else f"one of {', '.join(told[:10])}" if told else ""
+        running = sorted(name.rstrip(b"\0").decode("utf-8", "replace") for name in names)
+        return running[0] if len(running) == 1 else f"one of {', '.join(running[:10])}" if running else ""
 
     def _say(self, level: str, message: str) -> None:
         poll = select.poll()
         poll.register(2, select.POLLOUT)
         if not self.style or not any(event & select.POLLOUT for _, event in poll.poll(0)):
-            return  # nobody reads it, and waiting would help no one
+            return  # the host does not read stderr
         if self.style == "json":
             import json
 

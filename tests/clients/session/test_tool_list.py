@@ -103,11 +103,11 @@ def test_our_own_server_is_not_asked_twice_for_the_same(face: str, era: Any, mon
 
     reads: list[str] = []
     server = Server([one])
-    converse = server.converse
+    open_session = server.open_session
 
     class Counting:
-        def converse(self, write: Any) -> Any:
-            conversation = converse(write)
+        def open_session(self, write: Any) -> Any:
+            conversation = open_session(write)
 
             class Spy:
                 end = staticmethod(conversation.end)

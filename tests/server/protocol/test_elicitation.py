@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support.server_process import MODERN, Process, call, protocol_of, request, served
-from toolwire.protocol.elicitation import Asked
+from toolwire.protocol.call import PendingElicitation
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import Cancelled
 
@@ -315,19 +315,19 @@ def test_a_parked_call_that_ends_is_not_answered_and_cannot_be_resumed_or_parked
     protocol = protocol_of(tool)
     [started] = send(modern("tool", {}, 1))
     woken: list[Any] = []
-    asked = Asked(started, "Sure?", FORM, woken.append)
-    question = protocol.ask(asked)
+    asked = PendingElicitation(started, "Sure?", FORM, woken.append)
+    question = protocol.elicit(asked)
     assert question is not None
     key = decode(question)["result"]["requestState"]
 
-    assert protocol.finish(started, {"content": []}) is None
+    assert protocol.responses.finish(started, {"content": []}) is None
 
     assert [type(reply) for reply in woken] == [Cancelled]
     again = modern("tool", {}, 2, requestState=key, inputResponses={"answer": accept({"answer": 1})})
     [refused] = send(again)
     assert decode(refused.message)["error"]["code"] == -32602
     with pytest.raises(Cancelled):
-        protocol.ask(asked)
+        protocol.elicit(asked)
 
 
 def test_a_legacy_call_whose_tool_stops_waiting_by_itself_is_answered_by_the_tool(process: Process) -> None:

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from support.server_process import PATIENCE_SECONDS, answers, call, protocol_of, request
 from toolwire import Context, ToolError, tool_api
-from toolwire.protocol.call import Call
-from toolwire.protocol.server_protocol import Send
+from toolwire.protocol.call import Call, Send
 from toolwire_schemas.wire.codec import decode
 
 
@@ -55,7 +54,7 @@ def test_a_cancellation_sent_as_a_request_is_refused_and_cancels_nothing(method:
     answer = decode(refusal.message)
     assert error_of(answer[0] if in_a_batch else answer) == (2, -32601)
     assert not start.cancelled
-    assert protocol.finish(start, {"content": []}) is not None
+    assert protocol.responses.finish(start, {"content": []}) is not None
 
 
 @pytest.mark.parametrize("in_a_batch", [False, True])
@@ -63,7 +62,7 @@ def test_a_fault_of_ours_is_an_internal_error_without_details(
     in_a_batch: bool, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     protocol = protocol_of(add)
-    monkeypatch.setattr(protocol._catalogue, "page", lambda cursor: 1 // 0)
+    monkeypatch.setattr(protocol._catalog, "page", lambda cursor: 1 // 0)
     sent = request("tools/list")
 
     [answer, pong] = answers(protocol, [sent] if in_a_batch else sent, request("ping", id=2))
@@ -102,7 +101,7 @@ def test_progress_that_stands_still_at_the_end_of_all_numbers_still_grows(value:
     [start] = protocol.receive(json.dumps(call("add", {"a": 1, "b": 2}, progressToken="t")).encode())
     assert isinstance(start, Call)
 
-    sent = [decode(protocol.progress(start, value, None, None))["params"]["progress"] for _ in range(5)]
+    sent = [decode(start.progress_message(value, None, None))["params"]["progress"] for _ in range(5)]
 
     assert sent == sorted(set(sent))
     assert all(math.isfinite(number) for number in sent if isinstance(number, float))

@@ -1,4 +1,4 @@
-"""Two lanes through the decision, one answer: the fast one, and the strict one that jsonrpcserver judges."""
+"""Two paths through the decision, one answer: the fast one, and the slow one that jsonrpcserver judges."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonrpcserver import Success, dispatch_to_serializable
 from support.server_process import MODERN, call, protocol_of, request, run
-from toolwire.protocol import slow_path as strict
-from toolwire.protocol.call import Call
-from toolwire.protocol.server_protocol import Cancel, Protocol, Send
+from toolwire.protocol import slow_path
+from toolwire.protocol.call import Batch, Call, Cancel, Send
+from toolwire.protocol.server_protocol import ServerProtocol
 from toolwire_schemas.wire.codec import decode, encode
 
 
@@ -60,7 +60,7 @@ def members_askew(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-def in_one_lane(protocol: Protocol, decisions: Any) -> list[Any]:
+def in_one_form(protocol: ServerProtocol, decisions: Any) -> list[Any]:
     """What came out of a lane, comparable: the answers, with every call run."""
     out: list[Any] = []
     for decision in decisions:
@@ -80,10 +80,10 @@ def test_well_formed_messages_get_the_same_answer_in_both_lanes(sent: list[dict[
     for message in sent:
         text = encode(message)
 
-        quickly = in_one_lane(fast, fast.receive(text))
-        strictly = in_one_lane(slow, strict.receive(text, slow))
+        quickly = in_one_form(fast, fast.receive(text))
+        slow_pathly = in_one_form(slow, slow.slow_path().receive(text))
 
-        assert quickly == strictly
+        assert quickly == slow_pathly
 
 
 @given(st.lists(well_formed() | ANY | members_askew(), min_size=1, max_size=4))
@@ -91,11 +91,11 @@ def test_members_of_a_batch_get_the_answers_that_each_would_get_of_jsonrpcserver
     together, judged = protocol_of(add), protocol_of(add)
     sent = decode(encode(sent))
 
-    decided = in_one_lane(together, strict.receive(encode(sent), together))
+    decided = in_one_form(together, together.slow_path().receive(encode(sent)))
 
-    batch = judged.new_batch(sum(not strict._is_response(element) for element in sent))
-    one_by_one = [each for element in sent for each in strict._receive_one(element, 1, judged, batch)]
-    assert decided == in_one_lane(judged, one_by_one)
+    batch = Batch(sum(not slow_path._is_response(element) for element in sent), judged.in_flight.hold)
+    one_by_one = [each for element in sent for each in judged.slow_path()._receive_one(element, 1, batch)]
+    assert decided == in_one_form(judged, one_by_one)
 
 
 def verdict_of_jsonrpcserver(message: Any) -> Any:
@@ -118,12 +118,12 @@ SHOWN_BY: dict[str, tuple[Any, Any]] = {
 
 def ours(message: Any) -> Any:
     protocol = protocol_of(add)
-    found = in_one_lane(protocol, protocol.receive(encode(message)))
+    found = in_one_form(protocol, protocol.receive(encode(message)))
     listed = found[0] if found and isinstance(found[0], list) else found
     return [(one["id"], one.get("error", {}).get("code")) for one in listed]
 
 
-@pytest.mark.parametrize("difference", sorted(strict.DIFFERENCES))
+@pytest.mark.parametrize("difference", sorted(slow_path.DIFFERENCES))
 def test_each_listed_difference_from_jsonrpcserver_is_one(difference: str) -> None:
     message, expected = SHOWN_BY[difference]
 
@@ -153,12 +153,12 @@ def test_elsewhere_the_verdicts_are_the_same(message: Any) -> None:
 def test_any_json_is_answered_validly_or_not_at_all_and_the_next_request_is_served(message: Any) -> None:
     protocol = protocol_of(add)
 
-    for answer in in_one_lane(protocol, protocol.receive(encode(message))):
+    for answer in in_one_form(protocol, protocol.receive(encode(message))):
         for one in answer if isinstance(answer, list) else [answer]:
             if one not in (None, "cancel"):
                 assert one["jsonrpc"] == "2.0"
                 assert ("result" in one) != ("error" in one)
                 assert type(one["id"]) in (int, str, type(None))
 
-    again = in_one_lane(protocol, protocol.receive(encode(call("add", {"a": 1, "b": 2}, id="next", **MODERN))))
+    again = in_one_form(protocol, protocol.receive(encode(call("add", {"a": 1, "b": 2}, id="next", **MODERN))))
     assert again[0]["result"]["structuredContent"] == {"result": 3}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support.server_process import MODERN, PATIENCE_SECONDS, Process, answers, call, protocol_of, request, running
 from toolwire import RequestError, Server, tool_api
-from toolwire.protocol.catalog import Catalogue
+from toolwire.protocol.catalog import Catalog
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import tools_of
 
@@ -163,11 +163,11 @@ def test_tools_that_look_the_same_are_no_news() -> None:
     protocol = protocol_of(make(1))
     answers(protocol, listen(1, toolsListChanged=True))
 
-    assert protocol.replace(Catalogue(tools_of(make(2)))) == []
+    assert protocol.replace(Catalog(tools_of(make(2)))) == []
     assert answers(protocol, call("number"))[0]["error"]["code"] == -32602  # a modern client must name its version
     changed = answers(protocol, modern("tools/call", 2, name="number"))
     assert changed[0]["result"]["structuredContent"] == {"result": 2}
-    [news] = protocol.replace(Catalogue([]))
+    [news] = protocol.replace(Catalog([]))
     assert decode(news)["method"] == "notifications/tools/list_changed"
 
 
@@ -176,12 +176,12 @@ def test_a_list_that_is_made_while_the_tools_change_is_not_kept(monkeypatch: pyt
         return 1
 
     protocol = protocol_of(one)
-    before = protocol._catalogue
+    before = protocol._catalog
     page = before.page
 
     def change_and_page(cursor: str | None) -> Any:
         made = page(cursor)
-        protocol.replace(Catalogue([]))
+        protocol.replace(Catalog([]))
         return made
 
     monkeypatch.setattr(before, "page", change_and_page)
@@ -288,4 +288,4 @@ def test_a_server_within_the_process_leaves_no_threads_when_it_is_closed() -> No
         assert server.call("two")["structuredContent"] == {"result": 2}
 
     left = {thread.name for thread in set(threading.enumerate()) - before}
-    assert not left & {"toolwire-worker", "toolwire-loop", "toolwire-outbox", "toolwire-clock"}
+    assert not left & {"toolwire-worker", "toolwire-loop", "toolwire-outbox", "toolwire-timers"}

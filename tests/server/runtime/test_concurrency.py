@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from support.server_process import PATIENCE_SECONDS, Process, call, request, served, wait_until
 from toolwire import Context, Server, tool_api
-from toolwire.isolation.pool import Gate
+from toolwire.isolation.pool import ConcurrencyLimit
 from toolwire_tools import tools_of
 
 pytestmark = pytest.mark.process
@@ -278,8 +278,8 @@ def test_cancelling_calls_that_wait_for_their_turn_gives_up_no_worker() -> None:
         go.wait()
 
     [tool] = tools_of(wait)
-    gate = tool.gate = Gate(1)
-    session = Server([tool]).converse(lambda data: ended.set())
+    gate = tool.gate = ConcurrencyLimit(1)
+    session = Server([tool]).open_session(lambda data: ended.set())
     session.feed(b"".join(json.dumps(call("wait", id=number)).encode() + b"\n" for number in range(5)))
     assert begun.wait(PATIENCE_SECONDS)
     wait_until(lambda: len(gate._waiting) == 4)
@@ -380,12 +380,12 @@ def test_a_conversation_that_has_ended_is_not_kept_by_its_server() -> None:
     server = Server([lambda_named("first")])
     conversations = []
     for _ in range(3):
-        conversation = server.converse(lambda data: None)
+        conversation = server.open_session(lambda data: None)
         conversations.append(weakref.ref(conversation))
         conversation.end()
         del conversation
 
-    last = server.converse(lambda data: None)
+    last = server.open_session(lambda data: None)
     gc.collect()
     server.add(lambda_named("second"))
     last.end()

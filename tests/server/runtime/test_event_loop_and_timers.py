@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support.server_process import PATIENCE_SECONDS, call, request, served
 from toolwire import Server
-from toolwire.timers import Clock
+from toolwire.timers import Timers
 
 TOOLS = """
 import asyncio, sys, threading
@@ -161,16 +161,16 @@ def test_a_loop_that_cannot_begin_is_an_error_answer(
 
 
 def test_what_is_due_is_run_in_order_and_what_is_forgotten_is_not() -> None:
-    clock = Clock()
+    timers = Timers()
     ran: SimpleQueue[str] = SimpleQueue()
     all_is_said = threading.Event()
-    clock.after(0, all_is_said.wait)  # nothing else is run meanwhile
-    forgotten = clock.after(0.01, lambda: ran.put("forgotten"))
-    clock.after(0.03, lambda: ran.put("second"))
-    clock.after(0.02, lambda: ran.put("first"))
+    timers.after(0, all_is_said.wait)  # nothing else is run meanwhile
+    forgotten = timers.after(0.01, lambda: ran.put("forgotten"))
+    timers.after(0.03, lambda: ran.put("second"))
+    timers.after(0.02, lambda: ran.put("first"))
 
-    clock.forget(forgotten)
-    clock.forget(forgotten)
+    timers.cancel(forgotten)
+    timers.cancel(forgotten)
     all_is_said.set()
 
     assert [ran.get(timeout=PATIENCE_SECONDS) for _ in range(2)] == ["first", "second"]
@@ -179,21 +179,21 @@ def test_what_is_due_is_run_in_order_and_what_is_forgotten_is_not() -> None:
 
 @pytest.mark.parametrize("seconds", [1e10, 1e300, math.inf])
 def test_a_time_beyond_what_the_system_can_wait_for_does_not_stop_the_clock(seconds: float) -> None:
-    clock = Clock()
+    timers = Timers()
     ran = threading.Event()
 
-    clock.after(seconds, ran.set)
-    clock.after(0.001, ran.set)
+    timers.after(seconds, ran.set)
+    timers.after(0.001, ran.set)
 
     assert ran.wait(PATIENCE_SECONDS)
 
 
 def test_forgotten_tasks_are_not_kept() -> None:
-    clock = Clock()
-    kept = clock.after(PATIENCE_SECONDS, lambda: None)
+    timers = Timers()
+    kept = timers.after(PATIENCE_SECONDS, lambda: None)
 
     for _ in range(10_000):
-        clock.forget(clock.after(PATIENCE_SECONDS, lambda: None))
+        timers.cancel(timers.after(PATIENCE_SECONDS, lambda: None))
 
-    assert len(clock._due) < 300
-    assert kept in clock._due
+    assert len(timers._due) < 300
+    assert kept in timers._due

@@ -25,7 +25,7 @@ from support.server_process import (
     wait_until,
 )
 from toolwire import Context, Server
-from toolwire.protocol.server_protocol import Protocol
+from toolwire.protocol.server_protocol import ServerProtocol
 from toolwire_schemas.wire.codec import decode
 
 OVERLOADED = -31001
@@ -175,7 +175,7 @@ def test_calls_cancelled_while_they_wait_do_not_pile_up() -> None:
         for each in data.splitlines():
             came.put(decode(each))
 
-    session = Server([wait], **with_limits).converse(write)
+    session = Server([wait], **with_limits).open_session(write)
     session.feed(line(call("wait", id="first")))
     for number in range(1000):
         session.feed(line(call("wait", id=number)) + line(cancel(number)))
@@ -184,7 +184,7 @@ def test_calls_cancelled_while_they_wait_do_not_pile_up() -> None:
 
     go.set()
     assert came.get(timeout=PATIENCE_SECONDS)["id"] == "first"
-    wait_until(lambda: session._protocol._ledger._lingering == 0)
+    wait_until(lambda: session._in_flight._lingering == 0)
     session.feed(line(call("wait", id="last")))
     assert came.get(timeout=PATIENCE_SECONDS)["id"] == "last"
     session.end()
@@ -286,7 +286,7 @@ def test_async_calls_begin_only_when_the_host_has_read() -> None:
         for each in data.splitlines():
             came.put(decode(each))
 
-    session = Server([large], max_unsent_bytes=100_000).converse(write)
+    session = Server([large], max_unsent_bytes=100_000).open_session(write)
     session.feed(line(call("large", {"number": -1}, id=-1)))
     assert blocked.wait(PATIENCE_SECONDS)
     session.feed(b"".join(line(call("large", {"number": number}, id=number)) for number in range(100)))
@@ -388,7 +388,7 @@ def cancelling(pending: int) -> int:
 
 
 def deciding_about_a_batch(members: int) -> int:
-    protocol: Protocol = protocol_of(add)
+    protocol: ServerProtocol = protocol_of(add)
     frame = json.dumps([call("add", {"a": 1, "b": 2}, id=number) for number in range(members)]).encode()
     return steps(lambda: protocol.receive(frame))
 
@@ -401,7 +401,7 @@ def cancelling_a_conversation(pending: int) -> int:
         begun.set()
         go.wait()
 
-    session = Server([wait], max_workers=1).converse(lambda data: None)
+    session = Server([wait], max_workers=1).open_session(lambda data: None)
     session.feed(b"".join(line(call("wait", id=number)) for number in range(pending + 1)))
     assert begun.wait(PATIENCE_SECONDS)
     data = b"".join(line(cancel(number)) for number in range(1, pending + 1))
@@ -422,7 +422,7 @@ def test_a_question_that_nobody_answers_ends() -> None:
         return context.ask("Who?", str)
 
     came: SimpleQueue[Any] = SimpleQueue()
-    session = Server([ask], ask_seconds=0.05).converse(lambda data: came.put(decode(data)))
+    session = Server([ask], ask_seconds=0.05).open_session(lambda data: came.put(decode(data)))
     session.feed(line(GREETING) + line(call("ask", id="asks")))
     received = {
         message.get("id", "news"): message for message in (came.get(timeout=PATIENCE_SECONDS) for _ in range(4))

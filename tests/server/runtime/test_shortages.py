@@ -160,7 +160,7 @@ def test_reading_that_fails_is_the_end(capfd: pytest.CaptureFixture[str]) -> Non
         raise MemoryError("no room for what was to be read")
 
     ended = threading.Event()
-    session = Server().converse(lambda data: None)
+    session = Server().open_session(lambda data: None)
 
     session.start_reading(read, ended.set)
 
@@ -181,7 +181,7 @@ def test_writing_that_fails_costs_nothing_but_what_was_to_be_written(monkeypatch
             raise ConnectionError("nobody is there")
 
     monkeypatch.setattr(threading, "excepthook", lambda failure: None)
-    session = Server([add], max_workers=1).converse(write)
+    session = Server([add], max_workers=1).open_session(write)
     for id in ["fails"] * 5 + ["arrives"]:
         session.feed(json.dumps(call("add", {"a": 1, "b": 2}, id=id)).encode() + b"\n")
         assert f'"{id}"'.encode() in attempts.get(timeout=PATIENCE_SECONDS)
@@ -205,7 +205,7 @@ def test_a_call_whose_answer_cannot_even_be_made_is_answered_with_an_error(
         except RequestError as error:
             answered.put(error)
 
-    monkeypatch.setattr("toolwire.protocol.server_protocol.failure", refuse)
+    monkeypatch.setattr("toolwire.protocol.responses.failure", refuse)
     with Server([fail]) as server:
         threading.Thread(target=ask, daemon=True).start()
         assert answered.get(timeout=PATIENCE_SECONDS).code == -32603

@@ -18,12 +18,12 @@ LATER = 1.0
 class Host:
     """What a reader sees of its host: each request comes so many seconds after the last was read."""
 
-    def __init__(self, *, may_look: Callable[[], bool] = lambda: True) -> None:
+    def __init__(self, *, may_poll: Callable[[], bool] = lambda: True) -> None:
         self.time = 100.0
         self.comes_at = 0.0
         self.looks = 0
         self.slept = False
-        self.read = polled(self._sleep, self._ready, may_look, lambda: self.time)
+        self.read = polled(self._sleep, self._ready, may_poll, lambda: self.time)
         self.time += LATER
 
     def ask(self, after: float) -> str:
@@ -81,7 +81,7 @@ def test_after_looking_out_in_vain_the_reader_sleeps_for_a_while_however_quick_t
 
 def test_nothing_is_looked_out_for_while_a_tool_runs() -> None:
     runs = True
-    host = Host(may_look=lambda: not runs)
+    host = Host(may_poll=lambda: not runs)
     host.ask(after=SOON)
     assert host.ask(after=SOON) == "asleep"
     runs = False

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.server_process import MODERN, PATIENCE_SECONDS, Process, call, request, served
-from toolwire.protocol.catalog import Catalogue
+from toolwire.protocol.catalog import Catalog
 from toolwire.protocol.lifecycle import Identity
 from toolwire.runtime.session import Session
 from toolwire.settings import Settings
@@ -122,7 +122,7 @@ class Conversation:
         self._written: SimpleQueue[bytes] = SimpleQueue()
         tools = [tool for thing in (add, echo, fail, steps, echo_async) for tool in tools_of(thing)]
         options = {"max_message_bytes": 100_000, "grace_seconds": PATIENCE_SECONDS, **options}
-        self.session = Session(Catalogue(tools), Identity("t", "1"), Settings(**options), self._written.put)
+        self.session = Session(Catalog(tools), Identity("t", "1"), Settings(**options), self._written.put)
         self._framing = AutoFraming()
 
     def messages(self) -> list[Any]:

@@ -128,7 +128,11 @@ def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any], 
     from ...isolation.isolated_tool import Loading, loaded
     from ...settings import Settings
 
-    return loaded(tools, Loading(targets, **words, reloads=reloads), Settings(**settings))
+    if reloads:
+        from ...loading.reload import sources
+
+        words = {**words, "sources": sources}
+    return loaded(tools, Loading(targets, **words), Settings(**settings))
 
 
 def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader:

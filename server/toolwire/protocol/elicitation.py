@@ -44,7 +44,16 @@ class Response(msgspec.Struct):
         return NotAnswered(f"{COULD_NOT_ASK}{reason or 'it sent no valid response'}.")
 
 
-decode_response = msgspec.json.Decoder(Response).decode
+_decode_response = msgspec.json.Decoder(Response).decode
+
+
+def read_response(frame: bytes) -> Response | None:
+    """Return the response that *frame* is; `None` if it is something else."""
+    try:
+        response = _decode_response(frame)
+    except (ValueError, RecursionError):
+        return None
+    return response if response.is_one() else None
 
 
 def legacy_request(pending: PendingElicitation, version: str | None) -> bytes:

@@ -154,16 +154,11 @@ class ServerProtocol:
         return _send(batch, messages.response_of_json(id, outcome))
 
     def _receive_slowly(self, frame: Frame) -> tuple[Decision, ...]:
-        from .elicitation import decode_response
+        try:
+            from .elicitation import read_response
 
-        try:
-            response = decode_response(frame) if isinstance(frame, bytes) else None
-        except (ValueError, RecursionError):
-            response = None
-        if response is not None and response.is_one():
-            return self.handle_response(response)
-        try:
-            return self.slow_path().receive(frame)
+            response = read_response(frame) if isinstance(frame, bytes) else None
+            return self.slow_path().receive(frame) if response is None else self.handle_response(response)
         except Exception as bug:  # the outer edge of the reading thread, which must go on
             log.traceback("a message could not be judged; please report this", bug)
             return self.answer(None, RequestError(INTERNAL_ERROR, "Internal error"), None)

@@ -158,7 +158,7 @@ class Session:
                     if self.watch_calls is not None and not self.are_calls_watched and decision.tool.gate is None:
                         self.watch_calls()
                     if decision.tool.is_async:
-                        self._event_loop().put(decision)
+                        self._start_async(decision)
                     else:
                         self._backlog.append(decision)
                 elif type(decision) is Send:
@@ -183,7 +183,8 @@ class Session:
 
     def _stop(self, call: Call) -> None:
         if call.tool.is_async:
-            self._event_loop().cancel(call)
+            if self._loop is not None:
+                self._loop.cancel(call)
         else:
             self._workers.abandon(call)
             stop = call.stop
@@ -266,6 +267,14 @@ class Session:
                 self._limits.start, self._enqueue_outcome, self._release, lambda: not self._writer.is_full, self.board
             )
         return self._loop
+
+    def _start_async(self, call: Call) -> None:
+        try:
+            loop = self._event_loop()
+        except (ImportError, OSError) as error:  # a tool has used up the descriptors
+            self._enqueue_outcome(call, error)
+        else:
+            loop.put(call)
 
     def _make_room(self) -> None:
         if self._loop is not None:

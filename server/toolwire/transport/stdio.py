@@ -158,8 +158,11 @@ def _watch_calls(
 
     def watch() -> None:
         if not watchdogs:
-            from .watchdog import Watchdog
-
+            try:
+                from .watchdog import Watchdog
+            except (ImportError, OSError) as error:  # without descriptors; the next call tries again
+                log.debug(f"no process watches over this one: {error}")
+                return
             watchdogs.append(
                 Watchdog(streams.read, ended.pipe, ended.poll_from_now_on, session, settings.grace_seconds)
             )

@@ -290,7 +290,7 @@ def test_async_calls_begin_only_when_the_host_has_read() -> None:
     session.feed(line(call("large", {"number": -1}, id=-1)))
     assert blocked.wait(PATIENCE_SECONDS)
     session.feed(b"".join(line(call("large", {"number": number}, id=number)) for number in range(100)))
-    wait_until(lambda: session._outlet.is_full)
+    wait_until(lambda: session._writer.is_full)
     few = len(begun)
     session.feed(line(call("large", {"number": 0}, id="refused")))
 

@@ -117,6 +117,7 @@ def test_nothing_breaks_if_nothing_changed(inside: Path, capsys: pytest.CaptureF
     assert (run.status, run.out.splitlines()[-1]) == (0, "none: nothing changed.")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "wrap",
     [

@@ -741,11 +741,13 @@ def decorated_in_a_new_process(code: str) -> str:
     return subprocess.run([sys.executable, "-c", start + code], capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.process
 def test_a_decorated_function_is_not_described_before_someone_reads_it() -> None:
     code = "m = 'toolwire_tools.api_description'; print(m in sys.modules, f.api_description['name'], m in sys.modules)"
     assert decorated_in_a_new_process(code) == "False <lambda> True\n"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "reading",
     [

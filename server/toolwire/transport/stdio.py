@@ -166,6 +166,7 @@ def _watch_calls(
             watchdogs.append(
                 Watchdog(streams.read, ended.pipe, ended.poll_from_now_on, session, settings.grace_seconds)
             )
+            _last.append(watchdogs[0].stop)
         watchdogs[0].wake()
 
     return watch
@@ -200,10 +201,14 @@ def leave(status: int = 0) -> NoReturn:
     _leave_within(_EXIT_HOOKS_SECONDS, status)
     atexit._run_exitfuncs()
     _flush()
+    for stop in _last:
+        stop()
     os._exit(status)
 
 
 _leaving = threading.Lock()
+_last: list[Callable[[], None]] = []
+"""Called right before the process ends, after the exit functions, which a watchdog still watches."""
 
 
 def _leave_within(seconds: float, status: int = 0) -> None:

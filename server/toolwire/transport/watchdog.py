@@ -59,6 +59,7 @@ class Watchdog:
         self._session = session
         self._grace_seconds = grace_seconds
         self._pipe = -1
+        self._process = 0
         self._is_unchanged: Callable[[], bool] = bool
         self._started = False
 
@@ -79,8 +80,17 @@ class Watchdog:
         """Report that this process exits by itself from now on."""
         self._send(b"e")
 
+    def stop(self) -> None:
+        """Kill the watchdog process and reap it, so that this process leaves none behind."""
+        process, self._process = self._process, 0
+        if process:
+            with suppress(OSError):  # a tool has reaped it
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
+
     def detach_after_fork(self) -> None:
         """Close the pipe to the watchdog process: this process is a fork."""
+        self._process = 0
         self._is_unchanged, was_unchanged = bool, self._is_unchanged
         if was_unchanged():
             os.close(self._pipe)
@@ -121,7 +131,7 @@ class Watchdog:
                 passed[6] = moved(self._session.board.share())
             if min(passed.values()) < _LOWEST_DESCRIPTOR:
                 raise OSError("there are too few descriptors")
-            os.posix_spawn(
+            self._process = os.posix_spawn(
                 sys.executable,
                 [sys.executable, "-I", "-S", program, *options],
                 os.environ,

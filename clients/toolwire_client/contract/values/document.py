@@ -47,7 +47,7 @@ _UNSUPPORTED = {
     "unevaluatedItems": "what it applies to depends on all other words",
 }
 _LARGEST = {"minLength": 10**6, "minItems": 10**4, "minContains": 10**4, "minProperties": 10**3}
-_MAX_LENGTH = 1_000_000
+_MAX_LENGTH = 20_000
 _MAX_STEPS = 100 * MAX_STEPS
 """All that is done with a schema's values together. Ordinary ones take a hundredth of it."""
 _ALLOWING_ALL: tuple[Schema, ...] = (True, {})

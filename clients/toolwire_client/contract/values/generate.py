@@ -52,7 +52,8 @@ class Maker:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._options: dict[tuple[str, int], list[Option]] = {}
+        self._options: dict[tuple[tuple[str, ...], int], list[Option]] = {}
+        self._keys: dict[int, tuple[Schema, str]] = {}  # with each schema, so that its id is not given to another
         self._plain: dict[int, st.SearchStrategy[Any]] = {}
 
     def least_depth(self, schemas: Schemas) -> int | None:
@@ -63,12 +64,19 @@ class Maker:
         """Return the options for a value that is nested no deeper than *depth*; none for a negative one."""
         if depth < 0:
             return []
-        key = (conjunction_key(schemas), depth)
+        key = (tuple(map(self._key, schemas)), depth)
         if key not in self._options:
             self._options[key] = [
                 option for way in ways(self._document, schemas) for option in self._options_of(way, depth)
             ]
         return self._options[key]
+
+    def _key(self, schema: Schema) -> str:
+        """A name for *schema* that equal ones share, written once for each object: a large one takes long to write."""
+        known = self._keys.get(id(schema))
+        if known is None:
+            known = self._keys[id(schema)] = (schema, conjunction_key((schema,)))
+        return known[1]
 
     def value(self, draw: DrawFn, schemas: Schemas, depth: int) -> Any:
         """Draw a value that fits all *schemas*, nested no deeper than *depth*, at which there are options."""

@@ -53,6 +53,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     return result
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark the tests of folders where every test starts processes."""
+    if {"interop", "live", "soak"} & set(item.path.parts):
+        item.add_marker("process")
+
+
 def pytest_collection() -> None:
     """Collect thousands of tests without collecting garbage, which would look at each of them again and again."""
     gc.disable()

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from .did_you_mean import unknown_name
+from .did_you_mean import closest_first, unknown_name
 from .json_schema.subschemas import children, walk
 from .wire.codec import decode
 
@@ -50,7 +50,7 @@ def text(name: str) -> str:
         UnknownSchema: if no schema has this name.
     """
     if name not in names():
-        raise UnknownSchema(unknown_name("schema", name, names()))
+        raise UnknownSchema(unknown_name("schema", name, closest_first(name, names(), 3)))
     return (_FOLDER / (name + _SUFFIX)).read_text("utf-8")
 
 

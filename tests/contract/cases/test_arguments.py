@@ -106,7 +106,6 @@ def test_what_is_to_be_refused_does_not_fit(schema: dict[str, Any]) -> None:
         of({"a": {"$ref": "#/$defs/tree"}}, **{"$defs": {"tree": ENDLESS}}),
         of({"a": {"$ref": "#/$defs/all"}}, **{"$defs": {"all": {"allOf": [{"$ref": "#/$defs/all"}] * 9}}}),
         of({"a": {"type": "number", "multipleOf": 1e-300, "minimum": 1e308}}),
-        of({"a": {"type": "number", "multipleOf": 0.5, "enum": [10**400]}}),
     ],
 )
 def test_where_nothing_is_found_or_a_schema_is_none_there_are_no_arguments(schema: Any) -> None:

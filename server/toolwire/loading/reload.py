@@ -194,5 +194,5 @@ _INSTALLED = (
     ),
     # Toolwire may be installed elsewhere, and imports some modules late.
     *(os.path.dirname(_file_of(package)) + os.sep for package in (toolwire_schemas, toolwire_tools)),
-    os.path.dirname(os.path.realpath(__file__)) + os.sep,
+    os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep,
 )

@@ -629,7 +629,7 @@ QUESTION = "How much is 12 * (3 + 4)?"
         ([("what?\r", APPROVAL), ("a\r", APPROVAL)], 0, "12 * (3 + 4) = 84"),
         ([("e\r", APPROVAL), ("\x7f\x7f10}\r", '"b":7}')], 0, "12 * (3 + 4) = 120"),
         ([("e\r", APPROVAL), ("}\r", '"b":7}'), ("\x7f\r", '> {"a":12,"b":7}}')], 0, "12 * (3 + 4) = 84"),
-        ([("e\r", APPROVAL), ('\x7f\x7f"x"}\r', '"b":7}'), ("n\r", "do not fit"), ("\r", "why")], 1, "not allowed"),
+        ([("e\r", APPROVAL), ('\x7f\x7f"x"}\r', '"b":7}'), ("n\r", "do not fit"), ("\r", "reason")], 1, "not allowed"),
         ([("n I have no time\r", APPROVAL)], 1, "not allowed: I have no time"),
         ([("\x04", APPROVAL)], 1, "needs_input: a call waits for approval"),
         ([("\x03", APPROVAL)], -signal.SIGINT, "cancelled: Ctrl-C"),

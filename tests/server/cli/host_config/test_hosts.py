@@ -382,7 +382,7 @@ def test_emacs_is_told_what_to_paste_since_its_settings_are_a_program(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, printed, told = config(capsys, "emacs", "tools.py", "--write")
-    assert (status, "mcp-hub-servers" in printed, "is left to you" in told) == (1, True, True)
+    assert (status, "mcp-hub-servers" in printed, "which Toolwire does not edit" in told) == (1, True, True)
 
 
 @pytest.mark.parametrize(

@@ -177,10 +177,15 @@ def trace() -> list[str]:
 
 
 def _wait_for_idle_workers() -> None:
-    """Wait until of the workers only this one and the one that reads are left."""
+    """Wait until of the workers only this one and the one that reads are left, and no process is about to be killed.
+
+    A process whose call was cancelled has a timer, a thread, that kills it if it does not end by itself.
+    """
     never = threading.Event()
     for _ in range(int(PATIENCE_SECONDS * 10)):
-        if sum(thread.name == "toolwire-worker" for thread in threading.enumerate()) <= 2:
+        threads = threading.enumerate()
+        workers = sum(thread.name == "toolwire-worker" for thread in threads)
+        if workers <= 2 and not any(isinstance(thread, threading.Timer) for thread in threads):
             return
         never.wait(0.1)
 

@@ -51,7 +51,10 @@ TARGETS = (
         at_least=True,
     ),
     Target(
-        "pipelined calls/s relative to mcp 2.3.0: at least 100", _ratio("calls_per_second", MCP2.name), 100, at_least=True
+        "pipelined calls/s relative to mcp 2.3.0: at least 100",
+        _ratio("calls_per_second", MCP2.name),
+        100,
+        at_least=True,
     ),
     Target("peak memory relative to the bare loop: at most 1.3", _ratio("memory_bytes", BARE.name), 1.3),
     Target("1,000 async one-second sleeps: at most 1.3 s", _own("sleep_1000_seconds"), 1.3),

@@ -145,15 +145,15 @@ def test_known_names_are_listed() -> None:
 
 
 @pytest.mark.process
-def test_the_example_of_the_shelf_runs() -> None:
-    page = (Path(__file__).parents[3] / "clients" / "README.md").read_text("utf-8")
+def test_the_example_of_the_page_about_models_runs() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "models.md").read_text("utf-8")
     example = page.partition("<!-- models -->\n```python\n")[2].partition("```")[0]
     done = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "add {'a': 2, 'b': 3}\n"
 
 
-def test_every_name_of_a_preset_is_on_the_shelf() -> None:
-    page = (Path(__file__).parents[3] / "clients" / "README.md").read_text("utf-8")
+def test_the_page_about_models_names_every_preset() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "models.md").read_text("utf-8")
     assert [name for name in PRESETS if f"`{name}:" not in page] == []
 
 

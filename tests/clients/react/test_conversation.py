@@ -140,8 +140,8 @@ def test_tools_of_one_name_or_none_are_refused() -> None:
         Conversation([{"description": "What am I?"}])
 
 
-def test_the_loop_in_the_readme_comes_to_an_answer() -> None:
-    page = Path(__file__).parents[3] / "clients" / "README.md"
+def test_the_loop_of_the_page_about_models_ends_with_an_answer() -> None:
+    page = Path(__file__).parents[3] / "docs" / "models.md"
     example = page.read_text("utf-8").partition("<!-- the exchange -->\n```python\n")[2].partition("```")[0]
     names: dict[str, Any] = {}
     exec(example, names)

@@ -7,25 +7,19 @@ tables (functions.py, running.py); how far it may go, in limits.py.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from toolwire_tools.actions.base import BaseAction
 from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ToolError
 
+from .results import Calculated
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["Calculator"]
-
-
-class Calculated(TypedDict):
-    """The value of an expression: the `result`, the same as a `decimal`, and whether the result is exact."""
-
-    result: str
-    decimal: str
-    exact: bool
 
 
 class Calculator(BaseAction):

@@ -10,7 +10,7 @@ from .limits import MAX_DIGITS, MAX_FRACTION_DIGITS
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from . import Calculated
+    from .results import Calculated
 
 _DIGITS = 30
 """Of a decimal that is rounded."""

@@ -2,45 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
 from toolwire_tools.actions.base import BaseAction
 from toolwire_tools.actions.parsers import BaseParser, JsonParser
 from toolwire_tools.decorator import tool_api
 
+from .results import Difference, Moment, Zones
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["Clock"]
-
-
-class Moment(TypedDict):
-    """A moment as the clocks of a zone show it."""
-
-    time: str
-    zone: str
-    abbreviation: str
-    daylight_saving: bool
-    weekday: str
-    iso_week: str
-    unix: float
-    notes: list[str]
-
-
-class Difference(TypedDict):
-    """The time between two moments: in `seconds` that pass, as an ISO 8601 `duration`, and by the `calendar`."""
-
-    seconds: float
-    duration: str
-    calendar: str
-    notes: list[str]
-
-
-class Zones(TypedDict):
-    """Names of time zones, and how many more there are that fit."""
-
-    zones: list[str]
-    more: int
 
 
 class Clock(BaseAction):

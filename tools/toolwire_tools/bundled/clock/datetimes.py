@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 from toolwire_tools.errors import ToolError
 
 if TYPE_CHECKING:
-    from . import Difference, Moment
+    from .results import Difference, Moment
 
 _FORM = (
     "write it as 2026-03-29T14:30, with an offset (+01:00) or a separate zone; as 14:30, which is today; "

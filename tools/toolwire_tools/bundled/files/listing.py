@@ -15,8 +15,8 @@ from .roots import told
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from . import Entry, Listing
     from .folders import Folder
+    from .results import Entry, Listing
     from .roots import Places
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from toolwire_tools.context.context import Context
 
-    from . import Found, Match
     from .listing import Thing
+    from .results import Found, Match
     from .roots import Places
 
 Hit = tuple[int, str]

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import IO
 
-    from . import Changed
     from .folders import Folder
+    from .results import Changed
     from .roots import Located, Places
 
 _MAX_SHOWN = 200

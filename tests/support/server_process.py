@@ -167,8 +167,9 @@ class Process:
 
     def _read_stderr(self) -> None:
         assert self.popen.stderr is not None
-        for line in self.popen.stderr:
-            self._stderr.append(line)
+        with self.popen.stderr as stderr:  # closed here: another thread must not close what this one reads
+            for line in stderr:
+                self._stderr.append(line)
 
 
 def filtered_environment() -> dict[str, str]:
@@ -186,7 +187,7 @@ def running(*arguments: str, **more: Any) -> Iterator[Process]:
     finally:
         process.popen.kill()
         process.popen.wait(PATIENCE_SECONDS)
-        for pipe in (process.popen.stdin, process.popen.stdout, process.popen.stderr):
+        for pipe in (process.popen.stdin, process.popen.stdout):
             assert pipe is not None
             try:
                 pipe.close()

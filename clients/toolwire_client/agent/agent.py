@@ -11,12 +11,11 @@ from anyio.from_thread import start_blocking_portal
 
 from ..models.model import as_model
 from ..react import Limits, StructuredProtocol
+from ..session.elicitation import NoAnswer
 from ..toolbox import AsyncToolbox
-from .agent_tool import AgentTool
 from .approvals import approvals
 from .effects import Effects
 from .events import Started
-from .model_messages import model_message
 from .replay import Record, RecordedEffects, replayed
 from .run_state import Budgets, RunState
 from .session import Clock, Session
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 
     from ..react import Protocol
+    from ..session.elicitation import Question
     from .approvals import Approvals, OnApproval
     from .events import OnLive, Outcome, Recorded
     from .trimming import Trim
@@ -200,8 +200,8 @@ class Agent:
         names: Sequence[str] = (),
         end: int | None = None,
     ) -> Session:
-        language = self._protocol.language.name
-        user = User(on_ask or self.on_ask, self._nobody, lambda kind: model_message(language, kind))
+        language = self._protocol.language
+        user = User(on_ask or self.on_ask, self._nobody, language.say)
         effects = Effects(
             self._model,
             AsyncToolbox(self._tools, on_ask=user.fill_in),
@@ -212,7 +212,7 @@ class Agent:
             on_live=on_live,
         )
         record = Transcript(self._transcript, end=end).add if self._transcript is not None else None
-        begin = Started(model=_model_name(self._model), protocol=f"{type(self._protocol).__name__}, {language}")
+        begin = Started(model=_model_name(self._model), protocol=f"{type(self._protocol).__name__}, {language.name}")
         return Session(
             self._new_state(), effects, begin=begin, events=events, names=names, record=record, clock=self._clock
         )
@@ -225,6 +225,74 @@ class Agent:
             approvals=self._approvals,
             roles=self._roles,
         )
+
+
+class NoAnswerFound(Exception):
+    """An agent called as a tool found no answer. The text says why."""
+
+
+class AgentTool:
+    """Makes *agent* a tool (see `ToolLike`), and an async function of one question.
+
+    Calling it needs no approval; the agent's own approvals decide about its tools. Without an `on_ask` of its own, its
+    questions go to the user of the calling agent.
+    """
+
+    is_async = True
+
+    def __init__(self, agent: Agent, name: str, description: str) -> None:
+        self.name = self.__name__ = name
+        self.__doc__ = f"{description}\n\nArgs:\n    question: {_QUESTION}"
+        self._agent = agent
+        self._description = description
+
+    async def __call__(self, question: str) -> str:
+        outcome = await self._agent.session().answer(question)
+        if outcome.status not in ("answered", "unsolvable"):
+            raise NoAnswerFound(_failure(outcome))
+        return outcome.result or ""
+
+    def describe(self) -> dict[str, Any]:
+        """Return the entry for `tools/list`."""
+        return {
+            "name": self.name,
+            "description": self._description,
+            "inputSchema": {
+                "type": "object",
+                "properties": {"question": {"type": "string", "description": _QUESTION}},
+                "required": ["question"],
+                "additionalProperties": False,
+            },
+            "annotations": {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": True},
+        }
+
+    def call(self, arguments: dict[str, Any], caller: Any) -> dict[str, Any]:
+        """Refuse a synchronous call."""
+        raise TypeError("an agent is called by call_async")
+
+    async def call_async(self, arguments: dict[str, Any], caller: Any) -> dict[str, Any]:
+        """Answer the `question` in *arguments*; the result of a failed run is an error."""
+        question = arguments.get("question")
+        if not isinstance(question, str) or arguments.keys() != {"question"}:
+            raise TypeError(f"{self.name} takes one argument, question, a string")
+
+        async def ask(question: Question) -> dict[str, Any] | NoAnswer:
+            reply = await caller.ask_async(question.message, question.schema)
+            content = reply.get("content")
+            return content if isinstance(content, dict) else NoAnswer(reply.get("action", "cancel"))
+
+        outcome = await self._agent.session(on_ask=self._agent.on_ask or ask).answer(question)
+        if outcome.status not in ("answered", "unsolvable"):
+            return {"content": [{"type": "text", "text": _failure(outcome)}], "isError": True}
+        return {"content": [{"type": "text", "text": outcome.result or ""}], "isError": outcome.status == "unsolvable"}
+
+
+_QUESTION = "What is to be found out or done, with everything that is needed for it."
+
+
+def _failure(outcome: Outcome) -> str:
+    result = f": {outcome.result}" if outcome.result else ""
+    return f"There is no answer ({outcome.status}{f', {outcome.reason}' if outcome.reason else ''}){result}"
 
 
 def _events(transcript: str | os.PathLike[str] | Sequence[Recorded]) -> Sequence[Recorded]:

@@ -126,7 +126,7 @@ class Effects:
         if self._approvals.ask is None:
             if self._approvals.nobody == "pause":
                 return None
-            return events.Refused(reason=state.undone("nobody", tool=action.tool), by_user=False)
+            return events.Refused(reason=state.undone("no_approver", tool=action.tool), by_user=False)
         misfit = ""
         for _ in range(_MOST_MISFITS):
             verdict = await _maybe_await(self._approvals.ask(request))

@@ -17,7 +17,6 @@ from ..react.messages import HIDDEN, Action, Ask, Error, stands_for
 from ..react.model_reply import Usage
 from . import events
 from .approvals import Allow, Refuse
-from .model_messages import model_message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -144,7 +143,7 @@ class RunState:
 
     def words(self, kind: str, **details: str | int) -> str:
         """Return a sentence for the model in its language."""
-        return model_message(self.conversation.protocol.language.name, kind, **details)
+        return self.conversation.protocol.language.say(kind, **details)
 
     def undone(self, kind: str, **details: str | int) -> str:
         """Return, for the model, why the pending call is not made, and whether it may have taken effect before."""

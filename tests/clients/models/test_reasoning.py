@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from toolwire_client.models.http_api.reasoning import ReasoningSplitter
 
@@ -46,6 +46,8 @@ def test_the_answer_is_what_is_behind_the_thoughts(text: str, answer: str, thoug
     assert parted(text)[:2] == (answer, thought)
 
 
+@example(["<think>", "</think>", " "], [15])
+@example(["<think>", "</think>", " ", "a"], [15, 16])
 @given(
     st.lists(
         st.sampled_from(["<think>", "</think>", "◁think▷", "◁/think▷", "a", " ", "\n", "<", "{", "thi"]), max_size=12

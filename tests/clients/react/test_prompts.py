@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import toolwire_client.react
+import toolwire_client
 from hypothesis import given
 from hypothesis import strategies as st
 from support.react_samples import ADD, MULTIPLY, TOOLS
@@ -193,8 +193,9 @@ def test_both_languages_say_the_same_things() -> None:
 
 
 def test_no_sentence_is_missing_and_none_is_useless() -> None:
-    code = "".join(path.read_text() for path in Path(toolwire_client.react.__file__).parent.glob("*.py"))
-    said = set(re.findall(r"""(?:remark|Unreadable|say)\(\s*"(\w+)\"""", code))
+    package = Path(toolwire_client.__file__).parent
+    code = "".join(path.read_text() for room in ("react", "agent") for path in (package / room).glob("*.py"))
+    said = set(re.findall(r"""\b(?:remark|Unreadable|say|words|undone)\(\s*"(\w+)\"""", code))
     kinds = set(re.findall(r'"(\w+)"', code))
     assert said <= EN.sentences.keys()
     assert EN.sentences.keys() <= kinds

@@ -65,13 +65,14 @@ class ReasoningSplitter:
             self._undecided = self._undecided[-kept:]
             return False
         self._thoughts += [thought.rstrip(), "\n"]
-        self._undecided, self._closing = rest.lstrip(), ""
+        self._undecided, self._closing = rest, ""
         return True
 
     def _begin_answer(self) -> str:
         self._is_answering = True
-        self._answer.append(self._undecided)
-        return self._undecided
+        answer = self._undecided.lstrip() if self._thoughts else self._undecided
+        self._answer.append(answer)
+        return answer
 
 
 def _without_opening(answer: str) -> tuple[str, str]:

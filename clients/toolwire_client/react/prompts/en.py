@@ -193,4 +193,27 @@ SENTENCES = {
     "ask_tool": "Ask the user for what is missing. The user sees nothing but this question.",
     "ask_content": "the question, with everything that is needed for a reply",
     "nothing": "(none)",
+    # From the agent, about a run and its calls
+    "turns": "the limit of {{limit}} replies is reached",
+    "tokens": "the limit of {{limit}} tokens is reached",
+    "seconds": "the limit of {{limit}} seconds is reached",
+    "undone": "Nothing was done: {{why}}",
+    "interrupted": "This call was started before and was interrupted: it may have taken effect. Do not repeat it "
+    "without checking. It was not made again: {{why}}",
+    "again": "The same call was started before and was interrupted: it may have taken effect twice.",
+    "no_time": "there is no time left.",
+    "denied": "the settings of this assistant do not allow {{tool}}.",
+    "no_approver": "{{tool}} may only be called if a person allows it, and nobody is here to ask.",
+    "refused": "the user refused this action.",
+    "refused_because": "the user refused this action, saying: {{reason}}",
+    "misfit": "the user changed the parameters to some that do not fit: {{faults}}",
+    "hidden": "a secret among the parameters of {{tool}} was not written down when this exchange was saved, and "
+    "[hidden] stands in its place. Ask the user for it.",
+    "left": "the user asked something else before.",
+    "timed_out": "{{tool}} did not finish within {{seconds}} seconds. Whether it took effect is not known.",
+    "gone": "{{reason}}. Whether the call took effect is not known.",
+    "cancelled": "The user cancelled the call. Whether it took effect is not known.",
+    "declined": "The user does not want to answer this.",
+    "dismissed": "The user closed the question without an answer.",
+    "other_content": "The tool also returned what cannot be shown here: {{kinds}}.",
 }

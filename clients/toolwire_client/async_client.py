@@ -20,7 +20,6 @@ from .session.restart_policy import RestartPolicy
 from .session.tool_call import AsyncPendingCall
 from .session.tool_list import CachedToolList
 from .waiting.deadline import Deadline
-from .waiting.inbox import DiscardingInbox
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,7 +91,8 @@ class AsyncClient(ServerDetails):
         self._waiting = waiting
         self._elicitation = ElicitationHandler(settings.on_ask, waiting)
         self._restarts = RestartPolicy(settings.restart)
-        self._starting = waiting.lock()
+        self._restart_turn = waiting.inbox()  # a lock with a deadline: the task that takes the one item restarts
+        self._restart_turn.put(self)
         self._running: Running | None = None
         self._connection: Connection | None = None  # also while its server is not ready yet
         self._closed: Closed | None = Closed(_NOT_OPEN)
@@ -217,12 +217,12 @@ class AsyncClient(ServerDetails):
         running = self._running
         if running is not None and running.connection.end is None:
             return running
-        if not await self._starting.acquire(deadline.left()):
+        if await self._restart_turn.next(deadline.left()) is None:
             raise TimedOut(f"the server was not restarted {deadline}")
         try:
             return await self._restart(deadline)
         finally:
-            self._starting.release()
+            self._restart_turn.put(self)
 
     async def _restart(self, deadline: Deadline) -> Running:
         running = self._running
@@ -250,7 +250,7 @@ class AsyncClient(ServerDetails):
             tools.promise(will_notify=handshake.notifies_of_changes)
             if settings.on_log is not None and "logging" in handshake.capabilities:
                 connection.begin(
-                    connection.protocol.request("logging/setLevel", {"level": LOG_LEVEL}), DiscardingInbox()
+                    connection.protocol.request("logging/setLevel", {"level": LOG_LEVEL}), self._waiting.inbox()
                 )
         return Running(connection, handshake, tools)
 

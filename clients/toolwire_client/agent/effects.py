@@ -17,7 +17,7 @@ from ..models.model import kept_open, reply_from
 from ..react.result_text import shown
 from ..session.elicitation import ElicitationObserver, elicitation_observer
 from ..validation import join_errors
-from ..waiting.threads import here
+from ..waiting.event_loop import here
 from . import events
 from .approvals import Allow, ApprovalRequest, Pause, Refuse
 from .trimming import trimmed

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Unpack
 from toolwire_schemas.wire import codec
 
 from ..react.model_reply import ModelReply
-from ..waiting.threads import in_thread
+from ..waiting.event_loop import in_thread
 from .errors import NoReplyLeft, NotReady
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypedDict, TypeGuard, Unpack
 import msgspec
 
 from ..react.model_reply import ModelReply, ToolCall, Usage
-from ..waiting.threads import in_thread
+from ..waiting.event_loop import in_thread
 from .errors import NotAModel
 
 Message = dict[str, Any]

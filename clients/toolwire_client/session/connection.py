@@ -26,14 +26,14 @@ from ..protocol.events import (
     UnknownMessage,
     UnreadableResponse,
 )
-from ..waiting.inbox import OpenElicitation
+from ..waiting.base import OpenElicitation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..protocol.client_protocol import ClientProtocol
     from ..transport.base import Transport
-    from ..waiting.inbox import Inbox
+    from ..waiting.base import Inbox
 
 _NOISE_KEPT = 10
 _MAX_ELICITATIONS = 100

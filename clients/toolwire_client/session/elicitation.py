@@ -18,7 +18,7 @@ from ..errors import BrokenRules
 
 if TYPE_CHECKING:
     from ..waiting.base import Waiting
-    from ..waiting.inbox import OpenElicitation
+    from ..waiting.base import OpenElicitation
     from .connection import Connection
 
 

@@ -13,11 +13,9 @@ import msgspec
 
 from ..errors import BrokenRules
 from ..protocol.events import ElicitationRequest
-from ..waiting.inbox import DiscardingInbox
 
 if TYPE_CHECKING:
     from ..waiting.deadline import Deadline
-    from ..waiting.inbox import Arrival
     from .connection import Connection
     from .request import RequestHandle
 
@@ -67,13 +65,16 @@ class CachedToolList:
         return kept.changes == self._changes and (is_promised or time.monotonic() < kept.fresh_until)
 
 
-class _Subscription(DiscardingInbox):
+class _Subscription:
     """Receives the end of a subscription: its response, or the end of the server."""
 
     def __init__(self, listing: CachedToolList) -> None:
         self._listing = listing
 
-    def put(self, arrival: Arrival) -> None:
+    def __len__(self) -> int:
+        return 0
+
+    def put(self, arrival: object) -> None:
         if not isinstance(arrival, ElicitationRequest):
             self._listing.promise(will_notify=False)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from ..waiting.threads import here, in_thread
+from ..waiting.event_loop import here, in_thread
 
 if TYPE_CHECKING:
     from ..protocol.results import CallResult, ToolDescription

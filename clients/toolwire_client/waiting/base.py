@@ -13,20 +13,42 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
+    from ..protocol.events import ElicitationRequest
     from .deadline import Deadline
-    from .inbox import OpenElicitation, WaitedInbox
 
 T = TypeVar("T")
 
 
-class WaitedLock(Protocol):
-    """A lock that can be waited for until a time."""
+class Inbox(Protocol):
+    """Holds the events of one request until its caller takes them, and the `ClientError` that ends its wait."""
 
-    async def acquire(self, seconds: float | None) -> bool:
-        """Wait for the lock; return false if it does not become free in time."""
+    def put(self, arrival: object) -> None:
+        """Add an event. Called from any thread; never blocks."""
 
-    def release(self) -> None:
-        """Release the lock."""
+    def __len__(self) -> int: ...
+
+
+class WaitedInbox(Inbox, Protocol):
+    """An inbox with callers that wait."""
+
+    async def next(self, seconds: float | None) -> Any:
+        """Return the first event; `None` if none arrives in time."""
+
+
+class OpenElicitation:
+    """A legacy server's elicitation that has no response yet."""
+
+    def __init__(self, request: ElicitationRequest) -> None:
+        self.id = request.id
+        self.params = request.params
+        self.is_open = True
+        self.on_closed: Callable[[], None] | None = None
+        """Called, on any thread, when the response is no longer wanted."""
+
+    def close(self) -> None:
+        self.is_open = False
+        if self.on_closed is not None:
+            self.on_closed()
 
 
 class Waiting(Protocol):
@@ -34,14 +56,9 @@ class Waiting(Protocol):
 
     suspends: bool
 
-    def inbox(self) -> WaitedInbox:
-        """Return a new inbox."""
+    def inbox(self) -> WaitedInbox: ...
 
-    def lock(self) -> WaitedLock:
-        """Return a new lock."""
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait for some seconds."""
+    async def sleep(self, seconds: float) -> None: ...
 
     async def gather(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
         """Run all *works* concurrently and wait for all. Raises the error of one of them, never an exception group."""

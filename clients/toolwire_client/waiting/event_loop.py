@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import sys
+import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -11,15 +13,15 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
-from anyio import CancelScope, CapacityLimiter, Event, WouldBlock, from_thread, to_thread
+from anyio import CancelScope, CapacityLimiter, Event, from_thread, to_thread
 from anyio.lowlevel import checkpoint
 
+from .blocking import in_daemon_thread
 from .deadline import DeadlineExceeded
 
 if TYPE_CHECKING:
-    from .base import WaitedLock
+    from .base import OpenElicitation, WaitedInbox
     from .deadline import Deadline
-    from .inbox import Arrival, OpenElicitation, WaitedInbox
 
 T = TypeVar("T")
 
@@ -34,45 +36,32 @@ class OnEventLoop:
         return LoopScheduler()
 
     def inbox(self) -> WaitedInbox:
-        """As `Waiting.inbox`."""
         return _LoopInbox(self._scheduler)
 
-    def lock(self) -> WaitedLock:
-        """As `Waiting.lock`."""
-        return _LoopLock()
-
     async def sleep(self, seconds: float) -> None:
-        """As `Waiting.sleep`."""
         await anyio.sleep(seconds)
 
     async def run_blocking_shielded(self, work: Callable[[], T]) -> T:
-        """As `Waiting.run_blocking_shielded`, in a thread beyond anyio's limit, which others may have used up."""
-        with CancelScope(shield=True):
+        with CancelScope(shield=True):  # in a thread beyond anyio's limit, which others may have used up
             return await to_thread.run_sync(work, limiter=CapacityLimiter(1))
         raise AssertionError("nothing cancels a shielded scope")
 
     async def gather(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
-        """As `Waiting.gather`."""
         await gather(works)
 
     async def run_blocking(self, work: Callable[[], T], deadline: Deadline) -> T:
-        """As `Waiting.run_blocking`, in a thread."""
         return await within(partial(to_thread.run_sync, work, abandon_on_cancel=True), deadline)
 
     async def run_async(self, work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline) -> T:
-        """As `Waiting.run_async`."""
         return await within(work, deadline)
 
     def run_from_worker(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """As `Waiting.run_from_worker`."""
         return from_thread.run(work)
 
     async def maybe_await(self, value: T | Awaitable[T]) -> T:
-        """As `Waiting.maybe_await`."""
         return await value if isinstance(value, Awaitable) else value
 
     async def await_while_open(self, elicitation: OpenElicitation, value: T | Awaitable[T]) -> T | None:
-        """As `Waiting.await_while_open`."""
         with CancelScope() as scope:
             elicitation.on_closed = lambda: self._scheduler(scope.cancel)
             if not elicitation.is_open:
@@ -122,51 +111,28 @@ async def within(work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline)
 
 class _LoopInbox:
     def __init__(self, soon: LoopScheduler) -> None:
-        self._arrived: deque[Arrival] = deque()
+        self._arrived: deque[object] = deque()
         self._woken = Event()
         self._soon = soon
 
     def __len__(self) -> int:
         return len(self._arrived)
 
-    def put(self, arrival: Arrival) -> None:
+    def put(self, arrival: object) -> None:
         self._arrived.append(arrival)
         self._soon(self._wake)
 
-    async def next(self, seconds: float | None) -> Arrival | None:
-        if self._arrived:  # or a server's endless progress would starve other tasks
-            await checkpoint()
-        elif seconds is None:
-            await self._any()
-        else:
-            with anyio.move_on_after(seconds):
-                await self._any()
+    async def next(self, seconds: float | None) -> Any:
+        with anyio.move_on_after(seconds):
+            if self._arrived:  # or a server's endless progress would starve other tasks
+                await checkpoint()
+            while not self._arrived:
+                await self._woken.wait()
         return self._arrived.popleft() if self._arrived else None
-
-    async def _any(self) -> None:
-        while not self._arrived:
-            await self._woken.wait()
-            self._woken = Event()
 
     def _wake(self) -> None:
         self._woken.set()
-
-
-class _LoopLock:
-    def __init__(self) -> None:
-        self._lock = anyio.Lock()
-
-    async def acquire(self, seconds: float | None) -> bool:
-        with suppress(WouldBlock):
-            self._lock.acquire_nowait()
-            return True
-        with anyio.move_on_after(seconds):
-            await self._lock.acquire()
-            return True
-        return False
-
-    def release(self) -> None:
-        self._lock.release()
+        self._woken = Event()
 
 
 class LoopScheduler:
@@ -202,3 +168,38 @@ def _scheduler() -> Callable[[Callable[[], None]], Any]:
     import asyncio
 
     return asyncio.get_running_loop().call_soon_threadsafe
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Return the result of *work*, which may block for any time.
+
+    Cancellation abandons the thread, and so does the end of the program: a model or a person that does not answer must
+    not keep Ctrl-C from ending it. anyio's own threads are waited for at exit, so they cannot be used.
+    """
+    schedule, done = LoopScheduler(), Event()
+    future = in_daemon_thread(work)
+    future.add_done_callback(lambda _: schedule(done.set))  # must not block: the loop may be ending
+    await done.wait()
+    return future.result()
+
+
+def here(function: Callable[..., object]) -> Callable[..., None]:
+    """Return a version of *function* that any thread may call: it runs on the event loop where this was called.
+
+    Synchronous clients report progress, and blocking models stream their replies, in threads of their own.
+    """
+    schedule, thread = LoopScheduler(), threading.get_ident()
+
+    def run(given: tuple[Any, ...]) -> None:
+        try:
+            function(*given)
+        except Exception:  # no caller waits for it
+            logging.getLogger("toolwire_client").exception("a progress or text callback raised an exception")
+
+    def call(*given: Any) -> None:
+        if threading.get_ident() == thread:
+            function(*given)
+        else:
+            schedule(partial(run, given))
+
+    return call

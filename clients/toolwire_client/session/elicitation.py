@@ -17,8 +17,7 @@ from toolwire_schemas.wire import codes, messages
 from ..errors import BrokenRules
 
 if TYPE_CHECKING:
-    from ..waiting.base import Waiting
-    from ..waiting.base import OpenElicitation
+    from ..waiting.base import OpenElicitation, Waiting
     from .connection import Connection
 
 

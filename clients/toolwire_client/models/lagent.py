@@ -12,15 +12,16 @@ import queue
 import threading
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import anyio
 from anyio.lowlevel import current_token
 
+from ..waiting.blocking import in_daemon_thread
 from ..waiting.event_loop import gather
 from .errors import NotReady, Refused
 from .http_api.error_responses import Retries
-from .http_api.remote_model import OpenAIModel, RemoteModel
+from .http_api.remote_model import OpenAIModel
 from .model import kept_open
 
 if TYPE_CHECKING:
@@ -28,9 +29,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from ..react.model_reply import ModelReply
-    from .model import Message, OnText, ReplyOptions
+    from .model import Message, ReplyOptions
 
-T = TypeVar("T")
 Messages = list[dict[str, Any]]
 
 _OPENAI_API_BASE = "https://api.openai.com/v1/chat/completions"
@@ -56,11 +56,28 @@ class ModelStatusCode(enum.IntEnum):
 
 
 class BlockingModel:
-    """A model whose `chat` takes messages and `generate` one text, or lists of them."""
+    """A model whose `chat` takes messages and `generate` one text, or lists of them.
 
-    async def _reply(self, messages: Messages, gen_params: Mapping[str, Any], **wishes: Any) -> ModelReply:
-        """Return the reply with the settings *gen_params*; *wishes* are the options of `Model.reply`."""
-        raise NotImplementedError
+    The *models* differ in their keys and take turns; one without quota is not used again.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[OpenAIModel],
+        gen_params: Mapping[str, Any],
+        template: Sequence[Mapping[str, Any]] | None = None,
+        query_per_second: float | None = None,
+    ) -> None:
+        self._models = list(models)
+        self._gen_params = gen_params
+        self._template = {each["role"]: each for each in template or ()}
+        self._pause_seconds = 1 / query_per_second if query_per_second else 0.0
+        self._next_time = 0.0
+        self._turn = 0
+        self._lock = threading.Lock()
+
+    def kept_open(self) -> AbstractAsyncContextManager[None]:
+        return kept_open(*self._models)
 
     async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
         return await self._reply(messages, {}, **options)
@@ -84,26 +101,55 @@ class BlockingModel:
 
     def stream_chat(self, inputs: Messages, **gen_params: Any) -> Iterator[tuple[ModelStatusCode, str, None]]:
         """Yield the answer so far after each piece, and finally the whole."""
-        pieces: queue.SimpleQueue[str | BaseException | None] = queue.SimpleQueue()
-
-        def ask() -> None:
-            try:
-                _run(partial(self._answer, inputs, gen_params, pieces.put))
-                pieces.put(None)
-            except BaseException as error:
-                pieces.put(error)
-
-        threading.Thread(target=ask, name="toolwire model", daemon=True).start()
+        pieces: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        whole = in_daemon_thread(partial(_run, partial(self._answer, inputs, gen_params, on_text=pieces.put)))
+        whole.add_done_callback(lambda _: pieces.put(None))
         text = ""
         while (piece := pieces.get()) is not None:
-            if isinstance(piece, BaseException):
-                raise piece
             text += piece
             yield ModelStatusCode.STREAM_ING, text, None
+        whole.result()
         yield ModelStatusCode.END, text, None
 
-    async def _answer(self, messages: Messages, gen_params: Mapping[str, Any], on_text: OnText | None = None) -> str:
-        return (await self._reply(messages, gen_params, on_text=on_text)).text.strip()
+    async def _answer(self, messages: Messages, gen_params: Mapping[str, Any], **options: Any) -> str:
+        return (await self._reply(messages, gen_params, **options)).text.strip()
+
+    async def _reply(self, messages: Messages, gen_params: Mapping[str, Any], **options: Any) -> ModelReply:
+        sent = [self._in_api_role(message) for message in messages]
+        settings = _settings({**self._gen_params, **gen_params})
+        while True:
+            model, wait_seconds = self._next()
+            await anyio.sleep(wait_seconds)
+            try:
+                return await model.with_settings(**settings).reply(sent, **options)
+            except Refused as error:
+                if error.code != "insufficient_quota" or not self._drop(model):
+                    raise
+
+    def _next(self) -> tuple[OpenAIModel, float]:
+        """The model of the next request, and the wait for its turn."""
+        with self._lock:
+            self._turn += 1
+            now = time.monotonic()
+            self._next_time = max(self._next_time + self._pause_seconds, now)
+            return self._models[self._turn % len(self._models)], self._next_time - now
+
+    def _drop(self, model: OpenAIModel) -> bool:
+        """Stop using the key of *model*; return False if it is the last one."""
+        with self._lock:
+            others = [other for other in self._models if other is not model]
+            self._models = others or self._models
+            return bool(others)
+
+    def _in_api_role(self, message: dict[str, Any]) -> Message:
+        entry = self._template.get(message.get("role"))
+        if entry is None:
+            return message
+        content = f"{entry.get('begin', '')}{message.get('content') or ''}{entry.get('end', '')}"
+        return {**message, "role": entry["api_role"], "content": content}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._models[0]!r}>"
 
 
 class GPTAPI(BlockingModel):
@@ -138,59 +184,19 @@ class GPTAPI(BlockingModel):
         url = openai_api_base or api_base or _OPENAI_API_BASE
         keys: list[str | None] = [None] if key == "ENV" else [key] if isinstance(key, str) else list(key)
         orgs = [org] if isinstance(org, str) else list(org or ())
-        body = {"response_format": {"type": "json_object"}} if json_mode else {}
-        pairs = [(keys[place % len(keys)], orgs[place % len(orgs)] if orgs else None) for place in range(len(keys))]
-        self._models = [
+        models = [
             OpenAIModel(
                 model_type,
                 base_url=None if url == _OPENAI_API_BASE else url,
                 key=each,
-                headers={} if organization is None else {"OpenAI-Organization": organization},
-                body=body,
+                headers={"OpenAI-Organization": orgs[place % len(orgs)]} if orgs else {},
+                body={"response_format": {"type": "json_object"}} if json_mode else {},
                 retries=Retries(attempts=max(1, retry)),
                 proxy=(proxies or {}).get(url.partition(":")[0]),
             )
-            for each, organization in pairs
+            for place, each in enumerate(keys)
         ]
-        self._template = {each["role"]: each for each in meta_template or ()}
-        self._gen_params = gen_params
-        self._turn = 0
-        self._pace = _Pace(query_per_second)
-        self._lock = threading.Lock()
-
-    def kept_open(self) -> AbstractAsyncContextManager[None]:
-        return kept_open(*self._models)
-
-    async def _reply(self, messages: Messages, gen_params: Mapping[str, Any], **wishes: Any) -> ModelReply:
-        sent = [self._in_api_role(message) for message in messages]
-        settings = _settings({**self._gen_params, **gen_params})
-        while True:
-            await anyio.sleep(self._pace.seconds())
-            model = self._next()
-            try:
-                return await model.with_settings(**settings).reply(sent, **wishes)
-            except Refused as error:
-                if error.code != "insufficient_quota" or not self._drop(model):
-                    raise
-
-    def _next(self) -> RemoteModel:
-        with self._lock:
-            self._turn += 1
-            return self._models[self._turn % len(self._models)]
-
-    def _drop(self, model: RemoteModel) -> bool:
-        """Stop using the key of *model*; return False if it is the last one."""
-        with self._lock:
-            others = [other for other in self._models if other is not model]
-            self._models = others or self._models
-            return bool(others)
-
-    def _in_api_role(self, message: dict[str, Any]) -> Message:
-        entry = self._template.get(message.get("role"))
-        if entry is None:
-            return message
-        content = f"{entry.get('begin', '')}{message.get('content') or ''}{entry.get('end', '')}"
-        return {**message, "role": entry["api_role"], "content": content}
+        super().__init__(models, gen_params, meta_template, query_per_second)
 
 
 class DoubaoAPI(BlockingModel):
@@ -224,32 +230,7 @@ class DoubaoAPI(BlockingModel):
         name = model or configuration.get("model_name")
         if not name:
             raise NotReady("which model? Give model=…, or psm_cfg with a model_name")
-        self._model = OpenAIModel(name, "doubao", base_url=base_url, key=key).with_settings(**_settings(gen_params))
-
-    def kept_open(self) -> AbstractAsyncContextManager[object]:
-        return self._model.kept_open()
-
-    async def _reply(self, messages: Messages, gen_params: Mapping[str, Any], **wishes: Any) -> ModelReply:
-        return await self._model.with_settings(**_settings(gen_params)).reply(messages, **wishes)
-
-    def __repr__(self) -> str:
-        return f"<DoubaoAPI: {self._model!r}>"
-
-
-class _Pace:
-    """Limits the requests per second."""
-
-    def __init__(self, per_second: float | None) -> None:
-        self._gap = 1 / per_second if per_second else 0.0
-        self._next = 0.0
-        self._lock = threading.Lock()
-
-    def seconds(self) -> float:
-        """Reserve the next slot and return the wait for it."""
-        with self._lock:
-            now = time.monotonic()
-            self._next = max(self._next + self._gap, now)
-            return self._next - now
+        super().__init__([OpenAIModel(name, "doubao", base_url=base_url, key=key)], gen_params)
 
 
 def _settings(gen_params: Mapping[str, Any]) -> dict[str, Any]:
@@ -259,9 +240,9 @@ def _settings(gen_params: Mapping[str, Any]) -> dict[str, Any]:
     return {"body": body, **{name: named[name] for name in ("temperature", "max_tokens") if name in named}}
 
 
-async def _all(works: list[Callable[[], Awaitable[T]]]) -> list[T]:
+async def _all(works: list[Callable[[], Awaitable[str]]]) -> list[str]:
     """Return the results of all *works*, of which some run at once."""
-    results: dict[int, T] = {}
+    results = [""] * len(works)
     limiter = anyio.CapacityLimiter(_AT_ONCE)
 
     async def one(place: int) -> None:
@@ -269,10 +250,10 @@ async def _all(works: list[Callable[[], Awaitable[T]]]) -> list[T]:
             results[place] = await works[place]()
 
     await gather([partial(one, place) for place in range(len(works))])
-    return [results[place] for place in range(len(works))]
+    return results
 
 
-def _run(work: Callable[[], Awaitable[T]]) -> T:
+def _run(work: Callable[[], Awaitable[Any]]) -> Any:
     try:
         current_token()
     except RuntimeError:  # no event loop runs in this thread

@@ -121,21 +121,6 @@ def test_what_one_object_has_learnt_of_a_model_at_an_address_all_know() -> None:
     assert [format_of(request.body) for request in elsewhere.requests] == ["json_schema", "json_object"]
 
 
-def test_a_schema_that_is_refused_for_itself_does_not_speak_for_others() -> None:
-    def rule(body: dict[str, Any]) -> Fault | None:
-        is_bad = format_of(body) == "json_schema" and body["response_format"]["json_schema"]["schema"] == OTHER
-        return (
-            refused(400, "Invalid schema for response_format 'reply': 'minItems' is not permitted.") if is_bad else None
-        )
-
-    with StandIn(rule=rule) as server:
-        asked = model(OpenAIModel, server)
-        for schema in (OTHER, OTHER, SCHEMA):
-            ask(asked, schema)
-    formats = [format_of(request.body) for request in server.requests]
-    assert formats == ["json_schema", "json_object", "json_object", "json_schema"]
-
-
 def test_nothing_is_remembered_of_an_attempt_that_failed_for_another_reason() -> None:
     with StandIn(rule=lambda body: refused(400, "The response_format and everything else is bad")) as server:
         asked = model(OpenAIModel, server)

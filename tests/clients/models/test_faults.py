@@ -310,6 +310,7 @@ def test_a_proxy_that_cannot_be_used_is_named_as_the_reason() -> None:
         ask(model(OpenAIModel, server, proxy="gopher://host"))
 
 
+DETAIL = '[{"loc":["body","x"],"msg":"m"},{"loc":[],"msg":"n"}]'
 BODIES: list[tuple[Any, str, str]] = [
     ({"error": {"message": "m", "type": "t", "code": "c"}}, "m", "c"),
     ({"error": {"message": "m", "type": "t", "code": None}}, "m", "t"),
@@ -318,10 +319,13 @@ BODIES: list[tuple[Any, str, str]] = [
     ({"type": "error", "error": {"type": "t", "message": "m"}, "request_id": "r"}, "m", "t"),
     ([{"error": {"code": 400, "message": "m", "status": "INVALID_ARGUMENT"}}], "m", ""),
     ({"object": "error", "message": "m", "type": "t", "code": "3280"}, "m", "3280"),
-    ({"detail": [{"loc": ["body", "x"], "msg": "m"}, {"loc": [], "msg": "n"}]}, "body.x: m; : n", ""),
-    ({"object": "error", "message": {"detail": [{"loc": ["body", "x"], "msg": "m"}]}, "type": "t"}, "body.x: m", "t"),
-    ({"object": "Error", "message": [{"loc": ["body"], "msg": "m"}], "code": 3001}, "body: m", ""),
-    ({"detail": [{"loc": 5, "msg": "m"}]}, '{"loc":5,"msg":"m"}', ""),
+    ({"detail": [{"loc": ["body", "x"], "msg": "m"}, {"loc": [], "msg": "n"}]}, DETAIL, ""),
+    (
+        {"object": "error", "message": {"detail": [{"loc": ["body", "x"], "msg": "m"}]}, "type": "t"},
+        '[{"loc":["body","x"],"msg":"m"}]',
+        "t",
+    ),
+    ({"object": "Error", "message": [{"loc": ["body"], "msg": "m"}], "code": 3001}, '[{"loc":["body"],"msg":"m"}]', ""),
     ({"detail": "Not Found"}, "Not Found", ""),
     ({"error": None, "message": "m"}, "m", ""),
     (b"<html>\n<p>m</p>", "<html> <p>m</p>", ""),

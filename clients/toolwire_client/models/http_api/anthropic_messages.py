@@ -20,7 +20,7 @@ from .wire_format import (
     StreamFailed,
     calls_of,
     content_of,
-    count_or_zero,
+    count_in,
     role_of,
     text_or_empty,
 )
@@ -53,11 +53,9 @@ class Messages:
     dialect = "anthropic"
 
     def headers(self, key: Key | None) -> dict[str, str]:
-        """Return the headers of this API."""
         return {"anthropic-version": VERSION, **({} if key is None else {"x-api-key": key.reveal()})}
 
     def body(self, request: Request, form: Capabilities) -> dict[str, Any]:
-        """Return the body of *request*. Raises `NotAModel` for invalid messages."""
         system, turns = _turns(request)
         body: dict[str, Any] = {
             "model": request.model,
@@ -68,8 +66,7 @@ class Messages:
             # Every turn repeats the system prompt and tools; the API caches only what is marked.
             body["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
         if request.tools:
-            renamed = [{**entry, "name": request.names.theirs[entry["name"]]} for entry in request.tools]
-            body["tools"] = [anthropic.from_entry(entry) for entry in renamed]
+            body["tools"] = [anthropic.from_entry(entry) for entry in request.named_tools()]
         if request.temperature is not None:
             body["temperature"] = request.temperature
         if request.schema is not None and form.format == "json_schema":
@@ -79,7 +76,6 @@ class Messages:
         return body | request.body
 
     def reader(self, request: Request, preset: Preset) -> Reader:
-        """Return a reader of the reply to *request*."""
         return _MessagesReader(request)
 
 
@@ -93,7 +89,10 @@ def _turns(request: Request) -> tuple[str, list[dict[str, Any]]]:
     for message in request.messages:
         role = role_of(message)
         if role == "system" and not turns:
-            system.append(_astext_or_empty(message))
+            content = content_of(message)
+            system.append(
+                content if isinstance(content, str) else "\n".join(str(part.get("text", "")) for part in content)
+            )
             continue
         speaker = "assistant" if role == "assistant" else "user"
         blocks = _blocks(message, role, request)
@@ -106,21 +105,15 @@ def _turns(request: Request) -> tuple[str, list[dict[str, Any]]]:
     return "\n\n".join(filter(None, system)), turns
 
 
-def _astext_or_empty(message: Message) -> str:
-    content = content_of(message)
-    return content if isinstance(content, str) else "\n".join(str(part.get("text", "")) for part in content)
-
-
 def _blocks(message: Message, role: str, request: Request) -> list[Block]:
     if role == "assistant" and (blocks := (message.get("echo") or {}).get("content")):
         return list(blocks)
     content = content_of(message)
     if role == "tool":
         return [{"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": content}]
-    # An empty text is refused.
-    made = [{"type": "text", "text": content}] if isinstance(content, str) and content.strip() else []
-    if not isinstance(content, str):
-        made = list(content)
+    if isinstance(content, str):  # an empty text is refused
+        content = [{"type": "text", "text": content}] if content.strip() else []
+    made = list(content)
     if role == "assistant":
         made += [_tool_use(id, name, text, request) for id, name, text in calls_of(message)]
     return made
@@ -185,6 +178,8 @@ class _MessagesReader:
         if not self.is_complete and self._stop_reason is None:
             raise CutOff
         blocks = [self._finished(index) for index in sorted(self._blocks)]
+        # The API refuses arguments that were cut off.
+        blocks_to_echo = [block | {"input": {}} if isinstance(block.get("input"), str) else block for block in blocks]
         calls = tuple(self._call(block) for block in blocks if block.get("type") == "tool_use")
         thoughts = [block for block in blocks if block.get("type") in ("thinking", "redacted_thinking")]
         return ModelReply(
@@ -193,7 +188,7 @@ class _MessagesReader:
             finish_reason=_FINISHED.get(self._stop_reason or "", self._stop_reason),
             usage=self._spent(),
             reasoning="\n".join(block["thinking"] for block in thoughts if block.get("thinking")),
-            echo={"content": [_to_echo(block) for block in blocks]} if thoughts and calls else {},
+            echo={"content": blocks_to_echo} if thoughts and calls else {},
         )
 
     def _start(self, index: int, block: Any) -> str:
@@ -245,17 +240,11 @@ class _MessagesReader:
     def _spent(self) -> Usage | None:
         if not self._usage:
             return None
-        cached = count_or_zero(self._usage.get("cache_read_input_tokens"))
-        stored = count_or_zero(self._usage.get("cache_creation_input_tokens"))
-        details = self._usage.get("output_tokens_details")
+        cached = count_in(self._usage, "cache_read_input_tokens")
+        stored = count_in(self._usage, "cache_creation_input_tokens")
         return Usage(
-            input_tokens=count_or_zero(self._usage.get("input_tokens")) + stored + cached,
-            output_tokens=count_or_zero(self._usage.get("output_tokens")),
+            input_tokens=count_in(self._usage, "input_tokens") + stored + cached,
+            output_tokens=count_in(self._usage, "output_tokens"),
             cached_tokens=cached,
-            reasoning_tokens=count_or_zero(details.get("thinking_tokens")) if isinstance(details, dict) else 0,
+            reasoning_tokens=count_in(self._usage, "output_tokens_details", "thinking_tokens"),
         )
-
-
-def _to_echo(block: Block) -> Block:
-    """Return the block as the API accepts it back: it refuses arguments that were cut off."""
-    return {**block, "input": {}} if isinstance(block.get("input"), str) else block

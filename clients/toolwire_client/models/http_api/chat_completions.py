@@ -19,13 +19,12 @@ from .reasoning import ReasoningSplitter
 from .wire_format import (
     Capabilities,
     CutOff,
-    Entry,
     Reader,
     Request,
     StreamFailed,
     calls_of,
     content_of,
-    count_or_zero,
+    count_in,
     role_of,
     text_or_empty,
 )
@@ -47,17 +46,15 @@ class ChatCompletions:
     dialect = "openai"
 
     def headers(self, key: Key | None) -> dict[str, str]:
-        """Return the headers of this API."""
         return {} if key is None else {"authorization": f"Bearer {key.reveal()}"}
 
     def body(self, request: Request, form: Capabilities) -> dict[str, Any]:
-        """Return the body of *request*. Raises `NotAModel` for invalid messages."""
         body: dict[str, Any] = {
             "model": request.model,
             "messages": [_message(message, request) for message in request.messages],
         }
         if request.tools:
-            body["tools"] = [_tool(entry, request) for entry in request.tools]
+            body["tools"] = [openai.from_entry(entry) for entry in request.named_tools()]
         if request.temperature is not None:
             body["temperature"] = request.temperature
         if request.max_tokens is not None:
@@ -69,7 +66,6 @@ class ChatCompletions:
         return body | request.body
 
     def reader(self, request: Request, preset: Preset) -> Reader:
-        """Return a reader of the reply to *request*."""
         return _CompletionsReader(request, preset.echoes)
 
 
@@ -82,19 +78,8 @@ def _message(message: Message, request: Request) -> dict[str, Any]:
     if role == "tool":
         made["tool_call_id"] = message["tool_call_id"]
     if role == "assistant" and (calls := calls_of(message)):
-        made["tool_calls"] = [
-            {
-                "id": id,
-                "type": "function",
-                "function": {"name": request.names.theirs.get(name, name), "arguments": text},
-            }
-            for id, name, text in calls
-        ]
+        made["tool_calls"] = [_call_entry(id, request.names.theirs.get(name, name), text) for id, name, text in calls]
     return made | (message.get("echo") or {}) if role == "assistant" else made
-
-
-def _tool(entry: Entry, request: Request) -> dict[str, Any]:
-    return openai.from_entry({**entry, "name": request.names.theirs[entry["name"]]})
 
 
 def _response_format(schema: dict[str, Any], form: Capabilities, messages: list[dict[str, Any]]) -> dict[str, Any]:
@@ -159,10 +144,8 @@ class _CompletionsReader:
         self._usage: Usage | None = None
 
     def event(self, data: bytes) -> str:
-        if not data.strip():
-            return ""
-        if data.strip() == b"[DONE]":
-            self.is_complete = True
+        if data.strip() in (b"", b"[DONE]"):
+            self.is_complete = bool(data.strip())
             return ""
         return self._take(codec.decode(data), "delta")
 
@@ -176,7 +159,6 @@ class _CompletionsReader:
         if not self.is_complete and self._finish_reason is None:
             raise CutOff
         text, thoughts = self._thoughts.finish()
-        reasoning = "\n".join(filter(None, ["".join(self._reasoning), thoughts]))
         finish_reason = self._finish_reason
         if self._refusal and not text:
             text, finish_reason = "".join(self._refusal), "content_filter"
@@ -186,7 +168,7 @@ class _CompletionsReader:
             tool_calls=calls,
             finish_reason="tool_calls" if calls and finish_reason == "stop" else finish_reason,
             usage=self._usage,
-            reasoning=reasoning,
+            reasoning="\n".join(filter(None, ["".join(self._reasoning), thoughts])),
             echo=self._to_echo() if calls else {},
         )
 
@@ -196,16 +178,14 @@ class _CompletionsReader:
         if error := value.get("error"):
             raise StreamFailed(error)
         self._count(value.get("usage"))
-        text = ""
         # The last piece may have no choice, or only usage. No request asks for more than one choice.
-        for choice in map(_object, _list(value.get("choices"))[:1]):
-            if error := choice.get("error"):
-                raise StreamFailed(error)
-            self._count(choice.get("usage"))  # Moonshot's place for it
-            text = self._add(_object(choice.get(member)), is_whole=member == "message")
-            if reason := choice.get("finish_reason"):
-                self._finish_reason = _FINISHED.get(str(reason), str(reason))
-        return text
+        choice = next(map(_object, _list(value.get("choices"))), {})
+        if error := choice.get("error"):
+            raise StreamFailed(error)
+        self._count(choice.get("usage"))  # Moonshot's place for it
+        if reason := choice.get("finish_reason"):
+            self._finish_reason = _FINISHED.get(str(reason), str(reason))
+        return self._add(_object(choice.get(member)), is_whole=member == "message")
 
     def _add(self, delta: dict[str, Any], *, is_whole: bool) -> str:
         self._reasoning.append(next((text_or_empty(delta[name]) for name in _THOUGHTS if delta.get(name)), ""))
@@ -213,22 +193,21 @@ class _CompletionsReader:
         for place, call in enumerate(map(_object, _list(delta.get("tool_calls")))):
             self._call(call, place if is_whole else call.get("index", 0))
         for name in self._echoes:
-            if name in delta:
-                self._keep(name, delta[name])
+            if (value := delta.get(name)) is not None:
+                before = self._echo.get(name)
+                is_piece = type(before) is type(value) and isinstance(value, str | list)
+                self._echo[name] = before + value if is_piece else value
         return self._content(delta.get("content"))
 
     def _content(self, content: Any) -> str:
-        if isinstance(content, list):  # Mistral's models that think answer in parts
-            texts = [self._part(_object(part)) for part in content]
-            return "".join(texts)
-        return self._thoughts.feed(text_or_empty(content))
-
-    def _part(self, part: dict[str, Any]) -> str:
-        thinking = part.get("thinking")
-        if isinstance(thinking, list):
-            self._reasoning += [text_or_empty(_object(inner).get("text")) for inner in thinking]
-            return ""
-        return self._thoughts.feed(text_or_empty(part.get("text")))
+        text = ""
+        # Mistral's models that think answer in parts.
+        for part in map(_object, content if isinstance(content, list) else [{"text": content}]):
+            if isinstance(thinking := part.get("thinking"), list):
+                self._reasoning += [text_or_empty(_object(inner).get("text")) for inner in thinking]
+            else:
+                text += self._thoughts.feed(text_or_empty(part.get("text")))
+        return text
 
     def _call(self, delta: dict[str, Any], index: Any) -> None:
         call = self._at.get(str(index))
@@ -237,20 +216,15 @@ class _CompletionsReader:
             self._calls.append(call)
         call.add(delta)
 
-    def _keep(self, name: str, value: Any) -> None:
-        before = self._echo.get(name)
-        mergeable = type(before) is type(value) and isinstance(value, str | list)
-        self._echo[name] = before + value if mergeable else before if value is None and before is not None else value
-
     def _count(self, usage: Any) -> None:
         if isinstance(usage, dict):
             self._usage = Usage(
-                input_tokens=count_or_zero(usage.get("prompt_tokens")),
-                output_tokens=count_or_zero(usage.get("completion_tokens")),
+                input_tokens=count_in(usage, "prompt_tokens"),
+                output_tokens=count_in(usage, "completion_tokens"),
                 # DeepSeek's own name for it is the second.
-                cached_tokens=count_or_zero(_detail(usage, "prompt_tokens_details", "cached_tokens"))
-                or count_or_zero(usage.get("prompt_cache_hit_tokens")),
-                reasoning_tokens=count_or_zero(_detail(usage, "completion_tokens_details", "reasoning_tokens")),
+                cached_tokens=count_in(usage, "prompt_tokens_details", "cached_tokens")
+                or count_in(usage, "prompt_cache_hit_tokens"),
+                reasoning_tokens=count_in(usage, "completion_tokens_details", "reasoning_tokens"),
             )
 
     def _finished(self, number: int, call: _Call) -> ToolCall:
@@ -265,11 +239,6 @@ class _CompletionsReader:
         if not any(call.more for call in self._calls):
             return self._echo
         return {**self._echo, "tool_calls": [_as_sent(call) for call in self._calls]}
-
-
-def _detail(usage: dict[str, Any], name: str, member: str) -> Any:
-    details = usage.get(name)
-    return details.get(member) if isinstance(details, dict) else None
 
 
 def _as_sent(call: _Call) -> dict[str, Any]:

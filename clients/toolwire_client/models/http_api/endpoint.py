@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import anyio
-from anyio.lowlevel import RunVar, RunvarToken
+from anyio.lowlevel import RunVar
 from toolwire_schemas.wire import codec
 
 from ..errors import ModelError, NotReady, ReplyTimedOut, Unreachable, UnreadableReply
@@ -67,11 +67,7 @@ class Endpoint:
         self._kept: RunVar[_Kept | None] = RunVar("kept", None)  # connections belong to the event loop they are made on
 
     async def ask(self, body: bytes, reader: Reader, on_text: OnText | None) -> ModelReply:
-        """Send *body* and return the reply that *reader* parses.
-
-        Raises:
-            ModelError: if there is no reply.
-        """
+        """Send *body* and return the reply that *reader* parses. Raises `ModelError` if there is none."""
         import httpx2
 
         failure: ModelError
@@ -99,10 +95,8 @@ class Endpoint:
 
     def open(self) -> None:
         """Keep connections open for requests from this event loop, until as many calls of `close`."""
-        kept = self._kept.get()
-        if kept is None:
-            kept = _Kept()
-            kept.token = self._kept.set(kept)
+        kept = self._kept.get() or _Kept(self._new_client())
+        self._kept.set(kept)
         kept.users += 1
 
     async def close(self) -> None:
@@ -112,10 +106,9 @@ class Endpoint:
             return
         kept.users -= 1
         if kept.users == 0:
-            self._kept.reset(kept.token)
-            if kept.client is not None:
-                with anyio.move_on_after(_CLOSE_SECONDS, shield=True):
-                    await kept.client.aclose()
+            self._kept.set(None)
+            with anyio.move_on_after(_CLOSE_SECONDS, shield=True):
+                await kept.client.aclose()
 
     async def _answered(self, response: httpx2.Response, reader: Reader, on_text: OnText | None) -> None:
         if not response.is_success:
@@ -174,7 +167,6 @@ class Endpoint:
             async with self._new_client() as client:
                 yield client
         else:
-            kept.client = kept.client or self._new_client()
             yield kept.client
 
     def _new_client(self) -> httpx2.AsyncClient:
@@ -193,12 +185,10 @@ class Endpoint:
 
 
 class _Kept:
-    """A client that stays open between requests, created by the first one, and the number of its users."""
+    """A client that stays open between requests, and the number of its users."""
 
-    token: RunvarToken[_Kept | None]
-
-    def __init__(self) -> None:
-        self.client: httpx2.AsyncClient | None = None
+    def __init__(self, client: httpx2.AsyncClient) -> None:
+        self.client = client
         self.users = 0
 
 

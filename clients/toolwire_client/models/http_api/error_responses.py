@@ -102,7 +102,6 @@ _UNKNOWN = 500
 
 
 def refusal(status: int, body: bytes, headers: Mapping[str, str], *, where: str, key: Key | None) -> Refused:
-    """Return the error for a response of this *status* from *where*."""
     try:
         value = codec.decode(body)
     except codec.DecodingError:  # a page for people, mostly
@@ -121,24 +120,21 @@ def refusal_in_stream(error: Any, *, where: str, key: Key | None) -> Refused:
 def _refused(
     status: int, value: Any, headers: Mapping[str, str], where: str, key: Key | None, *, in_stream: bool
 ) -> Refused:
+    clean = (lambda text: text) if key is None else key.hidden_in
     message, code = _message_and_code(value)
     # First the key goes, then what is too long: a key that is cut in two would stay.
-    message = " ".join(_clean(message, key).split())[:_LONGEST]
+    message = " ".join(clean(message).split())[:_LONGEST]
     what = "aborted its reply" if in_stream else "refused the request"
-    advice = _clean(_advice(status, headers, key), key)
+    advice = clean(_advice(status, headers, key))
     return Refused(
         f"{where} {what} ({status}): {message or 'without a message'}" + (f" ({advice})" if advice else ""),
         status=status,
         message=message,
-        code=_clean(code, key),
-        request_id=_clean(next((headers[name] for name in _REQUEST_IDS if name in headers), ""), key),
+        code=clean(code),
+        request_id=clean(next((headers[name] for name in _REQUEST_IDS if name in headers), "")),
         is_passing=is_passing(status, headers, code),
         asked_wait_seconds=asked_wait(headers, time.time()),
     )
-
-
-def _clean(text: str, key: Key | None) -> str:
-    return text if key is None else key.hidden_in(text)
 
 
 def _message_and_code(value: Any) -> tuple[str, str]:
@@ -146,26 +142,12 @@ def _message_and_code(value: Any) -> tuple[str, str]:
         case {"error": dict() | str() as error} | [{"error": dict() | str() as error}]:  # the list is Gemini's
             value = error
     match value:
-        case {"detail": detail} | {"message": {"detail": detail}} | {"message": list() as detail}:  # FastAPI, Mistral
-            return _detail(detail), _code(value)
-        case {"message": str(message)}:
-            return message, _code(value)
+        # FastAPI's, Mistral's, and everybody else's.
+        case {"detail": detail} | {"message": {"detail": detail}} | {"message": (list() | str()) as detail}:
+            return _written(detail), _code(value)
         case dict():
             return _written(value), _code(value)
     return ("" if value is None else _written(value)), ""
-
-
-def _detail(detail: Any) -> str:
-    if not isinstance(detail, list):
-        return _written(detail)
-    return "; ".join(_fault(fault) for fault in detail)
-
-
-def _fault(fault: Any) -> str:
-    match fault:
-        case {"loc": list() as path, "msg": str(message)}:
-            return f"{'.'.join(map(_written, path))}: {message}"
-    return _written(fault)
 
 
 def _written(value: Any) -> str:

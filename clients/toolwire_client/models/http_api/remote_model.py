@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 import msgspec
+from toolwire_schemas.dialects import openai
 from toolwire_schemas.dialects.name_mapping import Names
 from toolwire_schemas.wire import codec
 
@@ -27,7 +28,7 @@ from .chat_completions import ChatCompletions
 from .endpoint import Endpoint, address
 from .error_responses import Retries
 from .vendors import Preset, preset_called
-from .wire_format import Capabilities, Request, entries_of
+from .wire_format import Capabilities, Request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,7 +137,10 @@ class RemoteModel:
         Raises:
             ModelError: see `errors.py`.
         """
-        entries = entries_of(tools)
+        # OpenAI's functions are taken as well as MCP's entries.
+        entries = [
+            openai.to_entry(tool) if "inputSchema" not in tool and "type" in tool else tool for tool in tools or ()
+        ]
         request = Request(
             model=self.model,
             messages=messages,
@@ -151,7 +155,7 @@ class RemoteModel:
         raise ReplyTimedOut(f"{self._endpoint.shown} gave no reply within {self._limits.total:g} seconds")
 
     async def _with_fallback(self, request: Request, on_text: OnText | None) -> ModelReply:
-        form, refused = self._fallback.form(request.schema), None
+        form = known = self._fallback.form
         while True:
             try:
                 reply = await self._with_retries(request, self._body_of(request, form), on_text)
@@ -159,10 +163,10 @@ class RemoteModel:
                 reduced = self._fallback.reduced(form, request.schema, error)
                 if reduced is None:
                     raise
-                form, refused = reduced, error
+                form = reduced
             else:
-                if refused is not None:
-                    self._fallback.remember(form, request.schema, refused)
+                if form is not known:
+                    self._fallback.form = form
                 return reply
 
     def _body_of(self, request: Request, form: Capabilities) -> bytes:
@@ -172,14 +176,19 @@ class RemoteModel:
             raise NotReady(f"the request cannot be written as JSON: {error}") from None
 
     async def _with_retries(self, request: Request, body: bytes, on_text: OnText | None) -> ModelReply:
-        start, attempt = time.monotonic(), 1
-        observer = _TextObserver(on_text)
+        start, attempt, was_passed_on = time.monotonic(), 1, False
+
+        def pass_on(text: str) -> object:
+            nonlocal was_passed_on
+            was_passed_on = on_text is not None
+            return on_text and on_text(text)
+
         while True:
             try:
-                return await self._endpoint.ask(body, self._wire.reader(request, self._preset), observer)
+                return await self._endpoint.ask(body, self._wire.reader(request, self._preset), pass_on)
             except ModelError as error:
                 error.attempts = attempt
-                seconds = None if observer.anything else self._retries.seconds_before(attempt + 1, error)
+                seconds = None if was_passed_on else self._retries.seconds_before(attempt + 1, error)
                 if seconds is None or time.monotonic() - start + seconds >= self._limits.total:
                     raise
             attempt += 1
@@ -208,17 +217,3 @@ class AnthropicModel(RemoteModel):
     """A model with Anthropic's messages API: see `RemoteModel`."""
 
     _usual_preset = "anthropic"
-
-
-class _TextObserver:
-    """Passes text on, and notes whether there was any."""
-
-    def __init__(self, on_text: OnText | None) -> None:
-        self._on_text = on_text
-        self.anything = False
-
-    def __call__(self, text: str) -> object:
-        if self._on_text is None:
-            return None
-        self.anything = True
-        return self._on_text(text)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
-from toolwire_schemas.dialects import openai
 from toolwire_schemas.wire import codec
 
 from ..errors import NotAModel
@@ -33,6 +32,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     stream: bool = True
     body: dict[str, Any] = {}
 
+    def named_tools(self) -> list[Entry]:
+        """Return the tools under the names that the vendor allows."""
+        return [{**tool, "name": self.names.theirs[tool["name"]]} for tool in self.tools]
+
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """The form of a request, as far as endpoints differ."""
@@ -51,20 +54,14 @@ class Reader(Protocol):
     def event(self, data: bytes) -> str:
         """Take the data of one server-sent event and return the text that it adds to the answer.
 
-        Raises:
-            StreamFailed: if it is an error.
-            ValueError: if it violates the API.
+        Raises `StreamFailed` if it is an error, `ValueError` if it violates the API.
         """
 
     def whole(self, value: Any) -> str:
         """Take a reply in one piece; otherwise as `event`."""
 
     def reply(self) -> ModelReply:
-        """Return the reply.
-
-        Raises:
-            CutOff: if it is incomplete.
-        """
+        """Return the reply; raises `CutOff` if it is incomplete."""
 
 
 class CutOff(Exception):
@@ -84,30 +81,20 @@ def text_or_empty(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def count_or_zero(value: Any) -> int:
-    """Return *value* if it is an integer: no reply is lost for an odd count."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-def entries_of(tools: list[Entry] | None) -> list[Entry]:
-    """Return *tools* as MCP lists them; OpenAI's functions are converted."""
-    return [openai.to_entry(tool) if "inputSchema" not in tool and "type" in tool else tool for tool in tools or ()]
+def count_in(usage: Any, *path: str) -> int:
+    """Return the integer at *path*, else 0: no reply is lost for an odd count."""
+    for name in path:
+        usage = usage.get(name) if isinstance(usage, dict) else None
+    return usage if isinstance(usage, int) and not isinstance(usage, bool) else 0
 
 
 def content_of(message: Message) -> Any:
-    """Return the content of a message as it can be sent: text, or parts of a vendor's API.
-
-    Raises:
-        NotAModel: if it cannot be sent.
-    """
+    """Return the content of a message as it can be sent: text, or parts of a vendor's API."""
     content = message.get("content")
-    match content:
-        case None:
-            return ""
-        case str():
-            return content
-        case [*parts] if parts and all(isinstance(part, dict) and "type" in part for part in parts):
-            return content
+    if content is None or isinstance(content, str):
+        return content or ""
+    if content and isinstance(content, list) and all(isinstance(part, dict) and "type" in part for part in content):
+        return content
     try:
         return codec.encode(content).decode()
     except codec.EncodingError as error:
@@ -115,11 +102,7 @@ def content_of(message: Message) -> Any:
 
 
 def role_of(message: Message) -> str:
-    """Return the role: system, user, assistant or tool. A tool's message without a call is the user's.
-
-    Raises:
-        NotAModel: for any other role.
-    """
+    """Return the role: system, user, assistant or tool. A tool's message without a call is the user's."""
     role = message.get("role") if isinstance(message, dict) else None
     if role == "developer":
         return "system"
@@ -131,11 +114,7 @@ def role_of(message: Message) -> str:
 
 
 def calls_of(message: Message) -> list[tuple[str, str, str]]:
-    """Return the id, name and arguments (as JSON text) of each tool call in an assistant's message.
-
-    Raises:
-        NotAModel: if one is not a tool call.
-    """
+    """Return the id, name and arguments (as JSON text) of each tool call in an assistant's message."""
     calls = []
     for call in message.get("tool_calls") or ():
         if not isinstance(call, dict) or not isinstance(function := call.get("function"), dict):

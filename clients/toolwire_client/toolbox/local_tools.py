@@ -1,4 +1,4 @@
-"""Find and call tools in this process."""
+"""Tools in this process as a source of a toolbox."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..errors import TimedOut
-from ..protocol.results import CallResult, outcome
+from ..protocol.results import CallResult, ToolDescription, describe, outcome
 from ..session.elicitation import ElicitationHandler, NoAnswer, Question, elicitation_observer
 from ..waiting.deadline import DeadlineExceeded
 
@@ -22,19 +22,20 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class ToolLike(Protocol):
-    """The interface of a tool, such as `toolwire_tools.Tool`. `call_async` is used if it `is_async`."""
+    """The interface of a tool, such as `toolwire_tools.Tool`. `call_async` is used if it `is_async`.
+
+    `describe` returns its entry in MCP's `tools/list`, the calls the result of MCP's `tools/call`. *caller* is a
+    `LocalCaller`.
+    """
 
     name: str
     is_async: bool
 
-    def describe(self) -> dict[str, Any]:
-        """Return its entry in MCP's `tools/list`."""
+    def describe(self) -> dict[str, Any]: ...
 
-    def call(self, arguments: dict[str, Any], caller: Any, /) -> dict[str, Any]:
-        """Run it and return the result of MCP's `tools/call`. *caller* is a `LocalCaller`."""
+    def call(self, arguments: dict[str, Any], caller: Any, /) -> dict[str, Any]: ...
 
-    async def call_async(self, arguments: dict[str, Any], caller: Any, /) -> dict[str, Any]:
-        """As `call`."""
+    async def call_async(self, arguments: dict[str, Any], caller: Any, /) -> dict[str, Any]: ...
 
 
 def tools_of(thing: Any) -> Iterable[ToolLike]:
@@ -56,6 +57,50 @@ def tools_of(thing: Any) -> Iterable[ToolLike]:
     return described(thing)
 
 
+class Local:
+    """A `Source`: tools in this process."""
+
+    def __init__(self, things: Iterable[Any], waiting: Waiting, on_ask: OnAsk | None, name: str | None) -> None:
+        self.name = name or "local"
+        self._tools: dict[str, ToolLike] = {}
+        self._waiting = waiting
+        self._on_ask = on_ask
+        for tool in (tool for thing in things for tool in tools_of(thing)):
+            if tool.name in self._tools:
+                raise ValueError(f"two tools in {self.name!r} are called {tool.name!r}: give Toolbox a dict of sources")
+            self._tools[tool.name] = tool
+
+    def is_local(self, name: str) -> bool:
+        return True
+
+    async def list(self, deadline: Deadline) -> list[ToolDescription]:
+        return [describe(tool.describe()) for tool in self._tools.values()]
+
+    async def call(
+        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, deadline: Deadline
+    ) -> CallResult:
+        """Call a tool. Its exceptions become error results.
+
+        Raises:
+            TimedOut: if it does not end before *deadline*, not counting the time in which the user answers. A
+                synchronous tool continues in its thread and can see that it was cancelled.
+        """
+        tool, waiting = self._tools[name], self._waiting
+        caller = LocalCaller(tool, waiting, on_progress, self._on_ask, deadline)
+        try:
+            if tool.is_async:
+                result = await waiting.run_async(partial(tool.call_async, arguments, caller), deadline)
+            else:
+                result = await waiting.run_blocking(partial(tool.call, arguments, caller), deadline)
+        except DeadlineExceeded:
+            raise TimedOut(f"{tool.name} did not finish {deadline}") from None
+        except Exception as error:  # the edge between a tool and its caller
+            result = {"content": [{"type": "text", "text": _error_text(error)}], "isError": True}
+        finally:
+            caller.cancelled = True
+        return outcome(result)
+
+
 class LocalCaller:
     """The caller of a tool in this process (`toolwire_tools.Caller`)."""
 
@@ -72,12 +117,17 @@ class LocalCaller:
 
     def progress(self, done: float, total: float | None, message: str | None) -> None:
         """Report progress where the caller waits."""
-        if self._on_progress is None or self.cancelled:
+        report = self._on_progress
+        if report is None or self.cancelled:
             return
+
+        async def there() -> None:
+            report(done, total, message)
+
         if self._tool.is_async:
-            self._on_progress(done, total, message)
+            report(done, total, message)
         else:
-            self._waiting.run_from_worker(partial(self._report, done, total, message))
+            self._waiting.run_from_worker(there)
 
     def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
         """Do nothing: a tool in this process has this process's log."""
@@ -107,40 +157,6 @@ class LocalCaller:
         if kind is not None:
             raise kind(reason)
         return {"action": NoAnswer.DISMISSED.value}
-
-    async def _report(self, done: float, total: float | None, message: str | None) -> None:
-        assert self._on_progress is not None
-        self._on_progress(done, total, message)
-
-
-async def call(
-    tool: ToolLike,
-    arguments: dict[str, Any],
-    waiting: Waiting,
-    *,
-    on_progress: OnProgress | None,
-    on_ask: OnAsk | None,
-    deadline: Deadline,
-) -> CallResult:
-    """Call a tool in this process. Its exceptions become error results.
-
-    Raises:
-        TimedOut: if it does not end before *deadline*, not counting the time in which the user answers. A synchronous
-            tool continues in its thread and can see that it was cancelled.
-    """
-    caller = LocalCaller(tool, waiting, on_progress, on_ask, deadline)
-    try:
-        if tool.is_async:
-            result = await waiting.run_async(partial(tool.call_async, arguments, caller), deadline)
-        else:
-            result = await waiting.run_blocking(partial(tool.call, arguments, caller), deadline)
-    except DeadlineExceeded:
-        raise TimedOut(f"{tool.name} did not finish {deadline}") from None
-    except Exception as error:  # the edge between a tool and its caller
-        result = {"content": [{"type": "text", "text": _error_text(error)}], "isError": True}
-    finally:
-        caller.cancelled = True
-    return outcome(result)
 
 
 def _error_text(error: Exception) -> str:

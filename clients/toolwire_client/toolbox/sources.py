@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from ..protocol.results import CallResult, ToolDescription, describe
-from .local_tools import ToolLike, call, tools_of
+from .local_tools import Local
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from ..protocol.results import CallResult, ToolDescription
     from ..session.elicitation import OnAsk
     from ..session.request import OnProgress
     from ..waiting.base import Waiting
@@ -19,10 +21,9 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class ClientLike(Protocol):
-    """The interface of `Client`, `AsyncClient` and the toolboxes."""
+    """The interface of `Client`, `AsyncClient` and the toolboxes; the methods may return awaitables."""
 
-    def list_tools(self, *, timeout_seconds: float | None = None) -> Any:
-        """Return a list of `ToolDescription`s, or an awaitable of it."""
+    def list_tools(self, *, timeout_seconds: float | None = None) -> Any: ...
 
     def call_tool(
         self,
@@ -31,29 +32,25 @@ class ClientLike(Protocol):
         *,
         on_progress: OnProgress | None = None,
         timeout_seconds: float | None = None,
-    ) -> Any:
-        """Return a `CallResult`, or an awaitable of it."""
+    ) -> Any: ...
 
 
 class Source(Protocol):
-    """Tools under their own names."""
+    """Tools under their own names. `is_local` says whether a listed one runs in this process."""
 
     name: str
 
-    def is_local(self, name: str) -> bool:
-        """Return whether a listed tool runs in this process."""
+    def is_local(self, name: str) -> bool: ...
 
-    async def list(self, deadline: Deadline) -> list[ToolDescription]:
-        """Return all of them."""
+    async def list(self, deadline: Deadline) -> list[ToolDescription]: ...
 
     async def call(
         self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, deadline: Deadline
-    ) -> CallResult:
-        """Call one of them."""
+    ) -> CallResult: ...
 
 
 class Remote:
-    """The tools of a client."""
+    """A `Source`: the tools of a client."""
 
     def __init__(self, client: ClientLike, waiting: Waiting, name: str | None) -> None:
         blocks = not inspect.iscoroutinefunction(client.call_tool)
@@ -74,55 +71,17 @@ class Remote:
         self.name = name or (server_name if isinstance(server_name, str) and server_name else "server")
 
     def is_local(self, name: str) -> bool:
-        """As `Source.is_local`."""
         return callable(self._is_local) and bool(self._is_local(name))
 
     async def list(self, deadline: Deadline) -> list[ToolDescription]:
-        """As `Source.list`."""
-        tools: list[ToolDescription] = await self._waiting.maybe_await(
-            self._client.list_tools(timeout_seconds=deadline.left())
-        )
-        return tools
+        tools = self._client.list_tools(timeout_seconds=deadline.left())
+        return await self._waiting.maybe_await(tools)
 
     async def call(
         self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, deadline: Deadline
     ) -> CallResult:
-        """As `Source.call`."""
-        result: CallResult = await self._waiting.maybe_await(
-            self._client.call_tool(name, arguments, on_progress=on_progress, timeout_seconds=deadline.left())
-        )
-        return result
-
-
-class Local:
-    """Tools in this process."""
-
-    def __init__(self, things: Iterable[Any], waiting: Waiting, on_ask: OnAsk | None, name: str | None) -> None:
-        self.name = name or "local"
-        self._tools: dict[str, ToolLike] = {}
-        self._waiting = waiting
-        self._on_ask = on_ask
-        for tool in (tool for thing in things for tool in tools_of(thing)):
-            if tool.name in self._tools:
-                raise ValueError(f"two tools in {self.name!r} are called {tool.name!r}: give Toolbox a dict of sources")
-            self._tools[tool.name] = tool
-
-    def is_local(self, name: str) -> bool:
-        """As `Source.is_local`: always true."""
-        return True
-
-    async def list(self, deadline: Deadline) -> list[ToolDescription]:
-        """As `Source.list`."""
-        return [describe(tool.describe()) for tool in self._tools.values()]
-
-    async def call(
-        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None, deadline: Deadline
-    ) -> CallResult:
-        """As `Source.call`."""
-        tool = self._tools[name]
-        return await call(
-            tool, arguments, self._waiting, on_progress=on_progress, on_ask=self._on_ask, deadline=deadline
-        )
+        result = self._client.call_tool(name, arguments, on_progress=on_progress, timeout_seconds=deadline.left())
+        return await self._waiting.maybe_await(result)
 
 
 def sources_of(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[Source]:
@@ -135,29 +94,25 @@ def sources_of(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[Sour
         ValueError: if one source has two tools of one name.
     """
     named = things if isinstance(things, Mapping) else {None: things}
-    made = [source for name, thing in named.items() for source in _sources(_listed(thing), waiting, on_ask, name)]
-    return _numbered(made)
-
-
-def _numbered(sources: list[Source]) -> list[Source]:
-    """The sources, with numbers after equal names: several servers may be the same program."""
-    taken = {source.name for source in sources}
+    made = [source for name, thing in named.items() for source in _sources(thing, waiting, on_ask, name)]
+    taken = {source.name for source in made}
     seen: set[str] = set()
-    for source in sources:
+    for source in made:  # several servers may be the same program
         if source.name in seen:
-            numbered = (f"{source.name}_{number}" for number in count(2))
-            source.name = next(name for name in numbered if name not in taken)
+            source.name = free_name(source.name, taken)
         seen.add(source.name)
         taken.add(source.name)
-    return sources
+    return made
 
 
-def _sources(things: list[Any], waiting: Waiting, on_ask: OnAsk | None, name: str | None) -> list[Source]:
-    clients = [thing for thing in things if isinstance(thing, ClientLike)]
-    others = [thing for thing in things if not isinstance(thing, ClientLike)]
-    sources: list[Source] = [Remote(client, waiting, name) for client in clients]
-    return [*sources, Local(others, waiting, on_ask, name)] if others else sources
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return *name*, with a number after it if it is *taken*."""
+    names = (f"{name}_{number}" if number > 1 else name for number in count(1))
+    return next(name for name in names if name not in taken)
 
 
-def _listed(things: Any) -> list[Any]:
-    return list(things) if isinstance(things, list | tuple) else [things]
+def _sources(things: Any, waiting: Waiting, on_ask: OnAsk | None, name: str | None) -> Iterable[Source]:
+    listed = list(things) if isinstance(things, list | tuple) else [things]
+    yield from (Remote(thing, waiting, name) for thing in listed if isinstance(thing, ClientLike))
+    if others := [thing for thing in listed if not isinstance(thing, ClientLike)]:
+        yield Local(others, waiting, on_ask, name)

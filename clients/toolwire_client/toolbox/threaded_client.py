@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from ..waiting.blocking import in_daemon_thread
 from ..waiting.event_loop import here, in_thread
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from ..protocol.results import CallResult, ToolDescription
     from ..session.request import OnProgress
 
@@ -22,7 +26,6 @@ class ThreadedClient:
         self.server_info = getattr(client, "server_info", {})
 
     async def list_tools(self, *, timeout_seconds: float | None = None) -> list[ToolDescription]:
-        """As the client's method."""
         return await in_thread(partial(self._client.list_tools, timeout_seconds=timeout_seconds))
 
     async def call_tool(
@@ -39,21 +42,15 @@ class ThreadedClient:
         if start is None:
             whole = partial(self._client.call_tool, name, arguments, on_progress=report)
             return await in_thread(partial(whole, timeout_seconds=timeout_seconds))
-        begun: list[Any] = []
-        is_wanted = True
-
-        def call() -> CallResult:
-            pending = start(name, arguments, on_progress=report)
-            begun.append(pending)
-            if not is_wanted:  # cancelled while the call was starting
-                pending.cancel()
-            result: CallResult = pending.result(timeout_seconds)
-            return result
-
+        starting = in_daemon_thread(partial(start, name, arguments, on_progress=report))
         try:
-            return await in_thread(call)
+            result: CallResult = await in_thread(lambda: starting.result().result(timeout_seconds))
         except anyio.get_cancelled_exc_class():
-            is_wanted = False
-            for pending in begun:
-                pending.cancel()
+            starting.add_done_callback(_cancel)  # at once, or when the call has started
             raise
+        return result
+
+
+def _cancel(starting: Future[Any]) -> None:
+    with suppress(Exception):  # it was never started
+        starting.result().cancel()

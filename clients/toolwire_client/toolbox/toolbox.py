@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,10 +14,10 @@ from toolwire_schemas.wire import codes
 from ..errors import ClientError, RequestFailed
 from ..waiting.blocking import Blocking, blocking
 from ..waiting.deadline import Deadline
-from .sources import sources_of
+from .sources import free_name, sources_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..protocol.results import CallResult, ToolDescription
     from ..session.elicitation import OnAsk
@@ -44,17 +43,10 @@ def offered(lists: Sequence[tuple[str, Sequence[str]]]) -> dict[str, tuple[int, 
         if times[name] == 1:
             made[name] = (place, name)
         else:
-            free = next(wanted for wanted in _prefixed(lists[place][0], name) if wanted not in taken)
+            free = free_name(f"{_UNUSUAL.sub('_', lists[place][0])}_{name}", taken)
             taken.add(free)
             made[free] = (place, name)
     return made
-
-
-def _prefixed(source: str, name: str) -> Iterator[str]:
-    prefixed = f"{_UNUSUAL.sub('_', source)}_{name}"
-    yield prefixed
-    for number in count(2):
-        yield f"{prefixed}_{number}"
 
 
 class Origin(msgspec.Struct, frozen=True):

@@ -39,7 +39,7 @@ class Running(msgspec.Struct, frozen=True, eq=False):
 
 
 class ServerDetails:
-    """What a client knows about its server; the same for both kinds of client."""
+    """The properties of a client that describe its server; the same for both kinds of client."""
 
     def _details(self) -> Running | None:
         raise NotImplementedError

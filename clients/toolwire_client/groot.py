@@ -159,7 +159,7 @@ class ReAct:
             return fresh.run(question)
 
         ask.__name__ = name or self.name
-        ask.__doc__ = f"{description or self.description}\n\nArgs:\n    question: What is to be found out or done."
+        ask.__doc__ = f"{description or self.description}\n\nArgs:\n    question: The question or task."
         return ask
 
     def _run(self, ask: Callable[[], ModelReply]) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import anyio
 from anyio.lowlevel import current_token
 
-from ..waiting.blocking import in_daemon_thread
+from ..waiting.base import in_daemon_thread
 from ..waiting.event_loop import gather
 from .errors import NotReady, Refused
 from .http_api.error_responses import Retries

@@ -1,4 +1,4 @@
-"""What a model is to an agent, and adapters for other objects.
+"""The interface of a model, and adapters for other objects.
 
 A message is a dict of OpenAI's shape: `role` is `system`, `user`, `assistant` or `tool`, `content` the text. An
 assistant's message may have `tool_calls` (`{"id", "type": "function", "function": {"name", "arguments"}}`); a tool's

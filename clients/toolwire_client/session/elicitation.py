@@ -34,7 +34,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class NoAnswer(enum.Enum):
-    """What a user does instead of answering."""
+    """A user's action other than an answer."""
 
     DECLINED = "decline"
     """The user says no to the question."""
@@ -43,7 +43,7 @@ class NoAnswer(enum.Enum):
 
 
 Answer = dict[str, Any] | NoAnswer
-"""The fields of the form, or why there are none."""
+"""The fields of the form, or why they are missing."""
 
 OnAsk = Callable[[Question], Answer | Awaitable[Answer]]
 

@@ -34,7 +34,7 @@ _LEGACY_COMMANDS: set[object] = set()
 
 
 class HandshakeResult(msgspec.Struct, frozen=True):
-    """What a server declares about itself. `version` is the negotiated revision."""
+    """A server's description of itself. `version` is the negotiated revision."""
 
     version: str
     server_info: dict[str, Any] = {}

@@ -45,7 +45,7 @@ def tools_of(thing: Any) -> Iterable[ToolLike]:
     functions, toolkits, actions, environments, agents), as it does for a server.
 
     Raises:
-        TypeError: if it is none of these, or cannot be described.
+        TypeError: if it is something else, or cannot be described.
     """
     if isinstance(thing, ToolLike):
         return [thing]
@@ -141,7 +141,7 @@ class LocalCaller:
     async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, if there is an `on_ask`."""
         if not self._elicitation.can_ask:
-            return self._unasked("CannotAsk", "This tool needs to ask the user, and there is nobody to ask.")
+            return self._unasked("CannotAsk", "This tool needs to ask the user, and the client cannot ask.")
         with self._deadline.stopped():
             replied = await self._elicitation.ask(Question(message, schema, self._tool.name), observer=self._observer)
         assert replied is not None

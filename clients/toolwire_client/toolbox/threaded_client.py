@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from ..waiting.blocking import in_daemon_thread
+from ..waiting.base import in_daemon_thread
 from ..waiting.event_loop import here, in_thread
 
 if TYPE_CHECKING:

@@ -67,7 +67,7 @@ class AsyncToolbox:
     `errors` holds the errors of the last listing by source.
 
     Raises:
-        TypeError: if a source is none of these.
+        TypeError: if a source is of another kind.
         ValueError: if one source has two tools of one name.
     """
 

@@ -8,10 +8,13 @@ that `toolwire call` imports.
 
 from __future__ import annotations
 
+import threading
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
+    from concurrent.futures import Future
 
     from ..protocol.events import ElicitationRequest
     from .deadline import Deadline
@@ -84,3 +87,20 @@ class Waiting(Protocol):
 
     async def await_while_open(self, elicitation: OpenElicitation, value: T | Awaitable[T]) -> T | None:
         """As `maybe_await`; cancels the wait if *elicitation* is closed first."""
+
+
+def in_daemon_thread(work: Callable[[], T]) -> Future[T]:
+    """Run *work* in a thread that does not keep the program from ending."""
+    from concurrent.futures import Future  # here, since most clients need no thread and the import takes time
+
+    future: Future[T] = Future()
+    context = copy_context()
+
+    def do() -> None:
+        try:
+            future.set_result(context.run(work))
+        except BaseException as error:  # raised again by `result`
+            future.set_exception(error)
+
+    threading.Thread(target=do, name="toolwire-client-work", daemon=True).start()
+    return future

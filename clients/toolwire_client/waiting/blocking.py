@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import queue
-import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextvars import copy_context
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from .base import in_daemon_thread
 from .deadline import DeadlineExceeded
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from .base import OpenElicitation, WaitedInbox
     from .deadline import Deadline
 
@@ -104,23 +101,6 @@ def blocking(method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> C
         return run(method(self._async, *given, **named))
 
     return blocks
-
-
-def in_daemon_thread(work: Callable[[], T]) -> Future[T]:
-    """Run *work* in a thread that does not keep the program from ending."""
-    from concurrent.futures import Future  # here, since most clients need no thread and the import takes time
-
-    future: Future[T] = Future()
-    context = copy_context()
-
-    def do() -> None:
-        try:
-            future.set_result(context.run(work))
-        except BaseException as error:  # raised again by `result`
-            future.set_exception(error)
-
-    threading.Thread(target=do, name="toolwire-client-work", daemon=True).start()
-    return future
 
 
 def _run_made(make: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -16,7 +16,7 @@ import anyio
 from anyio import CancelScope, CapacityLimiter, Event, from_thread, to_thread
 from anyio.lowlevel import checkpoint
 
-from .blocking import in_daemon_thread
+from .base import in_daemon_thread
 from .deadline import DeadlineExceeded
 
 if TYPE_CHECKING:

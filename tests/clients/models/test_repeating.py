@@ -126,7 +126,7 @@ _BAD = '{"messages": [], "reply": {"text": 1}}\n'
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [("", "no reply"), ("{}\n", "no reply"), ("{}\n{\n", "line 2, is not JSON"), (_BAD, "a reply in .* is none")],
+    [("", "no reply"), ("{}\n", "no reply"), ("{}\n{\n", "line 2, is not JSON"), (_BAD, "a reply in .* is invalid")],
 )
 def test_a_file_that_is_no_record_is_refused_at_once(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "record.jsonl"

@@ -76,7 +76,7 @@ def _arguments(tool: Tool, part: Operation) -> dict[str, Any] | None:
 
 
 def number_in(result: Any) -> Value | None:
-    """Return the number that a tool's result is or contains; `None` if there is none or more than one."""
+    """Return the number that a tool's result is or contains; `None` if there is not exactly one."""
     match result:
         case int() | float() if not isinstance(result, bool):
             return result if math.isfinite(result) else None

@@ -67,7 +67,7 @@ class Endpoint:
         self._kept: RunVar[_Kept | None] = RunVar("kept", None)  # connections belong to the event loop they are made on
 
     async def ask(self, body: bytes, reader: Reader, on_text: OnText | None) -> ModelReply:
-        """Send *body* and return the reply that *reader* parses. Raises `ModelError` if there is none."""
+        """Send *body* and return the reply that *reader* parses. Raises `ModelError` if there is no reply."""
         import httpx2
 
         failure: ModelError

@@ -76,7 +76,7 @@ class ReplayModel:
         try:
             made = ModelReply(text=reply) if isinstance(reply, str) else msgspec.convert(reply, ModelReply)
         except msgspec.ValidationError as error:
-            raise NoReplyLeft(f"a reply in {self._name} is none: {error}") from None
+            raise NoReplyLeft(f"a reply in {self._name} is invalid: {error}") from None
         self._known.append((messages, key))
         self._replies.setdefault(key, deque()).append(made)
 

@@ -479,7 +479,7 @@ def test_tools_here_ask_too(face: str, tool: Any) -> None:
         unasked = await make([tool]).call_tool(name, {"what": "pears"})
         assert (unasked.is_error, unasked.text) == (
             True,
-            "This tool needs to ask the user, and there is nobody to ask.",
+            "This tool needs to ask the user, and the client cannot ask.",
         )
 
     play(face, scenario)

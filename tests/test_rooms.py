@@ -51,7 +51,7 @@ ROOMS: dict[str, list[str]] = {
         "lagent",
     ],
     "toolwire": [
-        "errors log timers startup version",
+        "errors log timers version",
         "settings",
         "protocol",
         "runtime isolation",

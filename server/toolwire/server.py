@@ -13,8 +13,8 @@ from toolwire_schemas.wire.codes import INTERNAL_ERROR
 from toolwire_tools import tools_of
 
 from .errors import RequestError
-from .protocol.catalog import Catalog
 from .protocol.lifecycle import Identity
+from .protocol.server_protocol import Catalog
 from .runtime.session import Session
 from .settings import settings_of
 from .transport import stdio

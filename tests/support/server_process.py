@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from toolwire.protocol.call import Call, Send
-from toolwire.protocol.catalog import Catalog
 from toolwire.protocol.lifecycle import Identity
-from toolwire.protocol.server_protocol import ServerProtocol
+from toolwire.protocol.server_protocol import Catalog, ServerProtocol
 from toolwire.settings import Settings
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import tools_of

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import toolwire_schemas  # noqa: F401  # makes the first import of msgspec faster
 
 from ..errors import Failed, LoadError, UsageError
-from ..startup import importing
 from ..version import __version__
 from .commands import COMMANDS, command, run
 from .options import UnknownOption, as_typed, parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from contextlib import AbstractContextManager
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,8 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        # A program that calls main() has set up its own imports.
-        status = _dispatch(words, importing() if arguments is None else nullcontext())
+        status = _dispatch(words)
         sys.stdout.flush()  # so that a broken pipe is noticed here
     except (UsageError, LoadError) as error:
         return _complain(str(error), 2)
@@ -61,7 +59,7 @@ def _end_by_interrupt() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-def _dispatch(words: list[str], while_importing: AbstractContextManager[None]) -> int:
+def _dispatch(words: list[str]) -> int:
     if not words:
         raise UsageError("say what to do, as in `toolwire serve tools.py`; toolwire --help lists the commands")
     first, *rest = words
@@ -71,8 +69,10 @@ def _dispatch(words: list[str], while_importing: AbstractContextManager[None]) -
         return _say(f"toolwire {__version__}")
     if first not in COMMANDS:
         raise UsageError(_no_command(first))
-    with while_importing:
-        asked = command(first)
+    asked = command(first)
+    if not gc.isenabled():  # as in `__main__`
+        gc.freeze()  # imported objects stay, and need not be looked at again
+        gc.enable()
     try:
         parsed = parse(rest, (*asked.options, *map(as_typed, asked.passes_on)))
     except UnknownOption as error:

@@ -1,4 +1,4 @@
-"""Imports the user's code (files, modules and installed tools), and explains failures.
+"""Imports the user's files, and explains failures.
 
 A file is imported under its own name if that is free, so that a neighbour that imports it gets the same module.
 If the name is taken (a tools file called `random.py`), it gets another one, so that `import random` elsewhere is
@@ -10,38 +10,21 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-import msgspec
-from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_tools import RegistrationError
 
-from .. import log
 from ..errors import LoadError
+from ..log import users_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from importlib.metadata import EntryPoint
+    from types import ModuleType
 
 T = TypeVar("T")
 
 YAML = (".yaml", ".yml")
 """How files end that describe tools."""
-
-ENTRY_POINTS = "toolwire.tools"
-"""The entry-point group in which a distribution announces tools: `name = "package.module[:object]"`."""
-
-
-class Installed(msgspec.Struct, frozen=True):
-    """The value of an entry point."""
-
-    value: Any
-
-    @property
-    def is_module(self) -> bool:
-        """Whether the value is a module rather than a function or toolkit."""
-        return isinstance(self.value, ModuleType)
 
 
 def file(path: str) -> ModuleType:
@@ -56,84 +39,14 @@ def file(path: str) -> ModuleType:
         raise LoadError(f"{path} is not a Python file: its name must end in .py (or .yaml, if it describes tools)")
     path = os.path.realpath(path)
     package, root = _package_of(path)
-    _add_to_path(os.path.dirname(path))
+    add_to_path(os.path.dirname(path))
     if package:
-        _add_to_path(root)
+        add_to_path(root)
         return explained(path, lambda: importlib.import_module(package))
     name = _free_name(path)
     if name in sys.modules:
         return sys.modules[name]
     return explained(path, lambda: _execute(name, path))
-
-
-def beside(folder: str, name: str) -> ModuleType:
-    """Return the module *name*: that of a file in *folder*, or else as Python finds it.
-
-    Raises:
-        ModuleNotFoundError: if the module does not exist.
-        LoadError: if importing it failed; its traceback is on stderr by then.
-    """
-    path = os.path.join(folder, *name.split(".")) + ".py"
-    if os.path.isfile(path):
-        return file(path)
-    _add_to_path(folder)
-    if not _exists(name):
-        raise ModuleNotFoundError(f"no module {name!r}", name=name)
-    return explained(name, lambda: importlib.import_module(name))
-
-
-def module_or_installed(name: str) -> ModuleType | Installed:
-    """Return the module *name*, or else what an installed distribution announces under that name.
-
-    Raises:
-        LoadError: if there is neither, or importing it failed; its traceback is on stderr by then.
-    """
-    # The bare name of a standard module means installed tools of that name.
-    if name in sys.stdlib_module_names and (entry := _entry_points().get(name)):
-        return explained(name, lambda: Installed(entry.load()))
-    _add_to_path(os.getcwd())
-    if _exists(name):
-        return explained(name, lambda: importlib.import_module(name))
-    entries = _entry_points()
-    if name in entries:
-        return explained(name, lambda: Installed(entries[name].load()))
-    if os.path.isfile(f"{name}.py"):  # a name no module can have, such as `my-tools`
-        raise LoadError(f"no module {name!r}; the file is served by its whole name: {name}.py")
-    from toolwire_tools.bundled import BUNDLED
-
-    kit, dot, tool = name.partition(".")
-    if dot and kit in BUNDLED:
-        raise LoadError(f"no module {name!r}; tools of the bundled {kit} are targets of the form {kit}:{tool}")
-    here = [file[:-3] for file in sorted(os.listdir()) if file.endswith(".py")]
-    raise LoadError(_not_found(name, [*entries, *here, *BUNDLED]))
-
-
-def _not_found(name: str, known: list[str]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, known, n=1)
-    meant = f", did you mean {close[0]!r}?" if close else "."
-    return f"{name!r} not found: no such file, module or tool{meant} Known: {', '.join(known)}"
-
-
-def _exists(name: str) -> bool:
-    """Whether there is a module *name*. Its parents are imported to find out."""
-    from importlib.util import find_spec
-
-    if not all(part.isidentifier() for part in name.split(".")):
-        return False
-    parent, _, _ = name.rpartition(".")
-    if parent and not _exists(parent):
-        return False
-    if parent and not hasattr(explained(parent, lambda: importlib.import_module(parent)), "__path__"):
-        return False
-    return name in sys.modules or find_spec(name) is not None
-
-
-def _entry_points() -> dict[str, EntryPoint]:
-    from importlib.metadata import entry_points  # expensive, and only names of installed tools need it
-
-    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
 
 
 def _package_of(path: str) -> tuple[str, str]:
@@ -185,7 +98,7 @@ def _execute(name: str, path: str) -> ModuleType:
     return sys.modules.get(name, module)
 
 
-def _add_to_path(folder: str) -> None:
+def add_to_path(folder: str) -> None:
     """Let modules in *folder* be imported: before installed ones, but never in place of the standard library."""
     if folder in sys.path:
         return
@@ -218,7 +131,7 @@ def _explain(what: str, error: BaseException) -> NoReturn:
         ) from None
     from traceback import print_exception
 
-    print_exception(type(error), error, log.users_part(error.__traceback__))
+    print_exception(type(error), error, users_part(error.__traceback__))
     raise LoadError(f"{what} cannot be loaded: {type(error).__name__}{_remedy(error)}") from None
 
 
@@ -254,4 +167,6 @@ def missing(path: str) -> str:
     names = [name for name in sorted(os.listdir(folder or ".")) if name.endswith((".py", *YAML))]
     if not names:
         return f"no file {path}, nor any other of Python or YAML in {folder or 'this folder'}"
+    from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it
+
     return f"{folder or 'this folder'} has {unknown_name('file', base, names)}"

@@ -11,11 +11,10 @@ import os
 import re
 from contextlib import contextmanager
 from functools import partial
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 import msgspec
-from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_tools import RegistrationError, Tool, tools_in, tools_of
 from toolwire_tools.discovery.modules import is_made_for_fastmcp
 from toolwire_tools.errors import MadeForFastMCP
@@ -26,9 +25,7 @@ from ..errors import LoadError
 from . import importing as imports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import ModuleType
-
+    from collections.abc import Iterable, Iterator, Sequence
 _NAMED = re.compile(r"(?P<place>.+):(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)", re.DOTALL)
 
 
@@ -179,14 +176,14 @@ def _tools(target: Target, settings: Sequence[str]) -> list[Tool]:
         return tools(target.place, target.name, settings)
     if target.is_path:
         return _tools_of_file(target)
-    thing = imports.module_or_installed(target.place)
-    if isinstance(thing, imports.Installed):
-        if thing.is_module:
-            return _tools_of_module(thing.value, target)
-        if target.name is not None:
-            raise LoadError(f"{target.place} is one installed thing; leave out :{target.name}")
-        return tools_of(thing.value)
-    return _tools_of_module(thing, target)
+    from .modules import module_or_installed
+
+    thing = module_or_installed(target.place)
+    if isinstance(thing, ModuleType):
+        return _tools_of_module(thing, target)
+    if target.name is not None:
+        raise LoadError(f"{target.place} is one installed thing; leave out :{target.name}")
+    return tools_of(thing)
 
 
 def _tools_of_file(target: Target) -> list[Tool]:
@@ -230,7 +227,7 @@ def _offered_by(module: ModuleType, target: Target) -> list[Tool]:
         return tools
     named = [tool for tool in tools if tool.name == target.name]
     if not named:
-        raise LoadError(f"{target.place}: {unknown_name('tool', target.name, [tool.name for tool in tools])}")
+        raise _unknown(target, "tool", [tool.name for tool in tools])
     return named
 
 
@@ -242,8 +239,14 @@ def _tools_named(module: ModuleType, target: Target) -> list[Tool]:
         public = [name for name, value in vars(module).items() if callable(value) and name[0] != "_"]
         own = [name for name in public if getattr(vars(module)[name], "__module__", None) == module.__name__]
         known = dict.fromkeys([*own, *(tool.name for tool in tools)])
-        raise LoadError(f"{target.place}: {unknown_name('function, toolkit or tool', target.name, known)}")
+        raise _unknown(target, "function, toolkit or tool", known)
     return named
+
+
+def _unknown(target: Target, what: str, known: Iterable[str]) -> LoadError:
+    from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it
+
+    return LoadError(f"{target.place}: {unknown_name(what, target.name, known)}")
 
 
 def _is_chosen(name: str, include: Sequence[str], exclude: Sequence[str]) -> bool:

@@ -12,7 +12,8 @@ from toolwire_tools.toolconfig.files import load_file, tool_files
 from toolwire_tools.toolconfig.model import ExecutorName, ToolConfig, canonical
 
 from ..errors import LoadError
-from . import importing as imports
+from .importing import missing
+from .modules import beside
 
 if TYPE_CHECKING:
     from toolwire_tools import Tool
@@ -28,12 +29,12 @@ def tools(path: str, name: str | None = None) -> list[Tool]:
         ConfigError: with all errors of the file.
     """
     if not os.path.isfile(path):
-        raise LoadError(imports.missing(path))
+        raise LoadError(missing(path))
     configs = load_file(path)
     wanted = [config for config in configs if name is None or config.name == name]
     if not wanted:
         raise LoadError(f"{path}: {unknown_name('tool', name, [config.name for config in configs])}")
-    return [tool_of(config, imports.beside) for config in wanted]
+    return [tool_of(config, beside) for config in wanted]
 
 
 def described(offered: list[Tool], path: str) -> list[Tool]:
@@ -42,8 +43,7 @@ def described(offered: list[Tool], path: str) -> list[Tool]:
         return offered
     ours = {canonical(config.name): config for config in load_file(path) if _is_about_an_executor(config)}
     return [
-        tool_of(config, imports.beside) if (config := ours.get(canonical(tool.name))) is not None else tool
-        for tool in offered
+        tool_of(config, beside) if (config := ours.get(canonical(tool.name))) is not None else tool for tool in offered
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -16,6 +16,7 @@ from .. import log
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
+    from typing import Protocol
 
     from anyio import CancelScope
     from toolwire_schemas.wire.messages import Id
@@ -23,25 +24,22 @@ if TYPE_CHECKING:
 
     from ..timers import Timer, Timers
 
+    class Host(Protocol):
+        """The services of a session for a running call. Every method may be called from any thread."""
 
-class Host(Protocol):
-    """The services of a session for a running call. Every method may be called from any thread."""
+        timers: Timers
 
-    @property
-    def timers(self) -> Timers:
-        """The timers of the session."""
+        def send_progress(self, call: Call, make: Callable[[], bytes | None], size: int) -> None:
+            """Send the notification that *make* returns, of about *size* bytes; nothing if it returns `None`."""
 
-    def send_progress(self, call: Call, make: Callable[[], bytes | None], size: int) -> None:
-        """Send the notification that *make* returns, of about *size* bytes; nothing if it returns `None`."""
+        def ask(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+            """Ask the client's user; blocks until the reply."""
 
-    def ask(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Ask the client's user; blocks until the reply."""
+        async def ask_async(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+            """Ask the client's user, on the event loop."""
 
-    async def ask_async(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Ask the client's user, on the event loop."""
-
-    def pause(self, call: Call) -> AbstractContextManager[None]:
-        """Stop the time limit of *call*, and do not count its worker, inside the `with` block."""
+        def pause(self, call: Call) -> AbstractContextManager[None]:
+            """Stop the time limit of *call*, and do not count its worker, inside the `with` block."""
 
 
 class Request(msgspec.Struct, gc=False):
@@ -72,7 +70,8 @@ class Call(msgspec.Struct, eq=False):
     `ended` is set once, under the lock of `InFlight`; a time limit or a cancellation sets `given_up` too.
     `lingers`: no request waits for the call, but its tool still runs. `worker` runs it, `scope` cancels it on the
     event loop, `stop` ends it in a worker process; `None` where they do not apply. `limit` is the timer of its time
-    limit, `elicitation` the one that its tool waits for, `sent` the arguments as JSON if a modern client may be asked.
+    limit, `slot` its place on the board of the watchdog, `elicitation` the one that its tool waits for, `sent` the
+    arguments as JSON if a modern client may be asked.
     """
 
     id: Id | None
@@ -90,6 +89,7 @@ class Call(msgspec.Struct, eq=False):
     scope: CancelScope | None = None
     stop: Callable[[], None] | None = None
     limit: Timer | None = None
+    slot: int = 0
     elicitation: PendingElicitation | None = None
     sent: bytes = b""
     last_progress: float | None = None

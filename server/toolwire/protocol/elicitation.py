@@ -1,4 +1,4 @@
-"""The messages of elicitation in both eras of MCP. Imported for the first elicitation.
+"""Elicitation in both eras of MCP. Imported for the first elicitation.
 
 A legacy client receives our request `elicitation/create` and responds to it. A modern client never receives requests:
 its `tools/call` is answered with `input_required`, and it repeats the call with the user's input and our key. The tool
@@ -7,21 +7,132 @@ waits all the time, parked under that key: no code runs twice.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.codec import decode
+from toolwire_schemas.wire.codes import INVALID_PARAMS, INVALID_REQUEST
 from toolwire_tools import CannotAsk, NotAnswered
 
+from .. import log
+from ..errors import RequestError
+from .in_flight import cancelled
 from .lifecycle import can_elicit
 
 if TYPE_CHECKING:
-    from .call import PendingElicitation, Reply
+    from .call import Call, PendingElicitation, Reply
+    from .in_flight import InFlight
 
 COULD_NOT_ASK = "The client could not ask: "
 
 _NAME = "answer"
 """The name of our only entry in `inputRequests`."""
+
+
+class Elicitations:
+    """The elicitations that wait for a reply, at most *most*: calls of *in_flight*, whose lock holds here, too."""
+
+    def __init__(self, in_flight: InFlight, most: int) -> None:
+        self._in_flight = in_flight
+        self._most = most
+        self._open: dict[str, PendingElicitation] = {}
+
+    def begin(self, pending: PendingElicitation) -> None:
+        """Add an elicitation and set its key; that of a modern client ends the request but not the call.
+
+        Raises:
+            CannotAsk: if the client cannot ask its user.
+            Cancelled: if the call has ended.
+            NotAnswered: if too many wait already.
+            RuntimeError: if the same call waits for one already.
+        """
+        call = pending.call
+        if not can_elicit(call.capabilities):
+            raise CannotAsk(
+                "This tool needs to ask the user, and the client that called it has no way to (elicitation)."
+            )
+        if call.id is None:
+            raise CannotAsk("This tool needs to ask the user, and a notification has no answer that could.")
+        with self._in_flight.lock:
+            if call.ended or (call.origin.modern and self._in_flight.get(call.id) is not call):
+                raise cancelled(call)
+            if call.elicitation not in (None, pending):
+                raise RuntimeError("ask one question at a time, or several as the fields of a dataclass")
+            if len(self._open) >= self._most:
+                problem = f"{self._most} questions wait for the user already, and no more may (--max-questions)"
+                log.rarely("questions", f"questions are not put: {problem}")
+                raise NotAnswered(f"{problem}; ask again when some have been answered.")
+            call.elicitation = pending
+            if call.origin.modern:
+                self._in_flight.park(call)
+            self._add(pending)
+
+    def resume(self, again: Call, params: dict[str, Any]) -> tuple[PendingElicitation, Reply | None]:
+        """Return the elicitation of a parked call that a modern client repeats with *params*, and the user's reply.
+
+        With a reply, the parked call continues as the request that led to *again*. Without one (`None`), the
+        elicitation has a new key, for the client to be asked again.
+
+        Raises:
+            RequestError: if the key is unknown, it belongs to another call, or the id is in use.
+        """
+        key, reply = params["requestState"], _input_response(params)
+        if reply is None and not can_elicit(again.capabilities):
+            raise RequestError(INVALID_PARAMS, "params.inputResponses has no answer, and this client cannot be asked")
+        with self._in_flight.lock:
+            pending = self._parked(key, again)
+            call = pending.call
+            if reply is None:
+                if again.id is not None:
+                    self._in_flight.check_unused(again.id)
+            elif again.id is None:
+                raise RequestError(INVALID_REQUEST, "A call that goes on needs an id: its answer is waited for")
+            else:
+                self._in_flight.unpark(call, again)
+            del self._open[pending.key]
+            if reply is None:
+                self._add(pending)
+            return pending, reply
+
+    def take(self, key: str | int) -> PendingElicitation | None:
+        """Remove and return the elicitation that a legacy client's response with this id answers."""
+        with self._in_flight.lock:
+            pending = self._open.get(key) if isinstance(key, str) else None
+            if pending is None or pending.call.origin.modern:
+                return None
+            return self._open.pop(pending.key)
+
+    def close(self, pending: PendingElicitation, give_up: bool = False) -> bool:
+        """Remove an elicitation; false if it was removed before. *give_up* ends its call, too."""
+        with self._in_flight.lock:
+            closed = self._open.pop(pending.key, None) is not None
+        if closed and give_up:
+            self._in_flight.end(pending.call, given_up=True)
+        return closed
+
+    def close_all(self) -> list[PendingElicitation]:
+        """Remove and return every elicitation, since the client has gone; end the calls that are parked."""
+        return [pending for pending in list(self._open.values()) if self.close(pending, pending.call.origin.modern)]
+
+    def _parked(self, key: object, again: Call) -> PendingElicitation:
+        pending = self._open.get(key) if isinstance(key, str) else None
+        if pending is None or pending.call.ended or not pending.call.origin.modern:
+            raise RequestError(
+                INVALID_PARAMS,
+                "params.requestState is not known here: it was used already, is too old, or comes from another server; "
+                "call the tool again without it",
+            )
+        call = pending.call
+        if call.tool.name != again.tool.name or decode(call.sent) != again.arguments:
+            raise RequestError(INVALID_PARAMS, "params.requestState belongs to a call of another tool or arguments")
+        return pending
+
+    def _add(self, pending: PendingElicitation) -> None:
+        # Random, since a client that knows the key of a parked call can answer in the user's name.
+        pending.key = os.urandom(16).hex()
+        self._open[pending.key] = pending
 
 
 class Response(msgspec.Struct):
@@ -31,10 +142,6 @@ class Response(msgspec.Struct):
     result: Any = msgspec.UNSET
     error: Any = msgspec.UNSET
     method: Any = msgspec.UNSET
-
-    def is_one(self) -> bool:
-        """Return whether it is a response and not a request."""
-        return self.method is msgspec.UNSET and not (self.result is msgspec.UNSET and self.error is msgspec.UNSET)
 
     def reply(self) -> Reply:
         """Return the reply for the waiting tool."""
@@ -50,10 +157,11 @@ _decode_response = msgspec.json.Decoder(Response).decode
 def read_response(frame: bytes) -> Response | None:
     """Return the response that *frame* is; `None` if it is something else."""
     try:
-        response = _decode_response(frame)
+        found = _decode_response(frame)
     except (ValueError, RecursionError):
         return None
-    return response if response.is_one() else None
+    has_outcome = not (found.result is msgspec.UNSET and found.error is msgspec.UNSET)
+    return found if has_outcome and found.method is msgspec.UNSET else None
 
 
 def legacy_request(pending: PendingElicitation, version: str | None) -> bytes:
@@ -67,21 +175,10 @@ def modern_result(pending: PendingElicitation) -> dict[str, Any]:
     return {"resultType": "input_required", "inputRequests": {_NAME: request}, "requestState": pending.key}
 
 
-def input_response(params: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the user's input in a modern client's repeated call; `None` if it has none."""
+def _input_response(params: dict[str, Any]) -> dict[str, Any] | None:
     responses = params.get("inputResponses")
     reply = responses.get(_NAME) if isinstance(responses, dict) else None
     return reply if isinstance(reply, dict) else None
-
-
-def check_can_elicit(capabilities: object) -> None:
-    """Do nothing if a client with these *capabilities* can show a form.
-
-    Raises:
-        CannotAsk: if it cannot.
-    """
-    if not can_elicit(capabilities):
-        raise CannotAsk("This tool needs to ask the user, and the client that called it has no way to (elicitation).")
 
 
 def _params(pending: PendingElicitation, version: str | None) -> dict[str, Any]:

@@ -1,20 +1,21 @@
-"""Everything in flight with one client, under one lock: calls, elicitations, subscriptions.
+"""The calls in flight with one client, and how each ends.
 
 Reading and running happen on different threads. A call ends exactly once: only the first `end` returns true.
 """
 
 from __future__ import annotations
 
-import os
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.wire.codec import decode
-from toolwire_schemas.wire.codes import INVALID_PARAMS, INVALID_REQUEST, OVERLOADED
-from toolwire_tools import Cancelled, NotAnswered
+from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.codec import EncodingError
+from toolwire_schemas.wire.codes import INTERNAL_ERROR, INVALID_REQUEST, OVERLOADED
+from toolwire_tools import ArgumentsError, Cancelled, ToolError, failure
 
 from .. import log
 from ..errors import RequestError
+from .lifecycle import modern_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Id
 
     from ..settings import Settings
-    from .call import Call, Origin, PendingElicitation
+    from .call import Call, Origin
+    from .lifecycle import Identity
 
 
 class InFlight:
@@ -34,18 +36,15 @@ class InFlight:
     def __init__(self, settings: Settings) -> None:
         self._max_calls = settings.max_pending_calls
         self._max_bytes = settings.max_pending_bytes
-        self._max_elicitations = settings.max_questions
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         self._calls: dict[Id | Call, Call] = {}
         self._lingering = 0  # calls that no request waits for, and whose tools have not returned
         # Two counters, each with one writer at a time: the reading thread, and the holder of the lock.
         self._bytes_in = 0
         self._bytes_out = 0
-        self._elicitations: dict[str, PendingElicitation] = {}
-        self._subscriptions: dict[Id, bool] = {}  # each with whether it includes changes of the tool list
+        self.subscriptions: dict[Id, bool] = {}
+        """Each with whether it includes changes of the tool list."""
         self._when_idle: Callable[[], None] | None = None
-
-    # Calls
 
     def begin(self, call: Call, id: Id | None, origin: Origin) -> None:
         """Add *call* under *id*. Only for the reading thread: it takes no lock.
@@ -54,7 +53,7 @@ class InFlight:
             RequestError: if the id is in use, or a limit is reached.
         """
         key = call if id is None else id
-        if key in self._calls or key in self._subscriptions:
+        if key in self._calls or key in self.subscriptions:
             raise _in_use(id)
         if len(self._calls) + self._lingering >= self._max_calls:
             raise self._too_many()
@@ -79,7 +78,7 @@ class InFlight:
 
         Wakes a tool that waits for the user.
         """
-        self._lock.acquire()  # `with` takes twice as long, and this is on the path of every call
+        self.lock.acquire()  # `with` takes twice as long, and this is on the path of every call
         try:
             if call.ended:
                 if not given_up:  # the tool of a call that was given up has returned
@@ -99,10 +98,10 @@ class InFlight:
             else:
                 self._release(call)
         finally:
-            self._lock.release()
+            self.lock.release()
         pending = call.elicitation
         if pending is not None:
-            pending.wake(_cancelled(call))
+            pending.wake(cancelled(call))
         if self._when_idle is not None and not self._calls:
             self._when_idle()
         return is_awaited
@@ -113,12 +112,12 @@ class InFlight:
 
     def release(self, call: Call) -> None:
         """Stop counting *call*, which has ended: its tool has returned, or will never run."""
-        with self._lock:
+        with self.lock:
             self._release(call)
 
     def hold(self, size: int) -> None:
         """Count *size* more bytes as held, or fewer if negative: the responses of a batch."""
-        with self._lock:
+        with self.lock:
             self._bytes_out -= size
 
     def is_idle(self) -> bool:
@@ -131,135 +130,36 @@ class InFlight:
         if not self._calls:
             callback()
 
-    # Elicitations: those of modern clients are parked, their calls no longer awaited.
+    # Parked calls of modern clients, which no request waits for; with the lock held.
 
-    def elicit(self, pending: PendingElicitation) -> None:
-        """Add an elicitation and set its key; that of a modern client ends the request but not the call.
+    def park(self, call: Call) -> None:
+        """End the request of *call*, but not the call."""
+        assert call.id is not None
+        del self._calls[call.id]
+        self._linger(call)
 
-        Raises:
-            Cancelled: if the call has ended.
-            NotAnswered: if too many wait already.
-            RuntimeError: if the same call waits for one already.
-        """
-        with self._lock:
-            call = pending.call
-            modern = call.origin.modern
-            if call.ended or (modern and (call.id is None or self._calls.get(call.id) is not call)):
-                raise _cancelled(call)
-            if call.elicitation not in (None, pending):
-                raise RuntimeError("ask one question at a time, or several as the fields of a dataclass")
-            if len(self._elicitations) >= self._max_elicitations:
-                problem = (
-                    f"{self._max_elicitations} questions wait for the user already, and no more may (--max-questions)"
-                )
-                log.rarely("questions", f"questions are not put: {problem}")
-                raise NotAnswered(f"{problem}; ask again when some have been answered.")
-            call.elicitation = pending
-            if modern and call.id is not None:
-                del self._calls[call.id]
-                self._linger(call)
-            self._add(pending)
+    def unpark(self, call: Call, again: Call) -> None:
+        """Continue *call* as the request that led to *again*; raises what `begin` raises."""
+        self.begin(call, again.id, again.origin)
+        self._release(call)  # the bytes of the previous request
+        call.id, call.origin, call.token, call.last_progress = again.id, again.origin, again.token, None
+        call.capabilities = again.capabilities
 
-    def resume(self, key: object, again: Call) -> PendingElicitation:
-        """Return the elicitation parked under *key*; its call continues as the request that led to *again*.
-
-        Raises:
-            RequestError: if it is unknown, it belongs to another call, or the id is in use.
-        """
-        with self._lock:
-            pending = self._parked(key, again)
-            call = pending.call
-            if again.id is None:
-                raise RequestError(INVALID_REQUEST, "A call that goes on needs an id: its answer is waited for")
-            self.begin(call, again.id, again.origin)
-            del self._elicitations[pending.key]
-            self._release(call)  # the bytes of the previous request
-            call.id, call.origin, call.token, call.last_progress = again.id, again.origin, again.token, None
-            call.capabilities = again.capabilities
-            return pending
-
-    def repeat(self, key: object, again: Call) -> PendingElicitation:
-        """Return the elicitation parked under *key*, with a new key. Raises what `resume` raises."""
-        with self._lock:
-            pending = self._parked(key, again)
-            if again.id is not None:
-                self._check_unused(again.id)
-            del self._elicitations[pending.key]
-            self._add(pending)
-            return pending
-
-    def take_elicitation(self, key: str | int) -> PendingElicitation | None:
-        """Remove and return the elicitation that a legacy client's response with this id answers."""
-        with self._lock:
-            pending = self._elicitations.get(key) if isinstance(key, str) else None
-            if pending is None or pending.call.origin.modern:
-                return None
-            return self._elicitations.pop(pending.key)
-
-    def close_elicitation(self, pending: PendingElicitation, give_up: bool = False) -> bool:
-        """Remove an elicitation; false if it was removed before. *give_up* ends its call, too."""
-        with self._lock:
-            closed = self._elicitations.pop(pending.key, None) is not None
-        if closed and give_up:
-            self.end(pending.call, given_up=True)
-        return closed
-
-    def close_elicitations(self) -> list[PendingElicitation]:
-        """Remove and return every elicitation, since the client has gone; end the calls that are parked."""
-        every = [pending for pending in list(self._elicitations.values()) if self.close_elicitation(pending)]
-        for pending in every:
-            if pending.call.origin.modern:
-                self.end(pending.call, given_up=True)
-        return every
-
-    def _parked(self, key: object, again: Call) -> PendingElicitation:
-        pending = self._elicitations.get(key) if isinstance(key, str) else None
-        if pending is None or pending.call.ended or not pending.call.origin.modern:
-            raise RequestError(
-                INVALID_PARAMS,
-                "params.requestState is not known here: it was used already, is too old, or comes from another server; "
-                "call the tool again without it",
-            )
-        call = pending.call
-        if call.tool.name != again.tool.name or decode(call.sent) != again.arguments:
-            raise RequestError(INVALID_PARAMS, "params.requestState belongs to a call of another tool or arguments")
-        return pending
-
-    def _add(self, pending: PendingElicitation) -> None:
-        # Random, since a client that knows the key of a parked call can answer in the user's name.
-        pending.key = os.urandom(16).hex()
-        self._elicitations[pending.key] = pending
-
-    # Subscriptions
+    def check_unused(self, id: Id) -> None:
+        """Raise a `RequestError` if *id* is in use."""
+        if id in self._calls or id in self.subscriptions:
+            raise _in_use(id)
 
     def subscribe(self, id: Id, to_tools: bool) -> None:
-        """Add a subscription.
+        """Add a subscription. Only for the reading thread.
 
         Raises:
             RequestError: if the id is in use, or there are too many.
         """
-        with self._lock:
-            self._check_unused(id)
-            if len(self._subscriptions) >= self._max_calls:
-                raise self._too_many()
-            self._subscriptions[id] = to_tools
-
-    def unsubscribe(self, id: Id) -> bool:
-        """Remove a subscription; false if it does not exist."""
-        with self._lock:
-            return self._subscriptions.pop(id, None) is not None
-
-    def subscribed_to_tools(self) -> list[Id]:
-        """Return the subscriptions to changes of the tool list."""
-        with self._lock:
-            return [id for id, to_tools in self._subscriptions.items() if to_tools]
-
-    def unsubscribe_all(self) -> list[Id]:
-        """Remove all subscriptions and return their ids, which still need a response."""
-        with self._lock:
-            ids = list(self._subscriptions)
-            self._subscriptions.clear()
-            return ids
+        self.check_unused(id)
+        if len(self.subscriptions) >= self._max_calls:
+            raise self._too_many()
+        self.subscriptions[id] = to_tools
 
     def _linger(self, call: Call) -> None:
         call.lingers = True
@@ -280,14 +180,93 @@ class InFlight:
             "call again when some have ended",
         )
 
-    def _check_unused(self, id: Id) -> None:
-        if id in self._calls or id in self._subscriptions:
-            raise _in_use(id)
 
-
-def _cancelled(call: Call) -> Cancelled:
+def cancelled(call: Call) -> Cancelled:
+    """Return the exception for the tool of a *call* that has ended."""
     return Cancelled(f"the call of {call.tool.name} was cancelled")
 
 
 def _in_use(id: Id | None) -> RequestError:
     return RequestError(INVALID_REQUEST, f"A request with the id {id!r} is under way already")
+
+
+class Responses:
+    """Ends calls, from any thread. Returns the message to send, `None` if the call had ended or needs no response."""
+
+    def __init__(self, in_flight: InFlight, identity: Identity, settings: Settings) -> None:
+        self._in_flight = in_flight
+        self._identity = identity
+        self._mask_errors = settings.mask_errors
+        self._max_result_bytes = settings.max_result_bytes
+
+    def finish(self, call: Call, result: dict[str, Any]) -> bytes | None:
+        """Respond with the *result* of the tool."""
+        return self._response(call, result) if self._in_flight.end(call) else None
+
+    def fail(self, call: Call, error: BaseException) -> bytes | None:
+        """Respond with the *error* that the tool raised. Logs errors that are not for the caller."""
+        if not self._in_flight.end(call):
+            return None
+        if self._mask_errors and isinstance(error, ArgumentsError) and error.private:
+            log.traceback(f"{call.tool.name} refused its arguments", error.__cause__ or error, id=call.id)
+        elif not isinstance(error, ToolError):
+            log.traceback(f"{call.tool.name} failed", error, id=call.id)
+        return self._failure(call, error)
+
+    def expire(self, call: Call, seconds: float) -> bytes | None:
+        """Respond that the tool has taken longer than *seconds*."""
+        if not self._in_flight.end(call, given_up=True):
+            return None
+        return self._failure(call, ToolError(f"{call.tool.name} did not finish within {seconds:g} seconds."))
+
+    def refuse(self, call: Call, problem: str) -> bytes | None:
+        """Respond with a JSON-RPC error to a call that cannot be run."""
+        return self._error(call, OVERLOADED, problem) if self._in_flight.end(call) else None
+
+    def internal_error(self, call: Call) -> bytes | None:
+        """Respond to a call that has ended and whose real response could not be built."""
+        return self._error(call, INTERNAL_ERROR, "Internal error")
+
+    def elicit(self, call: Call, result: dict[str, Any]) -> bytes | None:
+        """Respond to the current request of a parked call."""
+        assert call.id is not None
+        return self._message(call, messages.response(call.id, modern_result(self._identity, result)))
+
+    def _error(self, call: Call, code: int, text: str) -> bytes | None:
+        return self._message(call, None if call.id is None else messages.error(call.id, code, text))
+
+    def _failure(self, call: Call, error: BaseException, *, last: bool = False) -> bytes | None:
+        return self._response(call, failure(error, mask=self._mask_errors, tool=call.tool.name), last=last)
+
+    def _message(self, call: Call, message: bytes | None) -> bytes | None:
+        batch = call.origin.batch
+        return message if batch is None else batch.end(message)
+
+    def _response(self, call: Call, result: dict[str, Any], *, last: bool = False) -> bytes | None:
+        """Return the response with *result*, or a failure if it cannot be sent; *last* ignores its size."""
+        batch = call.origin.batch
+        if call.id is None:
+            return self._message(call, None)
+        if call.origin.modern:
+            result = modern_result(self._identity, result)
+        replaced: list[str] = []
+        try:
+            message = messages.response(call.id, result, replaced)
+        except EncodingError as error:
+            return self._instead(call, f"{call.tool.name} returned what JSON cannot carry: {error}")
+        if replaced:
+            log.warning(
+                f"{call.tool.name} returned half a character (a lone surrogate), sent as U+FFFD: {replaced[-1]}",
+                id=call.id,
+            )
+        size = len(message) if batch is None else len(message) + batch.size
+        if size > self._max_result_bytes and not last:
+            what = f"The result of {call.tool.name} takes" if size == len(message) else "The answers of this batch take"
+            return self._instead(
+                call, f"{what} {size} bytes, and this server sends at most {self._max_result_bytes}. Ask for less."
+            )
+        return message if batch is None else batch.end(message)
+
+    def _instead(self, call: Call, problem: str) -> bytes | None:
+        log.error(problem, id=call.id)
+        return self._failure(call, ToolError(problem), last=True)

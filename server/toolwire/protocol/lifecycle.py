@@ -1,4 +1,4 @@
-"""The two eras of MCP: handshake, capabilities, the members of every result, subscriptions.
+"""The two eras of MCP: handshake, capabilities, and the members of every result.
 
 Legacy clients (2024-11-05 to 2025-11-25) start with `initialize`; modern ones (2026-07-28) name their version in the
 `_meta` of every request. The era is decided for each request by itself.
@@ -6,17 +6,15 @@ Legacy clients (2024-11-05 to 2025-11-25) start with `initialize`; modern ones (
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
-from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codes import (
     INVALID_PARAMS,
     LATEST_LEGACY,
     LEGACY_VERSIONS,
     META_CLIENT_CAPABILITIES,
     META_SERVER_INFO,
-    META_SUBSCRIPTION_ID,
     META_VERSION,
     METHOD_NOT_FOUND,
     MODERN_VERSIONS,
@@ -24,9 +22,6 @@ from toolwire_schemas.wire.codes import (
 )
 
 from ..errors import RequestError
-
-if TYPE_CHECKING:
-    from toolwire_schemas.wire.messages import Id
 
 SUPPORTED_VERSIONS = [*MODERN_VERSIONS, *reversed(LEGACY_VERSIONS)]
 CAPABILITIES: dict[str, Any] = {"tools": {"listChanged": True}}
@@ -132,38 +127,6 @@ def discover(identity: Identity) -> dict[str, Any]:
 
 # A client may keep a list for ttlMs; the tools can change at any time.
 UNCACHED: dict[str, Any] = {"ttlMs": 0, "cacheScope": "private"}
-
-
-def subscribes_to_tools(params: dict[str, Any]) -> bool:
-    """Return whether the *params* of `subscriptions/listen` ask for changes of the tool list.
-
-    Raises:
-        RequestError: if they are invalid.
-    """
-    wanted = params.get("notifications")
-    if not isinstance(wanted, dict):
-        raise RequestError(INVALID_PARAMS, "params.notifications must be an object such as {'toolsListChanged': true}")
-    return wanted.get("toolsListChanged") is True
-
-
-def subscription_acknowledged(id: Id, to_tools: bool) -> bytes:
-    """Return the notification that names what the subscription includes, of all that the client asked for."""
-    granted = {"toolsListChanged": True} if to_tools else {}
-    return _notification("subscriptions/acknowledged", id, {"notifications": granted})
-
-
-def tools_changed(id: Id) -> bytes:
-    """Return the notification to a subscription that the tool list has changed."""
-    return _notification("tools/list_changed", id, {})
-
-
-def end_of_subscription(identity: Identity, id: Id) -> bytes:
-    """Return the response that ends `subscriptions/listen`."""
-    return messages.response(id, modern_result(identity, {"_meta": {META_SUBSCRIPTION_ID: id}}))
-
-
-def _notification(name: str, id: Id, params: dict[str, Any]) -> bytes:
-    return messages.notification(f"notifications/{name}", {**params, "_meta": {META_SUBSCRIPTION_ID: id}})
 
 
 def modern_result(identity: Identity, result: dict[str, Any]) -> dict[str, Any]:

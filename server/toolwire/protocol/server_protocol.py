@@ -7,7 +7,6 @@ belongs to one thread; the other methods may be called from any. `InFlight` ends
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,35 +16,111 @@ from toolwire_schemas.wire.codec import encode
 from toolwire_schemas.wire.codes import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    INVALID_REQUEST,
     META_CLIENT_CAPABILITIES,
     METHOD_NOT_FOUND,
     OVERLOADED,
     REQUEST_CANCELLED,
 )
-from toolwire_tools import CannotAsk
 
 from .. import log
 from ..errors import RequestError
 from . import lifecycle
-from .call import Batch, Call, Cancel, Decision, ElicitationReply, Host, Origin, Request, Send
-from .in_flight import InFlight
-from .responses import Responses
+from .call import Call, Cancel, ElicitationReply, Origin, Request, Send
+from .in_flight import InFlight, Responses
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from toolwire_schemas.wire.frames import Frame
     from toolwire_schemas.wire.messages import Id
+    from toolwire_tools import Tool
 
     from ..settings import Settings
-    from .call import PendingElicitation
-    from .catalog import Catalog
-    from .elicitation import Response
+    from .call import Batch, Decision, Host, PendingElicitation
+    from .elicitation import Elicitations, Response
     from .slow_path import SlowPath
 
-Handler = Callable[[Request, dict[str, Any], Origin], tuple[Decision, ...]]
+    Handler = Callable[[Request, dict[str, Any], Origin], tuple[Decision, ...]]
 
 _decode_request = msgspec.json.Decoder(Request).decode
 _encode_any_depth = msgspec.json.Encoder().encode  # for our own use; messages have a limit
+
+
+class Catalog:
+    """Tools in their given order.
+
+    *separator* replaces the dot between toolkit and method in the names shown; calls may use the dot too.
+    A *page_size* of `None` puts all tools on one page: some clients never ask for a second.
+
+    Raises:
+        ValueError: if two tools have the same name.
+    """
+
+    def __init__(self, tools: Iterable[Tool], *, separator: str = ".", page_size: int | None = None) -> None:
+        self._shown: dict[str, Tool] = {}
+        self.by_name: dict[str, Tool] = {}
+        """Every tool by each name that calls may use."""
+        self._page_size = page_size
+        for tool in tools:
+            self._add(tool, separator)
+        self.by_name |= self._shown  # a name shown wins over another tool's dotted one
+
+    @property
+    def tools(self) -> list[Tool]:
+        """All tools, under the names shown to clients."""
+        return list(self._shown.values())
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Return every tool's entry in `tools/list`."""
+        return [tool.describe() for tool in self._shown.values()]
+
+    def unknown(self, name: str) -> RequestError:
+        """Return the error for a *name* that no tool has, with the closest ones."""
+        from toolwire_schemas.did_you_mean import closest
+        from toolwire_tools.actions.base import BaseAction
+
+        for tool in self._shown.values():
+            action = getattr(tool.function, "__self__", None)
+            if isinstance(action, BaseAction):
+                why = action.__toolwire_needs__.get(name.removeprefix(action.name)[1:])
+                if why is not None:
+                    return RequestError(INVALID_PARAMS, f"Unknown tool: {name}; {why}")
+        shown = name[:200]  # to compare megabytes would take seconds
+        close = closest(shown, self._shown, 3)
+        hint = f"; did you mean {' or '.join(close)}?" if close else _and_known(list(self._shown))
+        return RequestError(INVALID_PARAMS, f"Unknown tool: {shown}{hint}")
+
+    def page(self, cursor: str | None) -> dict[str, Any]:
+        """Return the `tools/list` result at *cursor*; `None` is the first page.
+
+        Raises:
+            RequestError: for an unknown cursor.
+        """
+        tools = self.tools
+        size = self._page_size or max(len(tools), 1)
+        starts = {str(start): start for start in range(size, len(tools), size)}
+        if cursor is not None and cursor not in starts:
+            shown = repr(cursor[:100])
+            raise RequestError(INVALID_PARAMS, f"Unknown cursor: {shown}; use the nextCursor of the page before")
+        start = 0 if cursor is None else starts[cursor]
+        page: dict[str, Any] = {"tools": [tool.describe() for tool in tools[start : start + size]]}
+        if start + size < len(tools):
+            page["nextCursor"] = str(start + size)
+        return page
+
+    def _add(self, tool: Tool, separator: str) -> None:
+        shown = tool.name if separator == "." else tool.name.replace(".", separator)
+        if shown in self._shown:
+            raise ValueError(f"two tools are called {shown}; give one of them another name")
+        self._shown[shown] = tool if shown == tool.name else tool.renamed(shown)
+        self.by_name[tool.name] = self._shown[shown]
+
+
+def _and_known(names: list[str]) -> str:
+    if not names:
+        return "; this server has no tools"
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return f"; there are {', '.join(names[:10])}{more}"
 
 
 class ServerProtocol:
@@ -59,6 +134,8 @@ class ServerProtocol:
         self.responses = Responses(self.in_flight, identity, settings)
         self._max_batch_elements = settings.max_batch_elements
         self._slow_path: SlowPath | None = None
+        self._elicitations: Elicitations | None = None
+        self._max_elicitations = settings.max_questions
         self._catalog = catalog
         self._tools = catalog.by_name
         self._identity = identity
@@ -124,7 +201,7 @@ class ServerProtocol:
 
     def handle_response(self, response: Response) -> tuple[Decision, ...]:
         """Return what to do about a response: a tool may wait for it. Responses are never answered."""
-        pending = self.in_flight.take_elicitation(response.id)
+        pending = None if self._elicitations is None else self._elicitations.take(response.id)
         return () if pending is None else (ElicitationReply(pending, response.reply()),)
 
     def refuse_requests(self, refuse: bool) -> None:
@@ -200,17 +277,14 @@ class ServerProtocol:
 
     def _resume(self, again: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
         """Continue a parked call: a modern client has repeated it with the user's input, under a new id."""
-        from . import elicitation
-
-        key, reply = params["requestState"], elicitation.input_response(params)
+        pending, reply = self.elicitations().resume(again, params)
         if reply is not None:
-            return (ElicitationReply(self.in_flight.resume(key, again), reply),)
-        if not lifecycle.can_elicit(again.capabilities):
-            raise RequestError(INVALID_PARAMS, "params.inputResponses has no answer, and this client cannot be asked")
-        # Without an answer, the client is asked again.
+            return (ElicitationReply(pending, reply),)
+        from .elicitation import modern_result
+
         id = UNSET if again.id is None else again.id
-        asked_again = elicitation.modern_result(self.in_flight.repeat(key, again))
-        return self.answer(id, encode(lifecycle.modern_result(self._identity, asked_again)), again.origin.batch)
+        asked_again = lifecycle.modern_result(self._identity, modern_result(pending))
+        return self.answer(id, encode(asked_again), again.origin.batch)
 
     def _list_tools(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         cursor = params.get("cursor")
@@ -250,11 +324,9 @@ class ServerProtocol:
     def _listen(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         if not origin.modern:
             raise RequestError(METHOD_NOT_FOUND, "Method not found: subscriptions/listen (new in 2026-07-28)")
-        if origin.batch is not None or request.id is UNSET:
-            raise RequestError(INVALID_REQUEST, "subscriptions/listen must be a request of its own, outside of batches")
-        to_tools = lifecycle.subscribes_to_tools(params)
-        self.in_flight.subscribe(request.id, to_tools)
-        return _send(None, lifecycle.subscription_acknowledged(request.id, to_tools))
+        from . import subscriptions
+
+        return _send(None, subscriptions.begin(self.in_flight, request.id, params, origin.batch))
 
     def _cancelled(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         """MCP: the call ends without a response."""
@@ -269,7 +341,7 @@ class ServerProtocol:
     def _cancel(self, id: object, error: RequestError | None) -> tuple[Decision, ...]:
         if not (type(id) is str or type(id) is int):
             return ()
-        if self.in_flight.unsubscribe(id):
+        if self.in_flight.subscriptions.pop(id, None) is not None:
             return () if error is None else self.answer(id, error, None)
         call = self.in_flight.get(id)
         if call is None or not self.in_flight.end(call, given_up=True):
@@ -285,25 +357,26 @@ class ServerProtocol:
 
     # Out
 
+    def elicitations(self) -> Elicitations:
+        """Return the elicitations of this protocol, whose module is imported for the first of them."""
+        if self._elicitations is None:
+            from .elicitation import Elicitations
+
+            with self.in_flight.lock:  # several tools may ask at once
+                self._elicitations = self._elicitations or Elicitations(self.in_flight, self._max_elicitations)
+        return self._elicitations
+
     def elicit(self, pending: PendingElicitation) -> bytes | None:
         """Return the message that asks the client. `None`: it is part of a batch that is not complete.
 
-        Raises:
-            CannotAsk: if the client cannot ask its user.
-            Cancelled: if the call has ended.
-            NotAnswered: if too many elicitations wait already.
-            RuntimeError: if the same call waits for one already.
+        Raises what `Elicitations.begin` raises.
         """
-        from . import elicitation
+        from .elicitation import legacy_request, modern_result
 
-        call = pending.call
-        elicitation.check_can_elicit(call.capabilities)
-        if call.id is None:
-            raise CannotAsk("This tool needs to ask the user, and a notification has no answer that could.")
-        self.in_flight.elicit(pending)
-        if call.origin.modern:
-            return self.responses.elicit(call, elicitation.modern_result(pending))
-        return elicitation.legacy_request(pending, self._eras.version)
+        self.elicitations().begin(pending)
+        if pending.call.origin.modern:
+            return self.responses.elicit(pending.call, modern_result(pending))
+        return legacy_request(pending, self._eras.version)
 
     def end_elicitation(self, pending: PendingElicitation) -> bytes | None:
         """Note that the tool goes on; return the notification that cancels an elicitation without a reply.
@@ -312,9 +385,13 @@ class ServerProtocol:
         """
         call = pending.call
         call.elicitation = None
-        if not self.in_flight.close_elicitation(pending, give_up=call.origin.modern) or call.origin.modern:
+        if not self.elicitations().close(pending, give_up=call.origin.modern) or call.origin.modern:
             return None
         return messages.notification("notifications/cancelled", {"requestId": pending.key})
+
+    def close_elicitations(self) -> list[PendingElicitation]:
+        """Remove and return every elicitation, since the client has gone; end the calls that are parked."""
+        return [] if self._elicitations is None else self._elicitations.close_all()
 
     def replace(self, catalog: Catalog) -> list[bytes]:
         """Serve other tools from now on; return the notifications if the list has changed.
@@ -325,14 +402,22 @@ class ServerProtocol:
         self._catalog, self._tools, self._pages = catalog, catalog.by_name, {}
         if catalog.describe() == before.describe():
             return []
-        news = [lifecycle.tools_changed(id) for id in self.in_flight.subscribed_to_tools()]
+        news = []
+        if self.in_flight.subscriptions:
+            from .subscriptions import tools_changed
+
+            news += tools_changed(self.in_flight)
         if self._eras.version is not None:
             news.append(messages.notification("notifications/tools/list_changed"))
         return news
 
     def end_subscriptions(self) -> list[bytes]:
         """End all subscriptions; return their responses."""
-        return [lifecycle.end_of_subscription(self._identity, id) for id in self.in_flight.unsubscribe_all()]
+        if not self.in_flight.subscriptions:
+            return []
+        from .subscriptions import end_all
+
+        return end_all(self.in_flight, self._identity)
 
 
 _UNREAD = "Overloaded: too much of what was answered has not been read; read it, and then call again"

@@ -1,72 +1,62 @@
-"""Which tools run, in memory that another process can read."""
+"""Which tools run, in memory that the watchdog process can read. Imported with the watchdog."""
 
 from __future__ import annotations
 
+import mmap
 import os
 
 SLOTS = 512
 NAME_BYTES = 64
 _NAMES = 4096
+_BYTES = 2 * SLOTS + (_NAMES + 1) * NAME_BYTES
 
 
 class Board:
-    """A number for each thread or task that runs a tool.
+    """A number for each thread or task that runs a tool: its name's code, 0 for no tool.
 
-    `marks[slot] = codes[name]` means that a tool runs, `marks[slot] = 0` that none does.
+    `descriptor` is that of the shared memory: the numbers, then the name of each code.
+
+    Raises:
+        OSError: if the system has no shared memory, or no descriptor is free.
+        AttributeError: on systems other than Linux.
     """
 
     def __init__(self) -> None:
-        self.marks = memoryview(bytearray(2 * SLOTS)).cast("H")
-        self.codes = _Codes()
+        self.descriptor = os.memfd_create("toolwire")
+        try:
+            os.ftruncate(self.descriptor, _BYTES)
+            memory = memoryview(mmap.mmap(self.descriptor, _BYTES))
+        except BaseException:
+            os.close(self.descriptor)
+            raise
+        self.marks = memory[: 2 * SLOTS].cast("H")
+        self.codes = _Codes(memory[2 * SLOTS :])
         self._free = list(range(SLOTS - 1, 0, -1))
 
-    def take_slot(self) -> int:
-        """Return a free slot; 0, which is shared, if all are taken."""
+    def take_slot(self, name: str) -> int:
+        """Mark a free slot with a tool's *name*, and return it; 0, which is shared, if all are taken."""
         try:
-            return self._free.pop()
+            slot = self._free.pop()
         except IndexError:
             return 0
+        self.marks[slot] = self.codes[name]
+        return slot
 
     def give_back(self, slot: int) -> None:
         """Clear and free *slot*."""
         self.marks[slot] = 0
-        if slot:
-            self._free.append(slot)
-
-    def share(self) -> int:
-        """Move into shared memory; return a descriptor of it. Existing marks are lost."""
-        import mmap
-
-        size = 2 * SLOTS + (_NAMES + 1) * NAME_BYTES
-        descriptor = os.memfd_create("toolwire")
-        try:
-            os.ftruncate(descriptor, size)
-            memory = memoryview(mmap.mmap(descriptor, size))
-        except BaseException:
-            os.close(descriptor)
-            raise
-        self.codes.share(memory[2 * SLOTS :])
-        self.marks = memory[: 2 * SLOTS].cast("H")
-        return descriptor
+        self._free.append(slot)
 
 
 class _Codes(dict[str, int]):
-    """A number from 1 for each name; 0 beyond the limit."""
+    """A number from 1 for each name, written to its place in *memory*; 0 beyond the limit."""
 
-    _shared: memoryview | None = None
+    def __init__(self, memory: memoryview) -> None:
+        super().__init__()
+        self._memory = memory
 
     def __missing__(self, name: str) -> int:
         code = self[name] = len(self) + 1 if len(self) < _NAMES else 0
-        self._publish(name, code)
+        data = name.encode("utf-8", "replace")[:NAME_BYTES]
+        self._memory[code * NAME_BYTES : code * NAME_BYTES + len(data)] = data
         return code
-
-    def share(self, memory: memoryview) -> None:
-        """Write each name to its place in *memory*, from now on."""
-        self._shared = memory
-        for name, code in list(self.items()):
-            self._publish(name, code)
-
-    def _publish(self, name: str, code: int) -> None:
-        if self._shared is not None and code:
-            data = name.encode("utf-8", "replace")[:NAME_BYTES]
-            self._shared[code * NAME_BYTES : code * NAME_BYTES + len(data)] = data

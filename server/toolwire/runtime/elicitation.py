@@ -13,11 +13,11 @@ from ..protocol.call import PendingElicitation, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from ..protocol.call import Call
     from ..protocol.server_protocol import ServerProtocol
     from ..timers import Timers
-    from .time_limits import TimeLimits
     from .worker_pool import WorkerPool
     from .writer import MessageWriter
 
@@ -28,7 +28,7 @@ class Elicitations(msgspec.Struct, frozen=True):
     protocol: ServerProtocol
     writer: MessageWriter
     timers: Timers
-    limits: TimeLimits
+    without_limit: Callable[[Call], AbstractContextManager[None]]
     seconds: float
     stop: Callable[[Call], None]
     is_ending: Callable[[], bool]
@@ -63,24 +63,23 @@ class Elicitations(msgspec.Struct, frozen=True):
         """Send the elicitation; the time limit of the call is suspended inside the `with` block."""
         call = pending.call
         message = self.protocol.elicit(pending)
-        left = self.limits.suspend(call)
-        too_late = self.timers.after(self.seconds, lambda: self._time_out(pending))
-        if message is not None:
-            send(message)
-        try:
-            yield
-        finally:
-            self.timers.cancel(too_late)
-            cancellation = self.protocol.end_elicitation(pending)
-            if cancellation is not None and not self.is_ending():
-                self.writer.enqueue(cancellation)
-            self.limits.resume(call, left)
+        with self.without_limit(call):
+            too_late = self.timers.after(self.seconds, lambda: self._time_out(pending))
+            if message is not None:
+                send(message)
+            try:
+                yield
+            finally:
+                self.timers.cancel(too_late)
+                cancellation = self.protocol.end_elicitation(pending)
+                if cancellation is not None and not self.is_ending():
+                    self.writer.enqueue(cancellation)
 
     def _time_out(self, pending: PendingElicitation) -> None:
         call = pending.call
         if not call.origin.modern:
             pending.wake(NotAnswered(f"Nobody answered within {self.seconds:g} seconds."))
-        elif self.protocol.in_flight.close_elicitation(pending, give_up=True) and call.given_up:
+        elif self.protocol.elicitations().close(pending, give_up=True) and call.given_up:
             self.stop(call)
 
 

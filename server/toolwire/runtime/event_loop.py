@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from ..protocol.call import Call
-    from .board import Board
 
 Outcome = dict[str, Any] | BaseException
 Deliver = Callable[["Call", Outcome], None]
@@ -38,13 +37,11 @@ class EventLoop:
         deliver: Deliver,
         release: Callable[[Call], None],
         may_begin: Callable[[], bool],
-        board: Board,
     ) -> None:
         self._begin = begin
         self._deliver = deliver
         self._release = release
         self._may_begin = may_begin
-        self._board = board
         self._lock = threading.Lock()
         self._waiting: list[Call] = []
         self._arrived: list[Call] = []  # passed to the loop together: to wake it for each would take longer
@@ -178,12 +175,9 @@ class EventLoop:
         return arrived
 
     async def _run(self, call: Call) -> None:
-        slot = self._board.take_slot()
-        self._board.marks[slot] = self._board.codes[call.tool.name]
         try:
             await self._run_cancellably(call)
         finally:
-            self._board.give_back(slot)
             self._under_way.discard(call)
             self._release(call)
 

@@ -14,30 +14,27 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.wire.codes import OVERLOADED
 from toolwire_schemas.wire.framing import AutoFraming
 from toolwire_tools import NotAnswered
 
 from .. import log
-from ..errors import RequestError
 from ..protocol.call import Call, Cancel, ElicitationReply, Send
 from ..protocol.server_protocol import ServerProtocol
 from ..timers import Timers
-from .board import Board
-from .stall_monitor import StallMonitor
-from .time_limits import TimeLimits
-from .worker_pool import Answers, WorkerPool
+from .worker_pool import WorkerPool
 from .writer import MessageWriter, Write
 
 if TYPE_CHECKING:
     from toolwire_schemas.wire.frames import Frame
     from toolwire_tools.tool import Gate
 
-    from ..protocol.catalog import Catalog
     from ..protocol.lifecycle import Identity
+    from ..protocol.server_protocol import Catalog
     from ..settings import Settings
+    from .board import Board
     from .elicitation import Elicitations
     from .event_loop import EventLoop
+    from .worker_pool import Answers
 
 Outcome = dict[str, Any] | BaseException
 Read = Callable[[], bytes]
@@ -61,21 +58,19 @@ class Session:
     watch_calls: Callable[[], None] | None = None
     """Called before a call runs in this process, unless `are_calls_watched`: starts the watchdog."""
     are_calls_watched = False
+    board: Board | None = None
 
     def __init__(self, catalog: Catalog, identity: Identity, settings: Settings, write: Write) -> None:
         self._settings = settings
-        self._has_time_limit = bool(settings.timeout_seconds)
+        self._default_seconds = settings.timeout_seconds
         self._framing = AutoFraming(settings.max_message_bytes)
         self.timers = Timers()
-        self.board = Board()
         self._protocol = ServerProtocol(catalog, identity, settings, host=self)
         self._in_flight = self._protocol.in_flight
         self._responses = self._protocol.responses
         self.is_idle = self._in_flight.is_idle
         self._writer = MessageWriter(write, self._framing, self.timers, settings.max_unsent_bytes, self._make_room)
-        self._limits = TimeLimits(self.timers, self._responses, self._writer, self._stop, settings.timeout_seconds)
-        self._workers = WorkerPool(self._run, self._refuse, self._writer, self.board, settings)
-        self._workers.watch = StallMonitor(self._workers, self.timers, self._writer.flush_soon).watch
+        self._workers = WorkerPool(self._run, self._refuse, self._writer, self.timers, settings)
         self._backlog = self._workers.backlog
         self._loop: EventLoop | None = None
         self._reading = False
@@ -143,6 +138,10 @@ class Session:
         self._writer.mute()
         self._leave = leave
 
+    def show_calls(self, board: Board) -> None:
+        """Mark running calls on *board* from now on."""
+        self.board = self._workers.board = board
+
     # In
 
     def _decide(self, frames: list[Frame]) -> Answers:
@@ -201,7 +200,7 @@ class Session:
             log.warning(f"ended before {running} did ({names}); --grace gives them longer")
 
     def _fail_open_elicitations(self) -> None:
-        for pending in self._in_flight.close_elicitations():
+        for pending in self._protocol.close_elicitations():
             pending.wake(NotAnswered(_GONE))
             if pending.call.given_up:
                 self._stop(pending.call)
@@ -217,8 +216,8 @@ class Session:
         if call.ended:
             self._in_flight.release(call)
         else:
-            if tool.timeout_seconds or self._has_time_limit:
-                self._limits.start(call)
+            if tool.timeout_seconds or self._default_seconds:
+                self._limit(call)
             try:
                 outcome: Outcome = tool.call(call.arguments, call, call.coerce)
             except BaseException as error:  # the outer edge: a tool may raise SystemExit too
@@ -241,7 +240,7 @@ class Session:
         gate = call.tool.gate
         if gate is not None and gate.enter(call):
             self._leave_gate(gate)
-        message = self._responses.refuse(call, RequestError(OVERLOADED, problem))
+        message = self._responses.refuse(call, problem)
         if message is not None:
             self._writer.enqueue(message)
 
@@ -264,7 +263,7 @@ class Session:
             from .event_loop import EventLoop
 
             self._loop = EventLoop(
-                self._limits.start, self._enqueue_outcome, self._release, lambda: not self._writer.is_full, self.board
+                self._begin_async, self._enqueue_outcome, self._end_async, lambda: not self._writer.is_full
             )
         return self._loop
 
@@ -280,8 +279,15 @@ class Session:
         if self._loop is not None:
             self._loop.make_room()
 
-    def _release(self, call: Call) -> None:
+    def _begin_async(self, call: Call) -> None:
+        if self.board is not None:
+            call.slot = self.board.take_slot(call.tool.name)
+        self._limit(call)
+
+    def _end_async(self, call: Call) -> None:
         """Note that the task of *call* has ended."""
+        if call.slot and self.board is not None:
+            self.board.give_back(call.slot)
         if call.given_up:
             self._in_flight.release(call)
 
@@ -307,13 +313,35 @@ class Session:
         elif self._writer.enqueued() < _MAX_WAITING_PROGRESS and not self._writer.is_full:
             self._writer.enqueue(partial(self._writer.write_made, make), size)
 
+    # Time limits
+
+    def _limit(self, call: Call, left: float | None = None) -> None:
+        """Start the time of *call*: all of it, or the *left* seconds."""
+        seconds = call.tool.timeout_seconds or self._default_seconds
+        if seconds is not None:
+            call.limit = self.timers.after(seconds if left is None else left, lambda: self._expire(call, seconds))
+
+    def _expire(self, call: Call, seconds: float) -> None:
+        message = self._responses.expire(call, seconds)
+        if message is not None:
+            self._writer.enqueue(message)
+            self._stop(call)
+
+    @contextmanager
+    def without_limit(self, call: Call) -> Iterator[None]:
+        """Stop the time of *call* inside the `with` block."""
+        left = None if call.limit is None else self.timers.cancel(call.limit)
+        try:
+            yield
+        finally:
+            if left is not None and not call.ended:
+                self._limit(call, left)
+
     @contextmanager
     def pause(self, call: Call) -> Iterator[None]:
         """Stop the time limit of *call*, and do not count its worker, inside the `with` block."""
-        left = self._limits.suspend(call)
-        with self._workers.one_more():
+        with self.without_limit(call), self._workers.one_more():
             yield
-        self._limits.resume(call, left)
 
     def ask(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user; blocks until the reply."""
@@ -332,7 +360,7 @@ class Session:
             self._protocol,
             self._writer,
             self.timers,
-            self._limits,
+            self.without_limit,
             self._settings.ask_seconds,
             self._stop,
             lambda: self.is_ending,

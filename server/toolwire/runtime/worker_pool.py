@@ -17,6 +17,8 @@ are refused. A worker that was idle for a while ends, too.
 from __future__ import annotations
 
 import enum
+import os
+import sys
 import threading
 import time
 from collections import deque
@@ -30,11 +32,30 @@ from .. import log
 if TYPE_CHECKING:
     from ..protocol.call import Call
     from ..settings import Settings
+    from ..timers import Timers
     from .board import Board
     from .writer import MessageWriter
 
 _IDLE_SECONDS = 10.0
 """How long an idle worker is kept: long compared with making one (a tenth of a millisecond)."""
+
+_TICK_SECONDS = 0.002
+"""Long compared with a quick call (microseconds), too short to be noticed."""
+
+_QUIET_TICKS = 50
+"""After how many ticks without work (a tenth of a second) the monitor sleeps."""
+
+_LONG_SECONDS = 0.02
+"""How long a busy process may read nothing, or start no call, before more threads share the processor: four times
+the interpreter's switch interval."""
+
+_BUSY = 0.5
+"""The share of its possible processor time above which the process counts as busy."""
+
+_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+_PROCESSORS = 1 if _gil else os.cpu_count() or 1
+"""How many threads can compute at once: one, with the interpreter's lock."""
+
 
 Answers = list[bytes]
 Read = Callable[[], Answers | None]
@@ -52,22 +73,22 @@ class Job(enum.Enum):
 class WorkerPool:
     """Runs calls on threads through *run*, and refuses them through *refuse* when nothing can run.
 
-    Neither may raise. `watch` is to be called when a call may be about to run; it starts the stall monitor.
+    Neither may raise.
     """
 
-    watch: Callable[[], None]
+    board: Board | None = None
 
     def __init__(
         self,
         run: Callable[[Call], None],
         refuse: Callable[[Call, str], None],
         writer: MessageWriter,
-        board: Board,
+        timers: Timers,
         settings: Settings,
     ) -> None:
         self.run = run
         self.writer = writer
-        self.board = board
+        self.watch = _StallMonitor(self, timers).watch
         self.read: Read | None = None
         # Changed by several threads, by atomic operations: no lock on the path of a quick call.
         self.backlog: deque[Call] = deque()
@@ -146,7 +167,6 @@ class WorkerPool:
                     try:
                         worker.thread.start()
                     except RuntimeError:  # the system allows no more threads; the monitor will try again
-                        self.board.give_back(worker.slot)
                         return
                     self._workers.add(worker)
             worker.inbox.put(job)
@@ -185,7 +205,8 @@ class WorkerPool:
     def retire(self, worker: _Worker) -> None:
         """Remove *worker*, which ends."""
         with self._lock:
-            self.board.give_back(worker.slot)
+            if worker.slot and self.board is not None:
+                self.board.give_back(worker.slot)
             self._workers.discard(worker)
             self._abandoned.discard(worker)
 
@@ -220,7 +241,7 @@ class _Worker:
 
     def __init__(self, pool: WorkerPool) -> None:
         self.inbox: SimpleQueue[Job] = SimpleQueue()
-        self.slot = pool.board.take_slot()
+        self.slot = 0  # on the board
         self.thread = threading.Thread(target=self._work, args=(pool,), name="toolwire-worker", daemon=True)
 
     def _work(self, pool: WorkerPool) -> None:
@@ -253,13 +274,13 @@ class _Worker:
 
     def _serve(self, pool: WorkerPool) -> bool:
         """Run calls and read, until there are none and another worker reads; false if this worker was abandoned."""
-        backlog, run, board, slot = pool.backlog, pool.run, pool.board, self.slot
-        codes = board.codes
+        backlog, run = pool.backlog, pool.run
         while True:
             try:
                 call = backlog.popleft()
             except IndexError:
-                board.marks[slot] = 0
+                if self.slot and pool.board is not None:
+                    pool.board.marks[self.slot] = 0
                 if not pool.read_once(self, pool.writer.write_or_enqueue) or pool.is_crowded():
                     return True
                 continue
@@ -268,8 +289,12 @@ class _Worker:
                 run(call)
                 continue
             call.worker = self
-            tool = call.tool
-            board.marks[slot] = codes[tool.name] if tool.gate is None else 0
+            board, tool = pool.board, call.tool
+            if board is not None:
+                if self.slot:
+                    board.marks[self.slot] = board.codes[tool.name] if tool.gate is None else 0
+                elif tool.gate is None:
+                    self.slot = board.take_slot(tool.name)
             run(call)
             if call.given_up:
                 return False
@@ -285,3 +310,95 @@ class _Worker:
         except ValueError:
             return False  # it has been woken after all
         return True
+
+
+class _StallMonitor:
+    """Checks every 2 ms, while calls run, whether workers are blocked; wakes others then."""
+
+    def __init__(self, pool: WorkerPool, timers: Timers) -> None:
+        self._pool = pool
+        self._timers = timers
+        self._lock = threading.Lock()
+        self._ticking = False
+        self._quiet = 0
+        self._begun = _Change(0, 0.0)
+        self._reads = _Change(0, 0.0)
+        self._looked = 0.0
+        self._computed = 0.0
+
+    def watch(self) -> None:
+        """Tick from now on: a call may be about to run."""
+        if self._ticking:
+            return
+        with self._lock:
+            if self._ticking:
+                return
+            self._ticking = True
+        self._quiet = 0
+        self._looked, self._computed = time.monotonic(), time.process_time()
+        self._begun = _Change(self._pool.begun, self._looked)
+        self._reads = _Change(self._pool.reads, self._looked)
+        try:
+            self._timers.after(_TICK_SECONDS, self._tick)
+        except BaseException:  # no thread for the timers; the next `watch` tries again
+            self._ticking = False
+            raise
+
+    def _tick(self) -> None:
+        try:
+            is_quiet = self._wake_where_needed()
+        except Exception as bug:  # without the monitor, calls would wait for ever
+            log.traceback("the stall monitor failed; please report this", bug)
+            is_quiet = False
+        self._quiet = self._quiet + 1 if is_quiet else 0
+        if self._quiet <= _QUIET_TICKS:
+            self._timers.after(_TICK_SECONDS, self._tick)
+        else:
+            self._sleep()
+
+    def _wake_where_needed(self) -> bool:
+        """Wake workers where needed; return whether nothing is in flight."""
+        pool = self._pool
+        pool.writer.flush_soon()
+        now = time.monotonic()
+        begun = self._begun.update(pool.begun, now)
+        self._reads.update(pool.reads, now)
+        idle = self._process_was_idle(now)
+        if pool.read is not None and not pool.reading.locked():
+            if not begun:
+                pool.wake(1, Job.SERVE if pool.room() else Job.READ)
+            elif now - self._reads.when > _LONG_SECONDS:
+                pool.wake(1, Job.READ)
+        waiting = len(pool.backlog)
+        if waiting > begun and (idle or now - self._begun.when > _LONG_SECONDS):
+            pool.wake(min(waiting, max(pool.busy(), 1), pool.room()), Job.SERVE)
+            pool.refuse_hopeless()
+        nobody_reads = pool.read is not None and not pool.reading.locked()
+        return not (begun or waiting or pool.busy() or nobody_reads)
+
+    def _sleep(self) -> None:
+        self._ticking = False
+        # A thread that began something just before has still seen the monitor awake.
+        if self._pool.busy() or self._pool.backlog:
+            self.watch()
+
+    def _process_was_idle(self, now: float) -> bool:
+        computed = time.process_time()
+        share = (computed - self._computed) / ((now - self._looked) * _PROCESSORS or 1.0)
+        self._looked, self._computed = now, computed
+        return share < _BUSY
+
+
+class _Change:
+    """A number, and the time of its last change."""
+
+    def __init__(self, number: int, when: float) -> None:
+        self.number = number
+        self.when = when
+
+    def update(self, number: int, now: float) -> int:
+        """Set the number; return by how much it has grown."""
+        grown = number - self.number
+        if grown:
+            self.number, self.when = number, now
+        return grown

@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from .. import log
-from .busy_poll import polled, readiness
 from .descriptors import private, private_pipe, unchanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from ..runtime.session import Read, Session
+    from ..runtime.session import Session
     from ..runtime.writer import Write
     from ..settings import Settings
     from .watchdog import Watchdog
@@ -127,18 +126,14 @@ def serve(begin: Callable[[Write], Session], settings: Settings, streams: Stream
     session = begin(_writer(streams.write))
     ended = _End()
     _end_on_signals(ended)
+    reader = _Reader(streams.read)
     watchdogs: list[Watchdog] = []  # none, or one
-    if not streams.watched:
-        session.watch_calls = _watch_calls(session, ended, settings, streams, watchdogs)
+    session.watch_calls = _watch_calls(session, ended, settings, streams, reader, watchdogs)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: _detach(session, watchdogs))
     if os.isatty(streams.read):
         log.info("waiting for JSON-RPC messages, one a line (Ctrl-D ends)")
-    read = _reader(streams.read)
-    if sys.platform != "win32":  # where pipes cannot be polled
-        read = polled(read, readiness(streams.read), may_poll=session.is_idle)
-    read = _from_the_host(read, streams.read)
-    _start_reading(session, read, ended)
+    _start_reading(session, reader.read, ended)
     ended.wait()
     for watchdog in watchdogs:
         watchdog.notify_exit()
@@ -152,21 +147,27 @@ def serve(begin: Callable[[Write], Session], settings: Settings, streams: Stream
 
 
 def _watch_calls(
-    session: Session, ended: _End, settings: Settings, streams: Streams, watchdogs: list[Watchdog]
+    session: Session, ended: _End, settings: Settings, streams: Streams, reader: _Reader, watchdogs: list[Watchdog]
 ) -> Callable[[], None]:
-    """Return the function that wakes the watchdog, which is imported and made for the first call."""
+    """Return the function that wakes the watchdog; the first call imports what only calls need."""
 
     def watch() -> None:
-        if not watchdogs:
-            try:
-                from .watchdog import Watchdog
-            except (ImportError, OSError) as error:  # without descriptors; the next call tries again
-                log.debug(f"no process watches over this one: {error}")
+        try:
+            if not reader.polls:
+                reader.poll(may_poll=session.is_idle)
+            if streams.watched:
+                session.are_calls_watched = True
                 return
-            watchdogs.append(
-                Watchdog(streams.read, ended.pipe, ended.poll_from_now_on, session, settings.grace_seconds)
-            )
-            _last.append(watchdogs[0].stop)
+            if not watchdogs:
+                from .watchdog import Watchdog
+
+                watchdogs.append(
+                    Watchdog(streams.read, ended.pipe, ended.poll_from_now_on, session, settings.grace_seconds)
+                )
+                _last.append(watchdogs[0].stop)
+        except (ImportError, OSError) as error:  # without descriptors; the next call tries again
+            log.debug(f"no process watches over this one: {error}")
+            return
         watchdogs[0].wake()
 
     return watch
@@ -178,9 +179,9 @@ def _detach(session: Session, watchdogs: list[Watchdog]) -> None:
     session.detach_after_fork(_leave_copy)
 
 
-def _start_reading(session: Session, read: Read, ended: _End) -> None:
+def _start_reading(session: Session, read: Callable[[], bytes], ended: _End) -> None:
     """Start to read; retry while the system allows no more threads."""
-    for _ in range(_START_ATTEMPTS):
+    for _ in range(_ATTEMPTS):
         try:
             session.start_reading(read, ended.come)
             return
@@ -190,7 +191,7 @@ def _start_reading(session: Session, read: Read, ended: _End) -> None:
     os._exit(1)
 
 
-_START_ATTEMPTS = _WRITE_ATTEMPTS = 100
+_ATTEMPTS = 100
 _RETRY_SECONDS = 0.02
 
 
@@ -280,7 +281,7 @@ class _End:
 
     def come(self) -> None:
         self.has_come = True
-        for _ in range(_WRITE_ATTEMPTS):
+        for _ in range(_ATTEMPTS):
             if not self._is_unchanged():  # nothing else wakes the main thread
                 log.error("a tool has closed or replaced a descriptor of the server's: the end")
                 leave(70)
@@ -328,35 +329,40 @@ class _End:
 # Other processes that share the streams, such as a wrapper's, can make them non-blocking at any time.
 
 
-def _reader(descriptor: int) -> Read:
-    size = _CHUNK_BYTES
+class _Reader:
+    """Reads *descriptor*, after a check that it is unchanged: while the host is busy anyway."""
 
-    def read() -> bytes:
-        nonlocal size
-        try:
-            data = os.read(descriptor, size)
-        except BlockingIOError:
-            os.set_blocking(descriptor, True)
-            return read()
-        except OSError:  # the terminal is gone
-            return b""
-        size = _LARGE_CHUNK_BYTES if len(data) == size and b"\n" not in data else _CHUNK_BYTES
-        return data
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._is_unchanged = unchanged(descriptor)
+        self._size = _CHUNK_BYTES
+        self._read_next = self._read_some
+        self.polls = sys.platform == "win32"  # where pipes cannot be polled
+        """Whether `poll` need not be called."""
 
-    return read
+    def poll(self, may_poll: Callable[[], bool]) -> None:
+        """Poll for the next request of a quick host from now on, while *may_poll* is true."""
+        from .busy_poll import polled, readiness
 
+        self._read_next, self.polls = polled(self._read_some, readiness(self._descriptor), may_poll), True
 
-def _from_the_host(read: Read, descriptor: int) -> Read:
-    """Return *read* with a check that *descriptor* is unchanged: while the host is busy anyway."""
-    is_unchanged = unchanged(descriptor)
-
-    def read_if_unchanged() -> bytes:
-        if is_unchanged():
-            return read()
-        log.error(f"a tool has closed or replaced descriptor {descriptor}, from which the server reads: the end")
+    def read(self) -> bytes:
+        """Return some input; nothing at its end, or if the descriptor has changed."""
+        if self._is_unchanged():
+            return self._read_next()
+        log.error(f"a tool has closed or replaced descriptor {self._descriptor}, from which the server reads: the end")
         return b""
 
-    return read_if_unchanged
+    def _read_some(self) -> bytes:
+        try:
+            data = os.read(self._descriptor, self._size)
+        except BlockingIOError:
+            os.set_blocking(self._descriptor, True)
+            return self._read_some()
+        except OSError:  # the terminal is gone
+            return b""
+        self._size = _LARGE_CHUNK_BYTES if len(data) == self._size and b"\n" not in data else _CHUNK_BYTES
+        return data
 
 
 def _writer(descriptor: int) -> Write:
@@ -378,7 +384,7 @@ def _writer(descriptor: int) -> Write:
                 leave()
             except OSError as error:
                 attempts += 1
-                if attempts == _WRITE_ATTEMPTS:
+                if attempts == _ATTEMPTS:
                     log.error(f"answers cannot be written: {error}")
                     leave()
                 time.sleep(_RETRY_SECONDS)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support.server_process import MODERN, PATIENCE_SECONDS, Process, answers, call, protocol_of, request, running
 from toolwire import RequestError, Server, tool_api
-from toolwire.protocol.catalog import Catalog
+from toolwire.protocol.server_protocol import Catalog
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import tools_of
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwire_tools.byte_sizes import size
 
-from ... import log
 from ...errors import LoadError, UsageError
-from ...loading import importing as imports
-from ...loading import targets as load
+from ...loading.importing import YAML
+from ...loading.targets import load, parse
+from ...log import LEVELS, configure
 from ...server import Server
 from ...transport.stdio import NotConnected, claim
 from ..options import SET, Option, count, one_of, seconds
@@ -70,7 +70,7 @@ COMMAND = Command(
         Option(
             "--grace", "time for running calls to finish after the host disconnects (default: 1.5)", "SECONDS", seconds
         ),
-        Option("--log-level", "log level on stderr: debug, info, warning, error or off", "LEVEL", one_of(*log.LEVELS)),
+        Option("--log-level", "log level on stderr: debug, info, warning, error or off", "LEVEL", one_of(*LEVELS)),
         Option("--log-json", "write the log as JSON, one object per line"),
     ),
     examples=(
@@ -95,7 +95,7 @@ def run(words: Words) -> NoReturn:
         streams = claim()
     except NotConnected as error:
         raise UsageError(str(error)) from None
-    log.configure(level=given.pop("log_level", "info"), as_json=given.pop("log_json", False))
+    configure(level=given.pop("log_level", "info"), as_json=given.pop("log_json", False))
     try:
         server = _server(targets, given, keep_going)
     except (LoadError, TypeError, ValueError) as error:
@@ -122,7 +122,7 @@ _SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds"}
 
 def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any], *, reloads: bool) -> list[Tool]:
     """The tools of *targets*, isolated in processes where that is configured."""
-    tools = load.load(targets, **words)
+    tools = load(targets, **words)
     if not settings.get("isolate") and not any(tool.runs_in for tool in tools):
         return tools
     from ...isolation.isolated_tool import Loading, loaded
@@ -138,8 +138,8 @@ def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any], 
 def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader:
     from ...loading.reload import Reloader
 
-    places = [load.parse(target).place for target in targets]
-    folders = [os.path.dirname(place) or "." if place.endswith(imports.YAML) else place for place in places]
+    places = [parse(target).place for target in targets]
+    folders = [os.path.dirname(place) or "." if place.endswith(YAML) else place for place in places]
     try:
         return Reloader(loading, [path for path in {*places, *folders} if os.path.exists(path)])
     except ImportError:
@@ -150,7 +150,7 @@ def name_of(targets: list[str]) -> str:
     """Return the default name of a server: that of the one target it serves."""
     base = os.path.basename(targets[0].rstrip("/\\")) if len(targets) == 1 else ""
     stem, ending = os.path.splitext(base.partition(":")[0])
-    return (stem if ending in (".py", *imports.YAML) else stem + ending).strip(".") or "toolwire"
+    return (stem if ending in (".py", *YAML) else stem + ending).strip(".") or "toolwire"
 
 
 def _refuse(sentence: str) -> NoReturn:

@@ -1,0 +1,88 @@
+"""Finds modules, and the tools that installed distributions announce. Imported for the first of them."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ..errors import LoadError
+from .importing import add_to_path, explained, file
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+    from types import ModuleType
+
+ENTRY_POINTS = "toolwire.tools"
+"""The entry-point group in which a distribution announces tools: `name = "package.module[:object]"`."""
+
+
+def module_or_installed(name: str) -> Any:
+    """Return the module *name*, or else the value that an installed distribution announces under that name.
+
+    Raises:
+        LoadError: if there is neither, or importing it failed; its traceback is on stderr by then.
+    """
+    # The bare name of a standard module means installed tools of that name.
+    if name in sys.stdlib_module_names and (entry := _entry_points().get(name)):
+        return explained(name, entry.load)
+    add_to_path(os.getcwd())
+    if _exists(name):
+        return explained(name, lambda: importlib.import_module(name))
+    entries = _entry_points()
+    if name in entries:
+        return explained(name, entries[name].load)
+    if os.path.isfile(f"{name}.py"):  # a name no module can have, such as `my-tools`
+        raise LoadError(f"no module {name!r}; the file is served by its whole name: {name}.py")
+    from toolwire_tools.bundled import BUNDLED
+
+    kit, dot, tool = name.partition(".")
+    if dot and kit in BUNDLED:
+        raise LoadError(f"no module {name!r}; tools of the bundled {kit} are targets of the form {kit}:{tool}")
+    here = [file[:-3] for file in sorted(os.listdir()) if file.endswith(".py")]
+    raise LoadError(_not_found(name, [*entries, *here, *BUNDLED]))
+
+
+def _not_found(name: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, known, n=1)
+    meant = f", did you mean {close[0]!r}?" if close else "."
+    return f"{name!r} not found: no such file, module or tool{meant} Known: {', '.join(known)}"
+
+
+def _exists(name: str) -> bool:
+    """Whether there is a module *name*. Its parents are imported to find out."""
+    from importlib.util import find_spec
+
+    if not all(part.isidentifier() for part in name.split(".")):
+        return False
+    parent, _, _ = name.rpartition(".")
+    if parent and not _exists(parent):
+        return False
+    if parent and not hasattr(explained(parent, lambda: importlib.import_module(parent)), "__path__"):
+        return False
+    return name in sys.modules or find_spec(name) is not None
+
+
+def _entry_points() -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # expensive, and only names of installed tools need it
+
+    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+
+
+def beside(folder: str, name: str) -> ModuleType:
+    """Return the module *name*: that of a file in *folder*, or else as Python finds it.
+
+    Raises:
+        ModuleNotFoundError: if the module does not exist.
+        LoadError: if importing it failed; its traceback is on stderr by then.
+    """
+    path = os.path.join(folder, *name.split(".")) + ".py"
+    if os.path.isfile(path):
+        return file(path)
+    add_to_path(folder)
+    if not _exists(name):
+        raise ModuleNotFoundError(f"no module {name!r}", name=name)
+    return explained(name, lambda: importlib.import_module(name))

@@ -15,8 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import toolwire_tools
-from toolwire_tools.errors import OutputError
-from toolwire_tools.results.failures import text_of
+from toolwire_tools.errors import OutputError, text_of
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -4,28 +4,65 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.language import language, set_language
-from toolwire_schemas.lint.portability import Finding
+if TYPE_CHECKING:
+    from toolwire_schemas.language import language, set_language
+    from toolwire_schemas.lint.portability import Finding
 
-from .content.blocks import Audio, Content, File, Image, ResourceLink, Text
-from .context.context import AsyncContext, Caller, Cancelled, Context
-from .decorator import tool_api
-from .discovery.modules import Offer, Skipped, tools_in
-from .discovery.tools_of import tools_of
-from .errors import (
-    ArgumentsError,
-    CannotAsk,
-    Declined,
-    Dismissed,
-    NotAnswered,
-    NotOffered,
-    OutputError,
-    RegistrationError,
-    ToolError,
-)
-from .options import Options
-from .results.failures import failure
-from .tool import Tool
+    from .actions.action_return import ActionReturn, ActionStatusCode, ActionValidCode
+    from .actions.base import AsyncActionMixin, BaseAction
+    from .actions.builtin import FinishAction, InvalidAction, NoAction
+    from .actions.executor import ActionExecutor, AsyncActionExecutor
+    from .actions.messages import (
+        ActionPreprocessor,
+        AgentMessage,
+        AgentStatusCode,
+        FunctionCall,
+        Hook,
+        InternLMActionProcessor,
+        MessageLogger,
+        ModelStatusCode,
+        RemovableHandle,
+    )
+    from .actions.parsers import BaseParser, JsonParser, ParseError, TupleParser
+    from .actions.registry import get_tool, get_tool_cls, list_tools
+    from .bundled.arxiv import ArxivSearch
+    from .bundled.calculator import Calculator
+    from .bundled.clock import Clock
+    from .bundled.files import Files
+    from .bundled.google_search import GoogleSearch
+    from .bundled.ipython import IPythonInterpreter
+    from .bundled.maps import BINGMap
+    from .bundled.ppt import PPT
+    from .bundled.python_interpreter import CodeExecutor, PythonInterpreter
+    from .bundled.scholar import GoogleScholar
+    from .bundled.web_browser import WebBrowser, WebSearch
+    from .content.blocks import Audio, Content, File, Image, ResourceLink, Text
+    from .context.context import AsyncContext, Caller, Context
+    from .decorator import tool_api
+    from .discovery.modules import Offer, Skipped, tools_in
+    from .discovery.tools_of import tools_of
+    from .env.env import Env
+    from .errors import (
+        ArgumentsError,
+        Cancelled,
+        CannotAsk,
+        Declined,
+        Dismissed,
+        NotAnswered,
+        NotOffered,
+        OutputError,
+        RegistrationError,
+        ToolError,
+        failure,
+    )
+    from .options import Options
+    from .steps.executor import Executor
+    from .steps.instructions import InstructionError, available_skills_and_tools, instruction_prompt, parse_instruction
+    from .steps.steps import AgentStep, StepError, StepState
+    from .tool import Tool
+    from .toolconfig.files import load_tool_config, load_tool_configs
+    from .toolconfig.model import ToolConfig
+    from .toolconfig.yaml_document import ConfigError
 
 __all__ = [  # noqa: RUF022  # as Python sorts
     "ActionExecutor",
@@ -112,44 +149,27 @@ __all__ = [  # noqa: RUF022  # as Python sorts
     "tools_of",
 ]
 
-if TYPE_CHECKING:
-    from .actions.action_return import ActionReturn, ActionStatusCode, ActionValidCode
-    from .actions.base import AsyncActionMixin, BaseAction
-    from .actions.builtin import FinishAction, InvalidAction, NoAction
-    from .actions.executor import ActionExecutor, AsyncActionExecutor
-    from .actions.messages import (
-        ActionPreprocessor,
-        AgentMessage,
-        AgentStatusCode,
-        FunctionCall,
-        Hook,
-        InternLMActionProcessor,
-        MessageLogger,
-        ModelStatusCode,
-        RemovableHandle,
-    )
-    from .actions.parsers import BaseParser, JsonParser, ParseError, TupleParser
-    from .actions.registry import get_tool, get_tool_cls, list_tools
-    from .bundled.arxiv import ArxivSearch
-    from .bundled.calculator import Calculator
-    from .bundled.clock import Clock
-    from .bundled.files import Files
-    from .bundled.google_search import GoogleSearch
-    from .bundled.ipython import IPythonInterpreter
-    from .bundled.maps import BINGMap
-    from .bundled.ppt import PPT
-    from .bundled.python_interpreter import CodeExecutor, PythonInterpreter
-    from .bundled.scholar import GoogleScholar
-    from .bundled.web_browser import WebBrowser, WebSearch
-    from .env.env import Env
-    from .steps.executor import Executor
-    from .steps.instructions import InstructionError, available_skills_and_tools, instruction_prompt, parse_instruction
-    from .steps.steps import AgentStep, StepError, StepState
-    from .toolconfig.files import load_tool_config, load_tool_configs
-    from .toolconfig.model import ToolConfig
-    from .toolconfig.yaml_document import ConfigError
-
 _LATER: dict[str, tuple[str, ...]] = {
+    "content.blocks": ("Audio", "Content", "File", "Image", "ResourceLink", "Text"),
+    "context.context": ("AsyncContext", "Caller", "Context"),
+    "decorator": ("tool_api",),
+    "discovery.modules": ("Offer", "Skipped", "tools_in"),
+    "discovery.tools_of": ("tools_of",),
+    "errors": (
+        "ArgumentsError",
+        "Cancelled",
+        "CannotAsk",
+        "Declined",
+        "Dismissed",
+        "NotAnswered",
+        "NotOffered",
+        "OutputError",
+        "RegistrationError",
+        "ToolError",
+        "failure",
+    ),
+    "options": ("Options",),
+    "tool": ("Tool",),
     "actions.action_return": ("ActionReturn", "ActionStatusCode", "ActionValidCode"),
     "actions.base": ("AsyncActionMixin", "BaseAction"),
     "actions.builtin": ("FinishAction", "InvalidAction", "NoAction"),

@@ -12,21 +12,20 @@ import inspect
 import typing
 from typing import Any, Literal
 
-from .context.context import Context
 from .options import Options, name_of, options_for
 from .schema.annotations import Names, Unresolved, members, unwrap_annotation
-from .schema.enums import in_json
 from .schema.record_fields import has_members
+from .schema.to_json import in_json
 from .signature import docstring as docstrings
-from .signature import parameters
-from .signature.docstring_returns import bulleted
+from .signature.docstring_sections import bulleted
 from .signature.docstring_types import hint_of
+from .signature.signature import OPEN, Parameters, is_required, parameters_of
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from .signature.docstring import Docstring
-    from .signature.docstring_returns import Entry
+    from .signature.docstring_sections import Entry
 
 _STRING = "STRING"
 _NAMES: dict[Any, str] = {
@@ -77,20 +76,15 @@ def type_name(hint: Any, names: Names) -> str:
 
 def _parameters(function: Any, options: Options) -> dict[str, Any]:
     try:
-        found = parameters.read(
-            function,
-            context_type=Context,
-            include=options.include_arguments,
-            exclude=options.exclude_arguments,
-        )
+        found = parameters_of(function, options.include_arguments, options.exclude_arguments)
     except (ValueError, TypeError):  # written in C
         return {"parameters": [], "required": []}
-    shown = [parameter for parameter in found.shown if parameter.kind not in parameters.OPEN]
+    shown = [parameter for parameter in found.shown if parameter.kind not in OPEN]
     if shown and shown[0] is found.every[0] and _is_receiver(shown[0].name, function):
         del shown[0]
     return {
         "parameters": [_parameter(parameter, found) for parameter in shown],
-        "required": [parameter.name for parameter in shown if parameters.is_required(parameter)],
+        "required": [parameter.name for parameter in shown if is_required(parameter)],
     }
 
 
@@ -101,7 +95,7 @@ def _is_receiver(first: str, function: Any) -> bool:
     return not inspect.ismethod(function) and (first == "self" or (first == "cls" and in_class))
 
 
-def _parameter(parameter: inspect.Parameter, found: parameters.Parameters) -> dict[str, str]:
+def _parameter(parameter: inspect.Parameter, found: Parameters) -> dict[str, str]:
     hint = Any if parameter.annotation is parameter.empty else parameter.annotation
     name, text = _look(hint, found.names)
     return {"name": parameter.name, "type": name or _STRING, "description": text or found.text(parameter.name) or ""}
@@ -152,7 +146,7 @@ def _look(hint: Any, names: Names) -> tuple[str, str]:
         found = [(_named(peeled.hint, names), "")] if union is None else [_look(member, names) for member in union]
     except (Unresolved, TypeError, RecursionError):
         return _STRING, ""
-    texts = (peeled.notes.texts.get("description"), *(text for _, text in found))
+    texts = (peeled.notes and peeled.notes.texts.get("description"), *(text for _, text in found))
     return _joined(name for name, _ in found), next(filter(None, texts), "")
 
 

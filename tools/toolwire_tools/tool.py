@@ -10,19 +10,15 @@ from functools import partial
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from toolwire_schemas.language import speaking
-from toolwire_schemas.lint.portability import Finding, lint
-
-from .context.context import AsyncContext, Context
 from .errors import OutputError, RegistrationError
 from .options import Options, name_of, options_for
-from .results.generators import consume_async_generator, consume_generator
-from .results.results import presenter
 from .schema.annotations import is_async
 from .signature import signature
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from toolwire_schemas.lint.portability import Finding
 
     from .context.context import Caller
     from .signature.return_value import Returns
@@ -69,6 +65,7 @@ class Tool:
         "_function",
         "_in_thread",
         "_joins",
+        "_new_context",
         "_options",
         "_present",
         "_return_data",
@@ -103,7 +100,6 @@ class Tool:
         self._signature = signature.read(
             function,
             tool=self.name,
-            context_type=Context,
             input_schema=self._options.input_schema,
             output_schema=self._options.output_schema,
             include=self._options.include_arguments,
@@ -121,8 +117,9 @@ class Tool:
         self.gate: Gate | None = None
         """Limits how many of its calls a server runs at once, in addition to the server's own limit."""
         self._context = self._signature.context
+        self._new_context = _context_type(self.is_async) if self._context is not None else None
         self._bind = self._signature.arguments.bind
-        self._present = presenter(self._signature.returns)
+        self._present = _presenter(self._signature.returns)
         # A generator annotated as one of items promises a list, also when the items happen to be strings.
         self._joins = not self._signature.returns.wraps
         self._description: dict[str, Any] | None = None
@@ -179,9 +176,11 @@ class Tool:
 
     def in_language(self, language: str, described: dict[str, Any]) -> Tool:
         """The same tool, which describes itself as *described*, and tells faults of arguments in *language*."""
+        from toolwire_schemas.language import speaking
+
         twin = self.renamed(self.name)
         twin._description = described
-        twin._bind = partial(_bound, language, self._bind)
+        twin._bind = partial(_bound, speaking, language, self._bind)
         return twin
 
     @property
@@ -219,8 +218,8 @@ class Tool:
         """
         # Spelled here as in `run`: one step less for every call.
         positional, keywords = self._bind(arguments, coerce)
-        if self._context is not None:
-            keywords = {**keywords, self._context: Context(caller, self.name)}
+        if self._new_context is not None:
+            keywords = {**keywords, self._context: self._new_context(caller, self.name)}
         value = self._function(*positional, **keywords)
         if type(value) in _UNFINISHED:
             value = self._finished(value, caller)
@@ -240,8 +239,8 @@ class Tool:
             ArgumentsError, Cancelled, Exception: as `call` does.
         """
         positional, keywords = self._bind(arguments, coerce)
-        if self._context is not None:
-            keywords = {**keywords, self._context: Context(caller, self.name)}
+        if self._new_context is not None:
+            keywords = {**keywords, self._context: self._new_context(caller, self.name)}
         value = self._function(*positional, **keywords)
         return self._finished(value, caller) if type(value) in _UNFINISHED else value
 
@@ -256,8 +255,8 @@ class Tool:
     async def run_async(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> Any:
         """Run an asynchronous tool, on any event loop, and return its value. Raises what `run` raises."""
         positional, keywords = self._bind(arguments, coerce)
-        if self._context is not None:
-            keywords = {**keywords, self._context: AsyncContext(caller, self.name)}
+        if self._new_context is not None:
+            keywords = {**keywords, self._context: self._new_context(caller, self.name)}
         if self._in_thread:
             from anyio import to_thread
 
@@ -267,12 +266,19 @@ class Tool:
         while hasattr(type(value), "__await__"):
             value = await value
         if hasattr(type(value), "__anext__"):
+            from .results import consume_async_generator
+
             return await consume_async_generator(value, caller, joins=self._joins)
-        return consume_generator(value, caller, joins=self._joins) if type(value) is GeneratorType else value
+        return self._consumed(value, caller) if type(value) is GeneratorType else value
+
+    def _consumed(self, items: Any, caller: Caller) -> Any:
+        from .results import consume_generator  # only tools that yield need it
+
+        return consume_generator(items, caller, joins=self._joins)
 
     def _finished(self, value: Any, caller: Caller) -> Any:
         if type(value) is GeneratorType:
-            return consume_generator(value, caller, joins=self._joins)
+            return self._consumed(value, caller)
         if type(value) is CoroutineType:
             value.close()  # it will never be awaited, and Python need not warn of it
         _refuse_unfinished(value)
@@ -281,12 +287,27 @@ class Tool:
     def _presented_late(self, value: Any, caller: Caller) -> dict[str, Any]:
         """The result of what turned out to be no data: map, zip and other iterators are generators in all but type."""
         if hasattr(type(value), "__next__"):
-            value = consume_generator(value, caller, joins=self._joins)
+            value = self._consumed(value, caller)
         _refuse_unfinished(value)
         return self._present(value)
 
 
-def _bound(language: str, bind: Callable[..., Any], *arguments: Any) -> Any:
+def _context_type(is_async: bool) -> Any:
+    from .context.context import AsyncContext, Context  # only tools that take one need it
+
+    return AsyncContext if is_async else Context
+
+
+def _presenter(returns: Returns) -> Callable[[Any], dict[str, Any]]:
+    if returns.output_schema is not None:
+        return returns.presenter()
+    from .results import by_looks
+
+    builtins = returns.builtins
+    return lambda value: by_looks(value, builtins)
+
+
+def _bound(speaking: Any, language: str, bind: Callable[..., Any], *arguments: Any) -> Any:
     with speaking(language):
         return bind(*arguments)
 
@@ -303,6 +324,10 @@ def _a(noun: str) -> str:
 
 
 def _lint(name: str, read: signature.Signature) -> list[Finding]:
+    if read.is_basic and name.isascii() and name.isidentifier() and len(name) <= 64:
+        return []  # as `lint` would say
+    from toolwire_schemas.lint.portability import lint
+
     findings = lint(name, read.arguments.input_schema, read.returns.output_schema)
     for finding in findings:
         if finding.severity == "error":

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_tools.signature.docstring import DocParameter, Docstring, of, read
-from toolwire_tools.signature.docstring_returns import Entry, bulleted
+from toolwire_tools.signature.docstring import Docstring, of, read
+from toolwire_tools.signature.docstring_sections import DocParameter, Entry, bulleted
 
 GOOGLE = """Search the web.
 

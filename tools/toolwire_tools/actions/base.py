@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from toolwire_schemas.language import checked, language, speaking
 
 from ..discovery.tools_of import named_by
-from ..errors import ArgumentsError
-from ..results.failures import text_of
+from ..errors import ArgumentsError, text_of
 from .action_return import ActionReturn, ActionStatusCode
 from .api import ActionApi, api_of, apis_of
 from .metaclass import RUN, ActionMeta, NotSetUp, complete

@@ -13,7 +13,7 @@ from toolwire_schemas.language import checked, language, say
 
 from ..content.blocks import Content
 from ..errors import ArgumentsError
-from ..signature.return_value import plain_result
+from ..schema.to_json import plain_result
 from .action_return import item_of
 from .api import ActionLike, api_of
 from .model_literals import Unreadable, json_value, literal_value, refuse_unsayable

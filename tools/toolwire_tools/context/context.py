@@ -6,25 +6,13 @@ import math
 import sys
 from typing import Any, Protocol, TypeVar, overload
 
-from toolwire_schemas.did_you_mean import unknown_name
-
-from ..errors import CannotAsk
+from ..errors import Cancelled, CannotAsk
 
 T = TypeVar("T")
 
 MISSING: Any = object()
 
 LEVELS = ("debug", "info", "warning", "error")
-
-
-class Cancelled(BaseException):
-    """The caller no longer wants the answer.
-
-    Raised by `Context.check`; let it pass, and clean up in `finally`.
-    """
-
-    # A BaseException, as KeyboardInterrupt and asyncio.CancelledError are: a tool's own `except Exception`,
-    # written to survive one bad item of many, must not swallow the order to stop.
 
 
 class Caller(Protocol):
@@ -134,6 +122,8 @@ class Context:
         *level* is `debug`, `info`, `warning` or `error`.
         """
         if level not in LEVELS:
+            from toolwire_schemas.did_you_mean import unknown_name
+
             raise ValueError(f"log: {unknown_name('level', level, LEVELS)}")
         self._caller.log(level, str(message), fields)
 

@@ -6,90 +6,18 @@ of a registration, so each annotation is evaluated by itself, and only if it is 
 
 from __future__ import annotations
 
-import functools
 import inspect
 import sys
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Annotated, Any, ClassVar, ForwardRef, Union
+from typing import TYPE_CHECKING, Any, ClassVar, ForwardRef, Union
 
 import msgspec
 
-_TEXTS = ("title", "description", "examples")
-BOUNDS = ("ge", "gt", "le", "lt", "multiple_of")
-LENGTHS = ("min_length", "max_length")
-CONSTRAINTS = (*BOUNDS, *LENGTHS, "pattern", "tz")
-
-
-class Constraints(msgspec.Struct, frozen=True):
-    """Texts and constraints collected from one annotation, the outermost winning."""
-
-    texts: dict[str, Any] = {}
-    constraints: dict[str, Any] = {}
-    schema: dict[str, Any] = {}
-    """Members for the JSON Schema, exactly as the author wrote them."""
-
-    def over(self, inner: Constraints) -> Constraints:
-        """These notes, and *inner* where these say nothing."""
-        return Constraints(inner.texts | self.texts, inner.constraints | self.constraints, inner.schema | self.schema)
-
-
-NOTHING = Constraints()
-
-
-def read(metadata: tuple[Any, ...]) -> Constraints:
-    """Return what the members of an `Annotated[...]` after the first say; unknown ones are passed over."""
-    texts: dict[str, Any] = {}
-    constraints: dict[str, Any] = {}
-    schema: dict[str, Any] = {}
-    for item in _flat(metadata):
-        if isinstance(item, str):
-            texts["description"] = item
-        elif isinstance(item, msgspec.Meta):
-            texts |= _set(item, _TEXTS)
-            constraints |= _set(item, CONSTRAINTS)
-            schema |= item.extra_json_schema or {}
-        elif isinstance(text := getattr(item, "documentation", None), str):
-            texts["description"] = text
-        elif not isinstance(item, type):
-            constraints |= _set(item, (*CONSTRAINTS, *(() if is_field(item) else ("tz",))))
-            if is_field(item):
-                texts |= _set(item, _TEXTS)
-    return Constraints(texts, constraints, schema)
-
-
-def is_field(item: Any) -> bool:
-    """True for what pydantic's `Field(...)` returns."""
-    return type(item).__name__ == "FieldInfo" and type(item).__module__ == "pydantic.fields"
-
-
-def only_describes(field: Any) -> bool:
-    """True if a pydantic field says nothing that `read` would lose: no alias, no validator, no strictness."""
-    known = {"annotation", "default", "default_factory", "description", "title", "examples", "metadata"}
-    said = set(getattr(field, "_attributes_set", known)) - {"annotation"}
-    plain = all(any(hasattr(item, name) for name in CONSTRAINTS) for item in field.metadata)
-    strict = any(hasattr(item, "strict") for item in field.metadata)
-    return plain and not strict and said <= known | set(CONSTRAINTS)
-
-
-def _flat(metadata: tuple[Any, ...]) -> list[Any]:
-    """The members, with `Interval`, `Len` and pydantic's fields replaced by the single constraints in them."""
-    flat: list[Any] = []
-    for item in metadata:
-        if is_field(item):
-            flat += [*_flat(tuple(item.metadata)), item]
-        elif hasattr(item, "__is_annotated_types_grouped_metadata__"):
-            flat += list(item)
-        else:
-            flat.append(item)
-    return flat
-
-
-def _set(item: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: value for name in names if (value := getattr(item, name, None)) is not None}
-
+if TYPE_CHECKING:
+    from .constraints import Constraints
 
 Names = Mapping[str, Any]
 
@@ -99,28 +27,23 @@ class Unresolved(Exception):
 
     def __init__(self, annotation: str, error: Exception) -> None:
         is_prose = isinstance(error, SyntaxError)
-        super().__init__(
-            f"the annotation {annotation!r} " + ("is no type" if is_prose else f"cannot be resolved ({error})")
-        )
+        problem = "is no type" if is_prose else f"cannot be resolved ({error})"
+        super().__init__(f"the annotation {annotation!r} {problem}")
         self.annotation = annotation
-        self.remedy = _DESCRIBE_IT if is_prose else _IMPORT_IT
-
-
-_IMPORT_IT = (
-    "define or import the name at the top of the module, so that it is there at run time "
-    "(not only under TYPE_CHECKING, and not inside a function)"
-)
-_DESCRIBE_IT = 'write a type, such as int; words about it go next to it: Annotated[int, "how many"]'
+        self.remedy = (
+            'write a type, such as int; words about it go next to it: Annotated[int, "how many"]'
+            if is_prose
+            else "define or import the name at the top of the module, so that it is there at run time "
+            "(not only under TYPE_CHECKING, and not inside a function)"
+        )
 
 
 class UnwrappedHint(msgspec.Struct, frozen=True):
-    """A hint without its wrappers."""
+    """A hint without its wrappers, and what `Annotated` says of it."""
 
     hint: Any
-    notes: Constraints
+    notes: Constraints | None = None
     metadata: tuple[Any, ...] = ()
-    wrappers: frozenset[str] = frozenset()
-    """Names of the qualifiers taken off: Required, NotRequired, ClassVar, …"""
 
 
 _QUALIFIERS = {"Required", "NotRequired", "ReadOnly", "Final", "ClassVar"}
@@ -128,29 +51,27 @@ _QUALIFIERS = {"Required", "NotRequired", "ReadOnly", "Final", "ClassVar"}
 
 def unwrap_annotation(hint: Any, names: Names) -> UnwrappedHint:
     """Take `Annotated`, `NewType`, `Final`, `Required` and the like off *hint*, evaluating it if it is a string."""
-    notes = NOTHING
+    notes: Constraints | None = None
     metadata: tuple[Any, ...] = ()
-    wrappers: set[str] = set()
     while True:
         hint = evaluated(hint, names)
         if metadata_here := getattr(hint, "__metadata__", None):
-            notes = notes.over(read(metadata_here))
+            from .constraints import read
+
+            notes = read(metadata_here) if notes is None else notes.over(read(metadata_here))
             metadata = (*metadata_here, *metadata)
             hint = hint.__origin__
         elif (parent := getattr(hint, "__supertype__", None)) is not None:
             hint = parent
-        elif name := _qualifier(hint):
-            wrappers.add(name)
+        elif _is_qualified(hint):
             hint = hint.__args__[0] if getattr(hint, "__args__", None) else Any
         else:
-            return UnwrappedHint(hint, notes, metadata, frozenset(wrappers))
+            return UnwrappedHint(hint, notes, metadata)
 
 
-def _qualifier(hint: Any) -> str | None:
-    if hint is ClassVar or hint is typing.Final:
-        return str(hint).rpartition(".")[2]
-    name = getattr(getattr(hint, "__origin__", None), "_name", None)
-    return name if name in _QUALIFIERS else None
+def _is_qualified(hint: Any) -> bool:
+    origin = getattr(hint, "__origin__", None)
+    return hint is ClassVar or hint is typing.Final or getattr(origin, "_name", None) in _QUALIFIERS
 
 
 def evaluated(hint: Any, names: Names) -> Any:
@@ -166,29 +87,17 @@ def evaluated(hint: Any, names: Names) -> Any:
     if not isinstance(hint, str):
         return hint
     try:
-        return evaluated(eval(_compiled(hint), dict(_EVERYWHERE), names), names)
+        return evaluated(eval(hint.strip(), dict(_EVERYWHERE), names), names)
     except Unresolved:
         raise
     except Exception as error:
         raise Unresolved(hint, error) from None
 
 
-@functools.lru_cache(maxsize=1024)
-def _compiled(hint: str) -> types.CodeType:
-    """The code of an annotation: compiling is most of what evaluating `int` costs, and every tool's is read twice."""
-    return compile(hint.strip(), "<annotation>", "eval")
-
-
 # What people write in annotations although their file imports it for the type checker only.
-_EVERYWHERE = {
-    "Any": Any,
-    "Union": Union,
-    "Optional": typing.Optional,
-    "Literal": typing.Literal,
-    "Annotated": Annotated,
-    **{name: getattr(typing, name) for name in ("Sequence", "Mapping", "Iterable", "Iterator", "Callable")},
-    **{name: getattr(typing, name) for name in ("AsyncIterator", "Generator", "AsyncGenerator")},
-}
+_PLAIN = ("Any", "Union", "Optional", "Literal", "Annotated", "Sequence", "Mapping", "Callable")
+_ITERATORS = ("Iterable", "Iterator", "AsyncIterator", "Generator", "AsyncGenerator")
+_EVERYWHERE = {name: getattr(typing, name) for name in (*_PLAIN, *_ITERATORS)}
 
 
 def names_of(function: Callable[..., Any]) -> Names:

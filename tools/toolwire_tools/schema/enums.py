@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from toolwire_schemas.language import say
 
-from .shape import ALL_KINDS, Refused, Schema, TypePlan, any_of
+from .shape import ALL_KINDS, Direction, Refused, Schema, TypePlan, any_of
+from .to_json import SCALARS, in_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .scalars import Direction
-
-_SCALARS = (str, int, float, type(None))
 _WORDS = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 
 
@@ -41,24 +39,10 @@ def enumeration(cls: type[enum.Enum], direction: Direction) -> TypePlan:
     return _choice(pairs, direction, cls if natively else None)
 
 
-def in_json(cls: type[enum.Enum]) -> dict[Any, Any]:
-    """Return the JSON value of each member of *cls*."""
-    by_value = all(isinstance(member.value, _SCALARS) for member in cls)
-    return {member: _scalar(member.value) if by_value else member.name for member in cls}
-
-
-def _scalar(value: Any) -> Any:
-    """The value without the subclass that a mixed-in Enum may have made of it."""
-    for plain in (bool, str, int, float):
-        if isinstance(value, plain):
-            return plain(value) if not isinstance(value, enum.Enum) else plain(value.value)
-    return value
-
-
 def _plain(member: Any) -> Any:
     if isinstance(member, enum.Enum):
         return in_json(type(member))[member]
-    if isinstance(member, _SCALARS):
+    if isinstance(member, SCALARS):
         return member
     raise TypeError(f"Literal member {member!r} has no form in JSON")
 

@@ -6,15 +6,12 @@ what the published schema refuses ("5" for an integer). Once jsonschema has pass
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import msgspec
 from toolwire_schemas.json_schema.subschemas import children
 
-from .shape import JUDGE, Build, Refused, Schema, TypePlan, any_of
-
-if TYPE_CHECKING:
-    from .scalars import Direction
+from .shape import JUDGE, Build, Direction, Refused, Schema, TypePlan, Unsupported, any_of
 
 
 def portable(schema: Schema, defs: dict[str, Schema]) -> Schema:
@@ -69,15 +66,11 @@ class _Writer:
         return {**made, **beside}
 
 
-class NotAModel(TypeError):
-    """pydantic itself cannot describe the type."""
-
-
 def shape(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePlan:
     """Return the shape of a type that pydantic describes; definitions it cannot do without go into *defs*.
 
     Raises:
-        NotAModel: if pydantic does not know the type either.
+        Unsupported: if pydantic does not know the type either.
     """
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticUserError
@@ -87,7 +80,7 @@ def shape(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePlan:
         mode: Any = "serialization" if direction == "output" else "validation"
         schema = portable(adapter.json_schema(mode=mode), defs)
     except (PydanticUserError, NameError, ImportError) as error:  # ImportError: EmailStr has a package of its own
-        raise NotAModel(str(error).partition("\n")[0]) from error
+        raise Unsupported(str(error).partition("\n")[0], "see pydantic's message") from error
     build = None if direction == "output" else _reader(adapter, lax=direction == "lenient")
     return TypePlan(schema, Any, build, check_level=JUDGE)
 

@@ -9,12 +9,10 @@ from typing import Any
 import msgspec
 
 from .annotations import Unresolved, unwrap_annotation
+from .shape import MISSING
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable
-
-MISSING: Any = msgspec.UNSET
-"""No default that could be shown."""
 
 
 class Field(msgspec.Struct, frozen=True):

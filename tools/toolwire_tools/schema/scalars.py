@@ -10,24 +10,19 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
-import functools
 import re
 import sys
 import uuid
-from typing import TYPE_CHECKING, Annotated, Any, Literal, LiteralString
+from typing import TYPE_CHECKING, Annotated, Any, LiteralString
 
 import msgspec
 from toolwire_schemas.language import say
 
-from .shape import NOT_CONVERTED, WALK, Refused, TypePlan, guarded
+from .shape import NOT_CONVERTED, WALK, Direction, Refused, TypePlan, basic, guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Direction = Literal["input", "lenient", "output"]
-"""How a shape is meant: for arguments, for arguments that jsonschema has passed already, or for results."""
-
-_LARGEST = sys.float_info.max
 _EXACT = 2**53
 
 _OFFSET = "(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
@@ -59,18 +54,6 @@ def integral(value: Any) -> int:
             say("{value!r} is too large a fraction to be an exact integer; write out its digits", value=value)
         )
     raise Refused(say("{value!r} is not an integer", value=value))
-
-
-def _integer(direction: Direction) -> TypePlan:
-    if direction == "lenient":
-        return TypePlan({"type": "integer"}, Any, integral, frozenset({"integer"}))
-    return TypePlan({"type": "integer"}, int, None, frozenset({"integer"}), True)
-
-
-def _number(direction: Direction) -> TypePlan:
-    # NaN and the infinities fail these bounds, at the speed of C.
-    native: Any = Annotated[float, msgspec.Meta(ge=-_LARGEST, le=_LARGEST)] if direction == "output" else float
-    return TypePlan({"type": "number"}, native, None, frozenset({"number"}))
 
 
 _moment = guarded(lambda value: dt.datetime.fromisoformat(value.upper()))
@@ -176,17 +159,10 @@ CLOCKS: dict[Any, Callable[[bool, Direction], TypePlan]] = {
 """Shapes of times that must have an offset, or must not."""
 
 ANYTHING = TypePlan({}, Any, is_identity=True, union_order=3, check_level=WALK)
-NULL = TypePlan({"type": "null"}, None, None, frozenset({"null"}), True)
-
-SCALARS: dict[Any, Callable[[Direction], TypePlan]] = {
-    Any: lambda _: ANYTHING,
-    object: lambda _: ANYTHING,
-    None: lambda _: NULL,
-    type(None): lambda _: NULL,
-    bool: lambda _: TypePlan({"type": "boolean"}, bool, None, frozenset({"boolean"}), True),
-    int: _integer,
-    float: _number,
-    **dict.fromkeys((str, LiteralString), lambda _: text({}, rank=1)),
+_SCALARS: dict[Any, Callable[[Direction], TypePlan]] = {
+    **dict.fromkeys((Any, object), lambda _: ANYTHING),
+    int: lambda _: TypePlan({"type": "integer"}, Any, integral, frozenset({"integer"})),  # 3.0 is one
+    LiteralString: lambda _: text({}, rank=1),
     bytes: _bytes(None),
     bytearray: _bytes(bytearray),
     memoryview: _bytes(memoryview),
@@ -199,10 +175,10 @@ SCALARS: dict[Any, Callable[[Direction], TypePlan]] = {
 }
 
 
-@functools.cache
-def scalar(hint: Any, direction: Direction) -> TypePlan:
-    """The shape of one of the types above. Schemas are never changed, so all users may share it."""
-    return SCALARS[hint](direction)
+def scalar(hint: Any, direction: Direction) -> TypePlan | None:
+    """Return the plan of a type whose JSON form is a single value, or that takes any; None for other hints."""
+    plan = basic(hint, direction)
+    return _SCALARS[hint](direction) if plan is None and hint in _SCALARS else plan
 
 
 # Classes of modules that are not imported for the sake of a table: found by name, built from a string.

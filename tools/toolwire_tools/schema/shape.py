@@ -3,18 +3,18 @@
 Strategy. msgspec converts JSON data in C, but some hints it refuses (`Path`, mixed enums, `str | datetime`,
 unions of dataclasses) and some it reads too kindly (it drops the unknown members of a dataclass). So each
 hint gets a *native* type, which msgspec is good at, and a *build* step for the rest. Most hints need no
-build at all. `types.py` makes shapes from hints; this file knows how shapes combine.
+build at all. `types.py` makes plans from hints, `containers.py` combines them. This file has what a
+server of numbers and strings needs: the other files of this room are imported for the first hint that needs them.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Union
+from contextlib import suppress
+from typing import Annotated, Any, Literal, Union
 
 import msgspec
-from toolwire_schemas.language import say
-
-from .annotations import BOUNDS, LENGTHS
 
 Schema = dict[str, Any]
 Build = Callable[[Any], Any]
@@ -41,6 +41,14 @@ class Refused(ValueError):
     def below(self, step: str | int) -> Refused:
         """The same refusal, seen from one level further out."""
         return Refused(self.sentence, (step, *self.path), private=self.private)
+
+
+class Unsupported(TypeError):
+    """A type that has no form in JSON, and what to write instead."""
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem)
+        self.remedy = remedy
 
 
 class TypePlan(msgspec.Struct, frozen=True):
@@ -84,6 +92,8 @@ NOT_CONVERTED = (msgspec.ValidationError, UnicodeEncodeError)
 def refusal(error: Exception) -> Refused:
     """One of these as a refusal: "sentence - at `$.a[2]`" has its path (indices that msgspec hides are left out)."""
     if isinstance(error, UnicodeEncodeError):
+        from toolwire_schemas.language import say
+
         return Refused(say("has half of a character in it (a lone surrogate), which is no text"))
     sentence, _, place = str(error).partition(" - at `")
     steps: list[str | int] = []
@@ -137,76 +147,6 @@ def either(natives: Sequence[Any]) -> Any:
     return Union[tuple(natives)]  # noqa: UP007 (an operator takes no sequence)
 
 
-def union(shapes: Sequence[TypePlan]) -> TypePlan:
-    """A value of any of the shapes: msgspec's own union if JSON types tell them apart, else the first that fits."""
-    schema = any_of([shape.schema for shape in shapes])
-    kinds = frozenset[str]().union(*(shape.kinds for shape in shapes))
-    same = all(shape.is_identity for shape in shapes)
-    care = max(shape.check_level for shape in shapes)
-    rank = max(shape.union_order for shape in shapes)
-    if _told_apart(shapes):
-        return TypePlan(schema, either([shape.msgspec_type for shape in shapes]), None, kinds, same, rank, care)
-    candidates = sorted(shapes, key=lambda shape: shape.union_order)
-    return TypePlan(schema, Any, _first_of(candidates), kinds, False, rank, care)
-
-
-def _told_apart(shapes: Sequence[TypePlan]) -> bool:
-    """True if no JSON type occurs twice (int and float is fine: msgspec prefers the exact one)."""
-    seen: set[str] = set()
-    for shape in shapes:
-        kinds = {"number"} if shape.msgspec_type is float else set(shape.kinds)
-        if shape.convert is not None or shape.msgspec_type is Any or seen & kinds or _is_fragile(shape.msgspec_type):
-            return False
-        seen |= kinds
-    return True
-
-
-def _is_fragile(native: Any) -> bool:
-    """True for types that msgspec's unions must not combine with anything but None.
-
-    msgspec 0.22 loses count of what belongs to whom when a union holds a constrained type and an array, object or
-    fixed tuple: `str` with a pattern and `list[int]` crashes the process. (Every pair of types was tried.)
-    """
-    if getattr(native, "__origin__", None) is Union:
-        return any(_is_fragile(member) for member in native.__args__)
-    return hasattr(native, "__metadata__") or _has_places(native)
-
-
-def _has_places(native: Any) -> bool:
-    """True for a tuple with a type for each place."""
-    return getattr(native, "__origin__", None) is tuple and native.__args__[-1:] != (...,)
-
-
-def _first_of(shapes: Sequence[TypePlan]) -> Build:
-    def build(value: Any) -> Any:
-        kind = _kind(value)
-        refusal: Refused | None = None
-        for shape in shapes:
-            if kind & shape.kinds:
-                try:
-                    return shape.load(value)
-                except Refused as refused:
-                    refusal = refusal or refused
-        raise refusal or Refused(say("no member of the union takes {type}", type=type(value).__name__))
-
-    return build
-
-
-_KINDS = {
-    str: frozenset({"string"}),
-    bool: frozenset({"boolean"}),
-    int: frozenset({"integer", "number"}),
-    float: frozenset({"integer", "number"}),
-    type(None): frozenset({"null"}),
-    list: frozenset({"array"}),
-    dict: frozenset({"object"}),
-}
-
-
-def _kind(value: Any) -> frozenset[str]:
-    return _KINDS.get(type(value), ALL_KINDS)
-
-
 def any_of(schemas: Sequence[Schema]) -> Schema:
     """A schema for any of the given ones: flat, without repetitions, null last, and no `anyOf` round a single one.
 
@@ -224,145 +164,91 @@ def any_of(schemas: Sequence[Schema]) -> Schema:
     return flat[0] if len(flat) == 1 else {"anyOf": flat}
 
 
-def each(item: TypePlan, container: Callable[[Any], Any] | None) -> Build | None:
-    """A build step for an array of *item*, put into *container* unless that is None."""
-    make = item.convert
-    if make is None:
-        return None if container is None else guarded(container)
+Direction = Literal["input", "lenient", "output"]
+"""How a plan is meant: for arguments, for arguments that jsonschema has passed already, or for results."""
 
-    def build(values: Any) -> Any:
-        built = []
-        for index, value in enumerate(values):
-            try:
-                built.append(make(value))
-            except Refused as refused:
-                raise refused.below(index) from refused.__cause__
-        return built
-
-    if container is None:
-        return build
-    wrap = guarded(container)
-    return lambda values: wrap(build(values))
+_LARGEST = sys.float_info.max
+_NULL = TypePlan({"type": "null"}, None, None, frozenset({"null"}), True)
+_BASIC = {
+    bool: TypePlan({"type": "boolean"}, bool, None, frozenset({"boolean"}), True),
+    int: TypePlan({"type": "integer"}, int, None, frozenset({"integer"}), True),
+    float: TypePlan({"type": "number"}, float, None, frozenset({"number"})),
+    str: TypePlan({"type": "string"}, str, None, frozenset({"string"}), True, 1),
+    None: _NULL,
+    type(None): _NULL,
+}
+# NaN and the infinities fail these bounds, at the speed of C.
+FINITE: Any = Annotated[float, msgspec.Meta(ge=-_LARGEST, le=_LARGEST)]
+_FINITE = msgspec.structs.replace(_BASIC[float], msgspec_type=FINITE)
 
 
-def in_turn(items: Sequence[TypePlan]) -> Build | None:
-    """A build step for a tuple whose places have shapes of their own."""
-    makes = [item.convert for item in items]
-    if not any(makes):
+def basic(hint: Any, direction: Direction) -> TypePlan | None:
+    """Return the plan of bool, int, float, str or None; None for any other hint."""
+    if (type(hint) is not type and hint is not None) or (direction == "lenient" and hint is int):
         return None
+    return _FINITE if direction == "output" and hint is float else _BASIC.get(hint)
 
-    def build(values: Any) -> Any:
-        built = []
-        for index, (make, value) in enumerate(zip(makes, values, strict=True)):
+
+def is_field(item: Any) -> bool:
+    """True for what pydantic's `Field(...)` returns."""
+    return type(item).__name__ == "FieldInfo" and type(item).__module__ == "pydantic.fields"
+
+
+class Member(msgspec.Struct, frozen=True):
+    """A member of a JSON object: it is called *key* there, and *name* in Python."""
+
+    key: str
+    name: str
+    plan: TypePlan
+    required: bool = True
+
+
+def struct_of(title: str, members: Sequence[Member]) -> Any:
+    """Return a msgspec Struct with *members* alone: it refuses unknown ones."""
+    # Fields have names of their own: a key may be anything, a Struct's field may not.
+    specification: list[Any] = []
+    for index, member in enumerate(members):
+        absent = () if member.required else (msgspec.UNSET,)
+        specification.append((f"f{index}", member.plan.msgspec_type, *absent))
+    rename = {f"f{index}": member.key for index, member in enumerate(members)}
+    return msgspec.defstruct(title, specification, rename=rename, forbid_unknown_fields=True, kw_only=True)
+
+
+def values_of(members: Sequence[Member]) -> Callable[[Any], dict[str, Any]]:
+    """Return a function that makes the author's values, by their names, from such a Struct."""
+    steps = [(f"f{index}", member.name, member.key, member.plan.convert) for index, member in enumerate(members)]
+
+    def values(struct: Any) -> dict[str, Any]:
+        made = {}
+        for slot, name, key, make in steps:
+            value = getattr(struct, slot)
+            if value is msgspec.UNSET:
+                continue
             try:
-                built.append(value if make is None else make(value))
+                made[name] = value if make is None else make(value)
             except Refused as refused:
-                raise refused.below(index) from refused.__cause__
-        return tuple(built)
+                raise refused.below(key) from refused.__cause__
+        return made
 
-    return build
-
-
-def entries(key: Build | None, value: Build | None, container: Callable[[Any], Any] | None) -> Build | None:
-    """A build step for a mapping, from those of its keys and values."""
-    if key is None and value is None:
-        return container
-
-    def build(mapping: Any) -> Any:
-        built = {}
-        for name, item in mapping.items():
-            try:
-                built[name if key is None else key(name)] = item if value is None else value(item)
-            except Refused as refused:
-                raise refused.below(str(name)) from refused.__cause__
-        return built if container is None else container(built)
-
-    return build
+    return values
 
 
-_NUMBER_WORDS = {
-    "ge": "minimum",
-    "gt": "exclusiveMinimum",
-    "le": "maximum",
-    "lt": "exclusiveMaximum",
-    "multiple_of": "multipleOf",
-}
-_LENGTH_WORDS = {
-    "string": {"min_length": "minLength", "max_length": "maxLength", "pattern": "pattern"},
-    "array": {"min_length": "minItems", "max_length": "maxItems"},
-    "object": {"min_length": "minProperties", "max_length": "maxProperties"},
-}
+MISSING: Any = msgspec.UNSET
+"""No default that could be shown."""
 
 
-def constrain(shape: TypePlan, constraints: dict[str, Any]) -> TypePlan:
-    """The shape narrowed by msgspec's constraints (`ge`, `max_length`, `pattern`, …).
+def described(plan: TypePlan, text: str | None, default: Any = MISSING) -> Schema:
+    """Return the schema of a member with *text*, unless it has one, and with *default*, if JSON can express it."""
+    schema = dict(plan.schema)
+    if text:
+        schema.setdefault("description", text)
+    elif not schema:
+        schema["description"] = "Any JSON value."
+    if default is None or type(default) in (bool, int, str):
+        schema["default"] = default
+    elif default is not MISSING:
+        from .to_json import to_jsonable
 
-    Raises:
-        TypeError: if one of them says nothing about such a type.
-    """
-    words = _words(shape)
-    if _has_places(shape.msgspec_type):
-        raise TypeError("its length is settled already")
-    if unknown := constraints.keys() - words.keys():
-        raise TypeError(f"the constraint {min(unknown)} does not fit the type")
-    narrowed = msgspec.structs.replace(shape, msgspec_type=Annotated[shape.msgspec_type, msgspec.Meta(**constraints)])
-    return narrowed.with_schema(**_in_words(shape, constraints))
-
-
-def _in_words(shape: TypePlan, constraints: dict[str, Any]) -> Schema:
-    """The members of a schema that say the same as *constraints*, as far as it can say it."""
-    words = _words(shape)
-    size = _characters if "contentEncoding" in shape.schema else _json
-    return {words[name]: size(value) for name, value in constraints.items() if name in words}
-
-
-def _characters(length: int) -> int:
-    """Return the length of *length* bytes in Base64."""
-    return 4 * ((length + 2) // 3)
-
-
-def _words(shape: TypePlan) -> dict[str, str]:
-    kind = shape.schema.get("type")
-    if kind in ("integer", "number"):
-        return _NUMBER_WORDS
-    return _LENGTH_WORDS.get(str(kind), {})
-
-
-def _json(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
-
-
-def compared(shape: TypePlan, constraints: dict[str, Any]) -> TypePlan:
-    """The shape with bounds or lengths checked in Python, after building: for Decimal, dates and the like."""
-    make = shape.convert
-
-    def build(value: Any) -> Any:
-        built = value if make is None else make(value)
-        for name, limit in constraints.items():
-            if not _HOLDS[name](built, limit):
-                raise Refused(say(_SAID[name], limit=limit))
-        return built
-
-    checked = msgspec.structs.replace(shape, convert=guarded(build), is_identity=False)
-    return checked.with_schema(**_in_words(shape, constraints))
-
-
-_HOLDS: dict[str, Callable[[Any, Any], bool]] = {
-    "ge": lambda value, limit: bool(value >= limit),
-    "gt": lambda value, limit: bool(value > limit),
-    "le": lambda value, limit: bool(value <= limit),
-    "lt": lambda value, limit: bool(value < limit),
-    "multiple_of": lambda value, limit: not value % limit,
-    "min_length": lambda value, limit: len(value) >= limit,
-    "max_length": lambda value, limit: len(value) <= limit,
-}
-_SAID = {
-    "ge": "must be at least {limit}",
-    "gt": "must be greater than {limit}",
-    "le": "must be at most {limit}",
-    "lt": "must be less than {limit}",
-    "multiple_of": "must be a multiple of {limit}",
-    "min_length": "must be no shorter than {limit}",
-    "max_length": "must be no longer than {limit}",
-}
-COMPARABLE = frozenset((*BOUNDS, *LENGTHS))
+        with suppress(TypeError, ValueError, RecursionError):
+            schema["default"] = to_jsonable(default)
+    return schema

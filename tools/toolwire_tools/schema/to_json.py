@@ -14,10 +14,11 @@ from typing import Any
 import msgspec
 
 from ..content.blocks import Content, base64_of
-from .enums import in_json
+from ..errors import OutputError
 
 _LEAVES = {str, int, bool, type(None)}
 _MAX_DEPTH = 200
+SCALARS = (str, int, float, type(None))
 
 
 class NotJsonable(ValueError):
@@ -50,6 +51,27 @@ def to_jsonable(value: Any, depth: int = 0) -> Any:
         if recognised(kind):
             return make(value, depth + 1)
     raise NotJsonable(f"{kind.__name__} has no form in JSON")
+
+
+_SHOWN = 20
+"""Steps of a place in messages: data that contains itself is hundreds of levels deep."""
+
+
+def plain_result(value: Any) -> Any:
+    """Return the value of a tool as plain JSON data.
+
+    Raises:
+        OutputError: naming the place of what JSON cannot express.
+    """
+    try:
+        return to_jsonable(value)
+    except NotJsonable as error:
+        from toolwire_schemas.json_schema.error_text import place
+
+        steps, further = error.path[:_SHOWN], "…" if len(error.path) > _SHOWN else ""
+        raise OutputError([(place("result", steps) + further, error.sentence)]) from None
+    except RecursionError:
+        raise OutputError([("result", "is nested too deeply")]) from None
 
 
 def _array(values: Any, depth: int) -> list[Any]:
@@ -133,6 +155,20 @@ def _enum(value: enum.Enum, depth: int) -> Any:
     if isinstance(value, enum.Flag):
         return value.value
     return in_json(type(value))[value]
+
+
+def in_json(cls: type[enum.Enum]) -> dict[Any, Any]:
+    """Return the JSON value of each member of *cls*."""
+    by_value = all(isinstance(member.value, SCALARS) for member in cls)
+    return {member: _scalar(member.value) if by_value else member.name for member in cls}
+
+
+def _scalar(value: Any) -> Any:
+    """The value without the subclass that a mixed-in Enum may have made of it."""
+    for plain in (bool, str, int, float):
+        if isinstance(value, plain):
+            return plain(value) if not isinstance(value, enum.Enum) else plain(value.value)
+    return value
 
 
 def _struct(value: msgspec.Struct, depth: int) -> Any:

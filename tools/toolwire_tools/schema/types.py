@@ -7,7 +7,6 @@ many hosts do not follow `$ref`; only a class that contains itself keeps a defin
 
 from __future__ import annotations
 
-import contextlib
 import enum
 import itertools
 import re
@@ -19,25 +18,30 @@ import msgspec
 
 from ..content.blocks import Content
 from . import record_fields as fields
-from .annotations import Names, Unresolved, evaluated, is_field, is_union, only_describes, unwrap_annotation
-from .containers import CONTAINERS, OBJECT, RECOUNTED, Unsupported, joined, union_of
+from .annotations import Names, Unresolved, evaluated, is_union, unwrap_annotation
+from .constraints import COMPARISONS, compared, constrain, only_describes
+from .containers import CONTAINERS, OBJECT, RECOUNTED, joined, union_of
 from .enums import enumeration, literal
-from .scalars import ANYTHING, CLOCKS, SCALARS, Direction, from_text, scalar
+from .scalars import ANYTHING, CLOCKS, from_text, scalar
 from .shape import (
-    COMPARABLE,
+    MISSING,
     QUICK,
-    Refused,
+    Direction,
+    Member,
     Schema,
     TypePlan,
-    compared,
-    constrain,
+    Unsupported,
+    basic,
+    described,
     guarded,
+    is_field,
     optional,
+    struct_of,
+    values_of,
 )
-from .to_json import to_jsonable
 
 if typing.TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 
 class Types:
@@ -59,18 +63,18 @@ class Types:
             Unsupported: if the hint has none.
             Unresolved: if it names something unknown.
         """
-        if type(hint) is type and hint in SCALARS:
-            return scalar(hint, self.direction)
+        if (plan := basic(hint, self.direction)) is not None:
+            return plan
         if isinstance(hint, str | typing.ForwardRef):
             return self._written(hint)
         peeled = unwrap_annotation(hint, self.names)
         if any(_is_pydantic(item) for item in peeled.metadata):
             return self._model(Annotated[(peeled.hint, *peeled.metadata)])
         notes = peeled.notes
+        if notes is None:
+            return self._bare(peeled.hint)
         shape = self._narrowed(peeled.hint, notes.constraints) if notes.constraints else self._bare(peeled.hint)
-        if notes.texts or notes.schema:
-            return shape.with_schema(**notes.texts, **notes.schema)
-        return shape
+        return shape.with_schema(**notes.texts, **notes.schema)
 
     def _written(self, hint: str | typing.ForwardRef) -> TypePlan:
         """The shape of a type given as text, as it must be inside of itself: `Tree = list["Tree"]`."""
@@ -82,8 +86,8 @@ class Types:
 
     def _bare(self, hint: Any) -> TypePlan:
         if _hashable(hint):
-            if hint in SCALARS:
-                return scalar(hint, self.direction)
+            if (plan := scalar(hint, self.direction)) is not None:
+                return plan
             if hint in self._done:
                 return self._done[hint]
         if is_union(hint):
@@ -187,7 +191,7 @@ class Types:
         constraints = {name: value for name, value in constraints.items() if name != "tz"}
         if not constraints or self.direction == "output":
             return shape
-        if constraints.keys() <= COMPARABLE and shape.kinds & {"string", "integer", "number", "array"}:
+        if constraints.keys() <= COMPARISONS.keys() and shape.kinds & {"string", "integer", "number", "array"}:
             return compared(shape, constraints)
         name = min(constraints)
         raise Unsupported(f"the constraint {name} does not fit the type", "remove it, or put it on a type it fits")
@@ -200,48 +204,38 @@ class Types:
     # Classes
 
     def _object(self, cls: Any, found: fields.Members) -> TypePlan:
-        given = [field for field in found.fields if field.taken or self.direction == "output"]
-        shapes = [self._field(field) for field in given]
+        is_output = self.direction == "output"
+        given = [field for field in found.fields if field.taken or is_output]
+        plans = [optional(self.of(field.hint)) if field.default is None else self.of(field.hint) for field in given]
+        members: list[Member] = []
         properties: Schema = {}
-        required: list[str] = []
-        if found.tag:
-            properties[found.tag[0]] = literal([found.tag[1]], "input").schema
-            required.append(found.tag[0])
-        for field, shape in zip(given, shapes, strict=True):
-            properties[field.key] = described(
-                shape, field.text, field.default if self.direction != "output" else fields.MISSING
-            )
-            if field.shown if self.direction == "output" else field.required:
-                required.append(field.key)
-        schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-        if not required:
-            del schema["required"]
+        for field, plan in zip(given, plans, strict=True):
+            members.append(Member(field.key, field.name, plan, field.shown if is_output else field.required))
+            properties[field.key] = described(plan, field.text, MISSING if is_output else field.default)
+        # The tag comes last, so that it is no argument of the constructor, but first in the schema.
+        tag = [Member(found.tag[0], "", literal([found.tag[1]], "input"))] if found.tag else []
+        properties = {member.key: member.plan.schema for member in tag} | properties
+        schema: Schema = {"type": "object", "properties": properties}
+        if required := [member.key for member in (*tag, *members) if member.required]:
+            schema["required"] = required
+        schema["additionalProperties"] = False
         if text := _own_text(cls):
             schema["description"] = text
-        native = _twin(cls, found.tag, given, shapes, set(required))
-        make = None if self.direction == "output" else found.make
-        if self.direction == "output" and not any(shape.convert for shape in shapes):
-            build = None  # for msgspec has checked it all
-        else:
-            build = _members_of(given, shapes, make)
-        same = make is None and all(shape.is_identity for shape in shapes)
-        return TypePlan(
-            schema, native, build, OBJECT, same, check_level=max((shape.check_level for shape in shapes), default=QUICK)
-        )
-
-    def _field(self, field: fields.Field) -> TypePlan:
-        shape = self.of(field.hint)
-        if field.default is None:
-            shape = optional(shape)
-        return shape
+        care = max((plan.check_level for plan in plans), default=QUICK)
+        native = struct_of(cls.__name__, [*members, *tag])
+        if is_output and not any(plan.convert for plan in plans):  # msgspec has checked it all
+            return TypePlan(schema, native, None, OBJECT, check_level=care)
+        build = values = values_of(members)
+        if found.make and not is_output:
+            make = guarded(found.make, private=True)
+            build = lambda struct: make(values(struct))  # noqa: E731
+        same = not found.make and all(plan.is_identity for plan in plans)
+        return TypePlan(schema, native, build, OBJECT, same, check_level=care)
 
     def _model(self, hint: Any) -> TypePlan:
         from . import pydantic_types as models
 
-        try:
-            return models.shape(hint, self.direction, self.defs)
-        except models.NotAModel as error:
-            raise Unsupported(str(error), "see pydantic's message") from error
+        return models.shape(hint, self.direction, self.defs)
 
     def _named(self, key: Any, name: str, make: Callable[[], TypePlan]) -> TypePlan:
         """The shape of a type that may contain itself: written out, or kept as a definition if it does."""
@@ -269,59 +263,6 @@ class Types:
 
     def _later(self, key: Any) -> Callable[[Any], Any]:
         return lambda value: self._done[key].load(value)
-
-
-def described(shape: TypePlan, text: str | None, default: Any = fields.MISSING) -> Schema:
-    """The schema of a parameter or member: with a text unless it has one, and with its default if JSON can show it."""
-    schema = dict(shape.schema)
-    if text:
-        schema.setdefault("description", text)
-    elif not schema:
-        schema["description"] = "Any JSON value."
-    if default is not fields.MISSING:
-        with contextlib.suppress(TypeError, ValueError, RecursionError):
-            schema["default"] = to_jsonable(default)
-    return schema
-
-
-def _twin(cls: Any, tag: Any, given: Sequence[fields.Field], shapes: Sequence[TypePlan], required: set[str]) -> Any:
-    """A msgspec Struct with the members of *cls*, which refuses unknown ones."""
-    specification: list[tuple[str, Any] | tuple[str, Any, Any]] = []
-    rename = {}
-    if tag:
-        specification.append(("tag", Literal[tag[1]]))
-        rename["tag"] = tag[0]
-    for index, (field, shape) in enumerate(zip(given, shapes, strict=True)):
-        name = f"f{index}"
-        rename[name] = field.key
-        specification.append(
-            (name, shape.msgspec_type) if field.key in required else (name, shape.msgspec_type, msgspec.UNSET)
-        )
-    return msgspec.defstruct(cls.__name__, specification, rename=rename, forbid_unknown_fields=True, kw_only=True)
-
-
-def _members_of(
-    given: Sequence[fields.Field], shapes: Sequence[TypePlan], make: Callable[[dict[str, Any]], Any] | None
-) -> Callable[[Any], Any]:
-    plan = [
-        (f"f{index}", field.name if make else field.key, field.key, shape.convert)
-        for index, (field, shape) in enumerate(zip(given, shapes, strict=True))
-    ]
-    finish = guarded(make, private=True) if make else None
-
-    def build(twin: Any) -> Any:
-        values = {}
-        for slot, name, key, make_member in plan:
-            value = getattr(twin, slot)
-            if value is msgspec.UNSET:
-                continue
-            try:
-                values[name] = value if make_member is None else make_member(value)
-            except Refused as refused:
-                raise refused.below(key) from refused.__cause__
-        return values if finish is None else finish(values)
-
-    return build
 
 
 def _own_text(cls: Any) -> str | None:
@@ -356,12 +297,6 @@ _PYDANTIC_ASKS = "__get_pydantic_core_schema__"
 def _is_model(cls: Any) -> bool:
     """True for pydantic's models and dataclasses."""
     return hasattr(cls, "__pydantic_core_schema__") or hasattr(cls, "__pydantic_validator__")
-
-
-def must_be_judged() -> bool:
-    """True if this pydantic cannot refuse unknown members, so that jsonschema has to check first."""
-    pydantic = sys.modules.get("pydantic")
-    return pydantic is not None and tuple(map(int, pydantic.VERSION.split(".")[:2])) < (2, 12)
 
 
 def _is_pydantic(item: Any) -> bool:

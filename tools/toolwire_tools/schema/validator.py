@@ -12,7 +12,7 @@ from toolwire_schemas.json_schema.bounded_validator import SchemaValidator as Js
 from toolwire_schemas.json_schema.error_text import Fault, worded
 from toolwire_schemas.language import say
 
-from .scalars import SCALARS
+from .scalars import scalar
 from .shape import Refused, Schema
 
 
@@ -89,24 +89,20 @@ def _formats() -> Any:
     return checker
 
 
-def _loads(hint: Any) -> Any:
-    shape = SCALARS[hint]("input")
-
-    def holds(value: str) -> bool:
-        try:
-            shape.load(value)
-        except Refused:
-            return False
-        return True
-
-    return holds
+def _is_date_time(value: str) -> bool:
+    try:
+        _DATE_TIME.load(value)
+    except Refused:
+        return False
+    return True
 
 
+_DATE_TIME: Any = scalar(dt.datetime, "input")
 _DURATION = re.compile(r"P(?!\Z)(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)", re.ASCII)
 _TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)", re.ASCII)
 
 _HOLDS: dict[str, Any] = {
-    "date-time": _loads(dt.datetime),
+    "date-time": _is_date_time,
     "time": lambda value: _TIME.fullmatch(value) is not None,
     "duration": lambda value: _DURATION.fullmatch(value.lstrip("+-")) is not None,
 }

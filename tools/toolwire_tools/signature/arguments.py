@@ -10,11 +10,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.language import say
 
 from ..errors import ArgumentsError
-from ..schema.record_fields import MISSING
-from ..schema.shape import NOT_CONVERTED, Build, Refused, Schema, TypePlan, refusal
+from ..schema.shape import (
+    MISSING,
+    NOT_CONVERTED,
+    Member,
+    Refused,
+    Schema,
+    TypePlan,
+    refusal,
+    struct_of,
+    values_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,19 +80,21 @@ class Arguments:
             return self._second_reading(arguments, coerce)
 
     def _prepared(self) -> Callable[[Any], Bound]:
-        read = reader(self._plan)
-        if self._careful:
-            judge, quick = self._judge_of(), read
+        self._read = self._judged(_reader(self._plan)) if self._careful else _reader(self._plan)
+        return self._read
 
-            def read(arguments: Any) -> Bound:
-                if not judge.accepts(arguments):
-                    raise Refused("")
-                return quick(arguments)
+    def _judged(self, read: Callable[[Any], Bound]) -> Callable[[Any], Bound]:
+        """Return *read* after a check by jsonschema."""
+        judge = self._validator()
 
-        self._read = read
-        return read
+        def judged(arguments: Any) -> Bound:
+            if not judge.accepts(arguments):
+                raise Refused("")
+            return read(arguments)
 
-    def _judge_of(self) -> SchemaValidator:
+        return judged
+
+    def _validator(self) -> SchemaValidator:
         if self._judge is None:
             from ..schema.validator import SchemaValidator
 
@@ -99,12 +109,13 @@ class Arguments:
             if changed != arguments:
                 return self.bind(changed)
         from toolwire_schemas.json_schema.error_text import place
+        from toolwire_schemas.language import say
 
-        if faults := self._judge_of().faults(arguments, "arguments"):
+        if faults := self._validator().faults(arguments, "arguments"):
             raise ArgumentsError(faults)
         try:
             if self._read_leniently is None:
-                self._read_leniently = reader(self._lenient())
+                self._read_leniently = _reader(self._lenient())
             return self._read_leniently(arguments)
         except (*NOT_CONVERTED, Refused) as error:
             refused = error if isinstance(error, Refused) else refusal(error)
@@ -114,48 +125,56 @@ class Arguments:
             raise ArgumentsError([("arguments", say("is nested too deeply"))]) from None
 
 
-def from_schema(schema: Schema) -> Arguments:
-    """Return arguments that jsonschema checks at each call and that are passed by keyword, as they came."""
-    arguments = Arguments(schema, Plan(()), lambda: Plan(()))
-    judge: list[SchemaValidator] = []
+class GivenArguments(Arguments):
+    """Arguments by a schema written by hand: jsonschema checks them, and they are passed by keyword, as they came."""
 
-    def read(values: Any) -> Bound:
-        if not judge:
-            judge.append(arguments._judge_of())
-        if not judge[0].accepts(values):
-            raise Refused("")
-        return (), values
+    def __init__(self, schema: Schema) -> None:
+        super().__init__(schema, Plan(()), lambda: Plan(()))
 
-    arguments._read = read
-    return arguments
+    def _prepared(self) -> Callable[[Any], Bound]:
+        self._read = self._judged(lambda arguments: ((), arguments))
+        return self._read
 
 
-def reader(plan: Plan) -> Callable[[Any], Bound]:
+def _reader(plan: Plan) -> Callable[[Any], Bound]:
     """Return a function that reads the JSON object of a call by *plan*."""
     if plan.extra is not None:
         return _open_reader(plan, plan.extra)
-    shown = tuple(p for p in plan.parameters if p.shown)
-    struct = _struct(shown)
+    shown = [Member(p.name, p.name, p.shape, p.required) for p in plan.parameters if p.shown]
+    struct = struct_of("arguments", shown)
     convert = msgspec.convert
-    by_keyword = not any(p.positional or p.fill for p in plan.parameters)
-    if by_keyword and all(p.shape.is_identity for p in shown):
+    positional = {p.name: p.default for p in plan.parameters if p.positional}
+    fills = [(p.name, p.fill) for p in plan.parameters if p.fill is not None]
+    if not positional and not fills and all(member.plan.is_identity for member in shown):
 
         def unchanged(arguments: Any) -> Bound:
             convert(arguments, struct)
             return (), arguments
 
         return unchanged
-    finish = _finisher(shown, plan.parameters)
-    return lambda arguments: finish(arguments, convert(arguments, struct))
+    values_in = values_of(shown)
+
+    def read(arguments: Any) -> Bound:
+        values = values_in(convert(arguments, struct))
+        for name, fill in fills:
+            if name not in values:
+                values[name] = fill()
+        if not positional:
+            return (), values
+        # A parameter that only takes its place needs a value as soon as a later one has been given.
+        last = max((place for place, name in enumerate(positional, 1) if name in values), default=0)
+        return tuple([values.pop(name, default) for name, default in [*positional.items()][:last]]), values
+
+    return read
 
 
 def _open_reader(plan: Plan, extra: TypePlan) -> Callable[[Any], Bound]:
     known = frozenset(p.name for p in plan.parameters)
-    closed = reader(Plan(plan.parameters))
+    closed = _reader(Plan(plan.parameters))
 
     def read(arguments: Any) -> Bound:
         if not isinstance(arguments, dict):
-            raise Refused(say("is not an object"))
+            raise Refused("")  # and jsonschema says why
         positional, keywords = closed({name: value for name, value in arguments.items() if name in known})
         others = {}
         for name, value in arguments.items():
@@ -167,56 +186,3 @@ def _open_reader(plan: Plan, extra: TypePlan) -> Callable[[Any], Bound]:
         return positional, {**keywords, **others}
 
     return read
-
-
-def _struct(parameters: tuple[Parameter, ...]) -> Any:
-    # Fields have names of their own: a parameter may be called anything, a Struct's field may not.
-    specification: list[Any] = []
-    rename = {}
-    for index, parameter in enumerate(parameters):
-        rename[f"f{index}"] = parameter.name
-        absent = () if parameter.required else (msgspec.UNSET,)
-        specification.append((f"f{index}", parameter.shape.msgspec_type, *absent))
-    return msgspec.defstruct("arguments", specification, rename=rename, forbid_unknown_fields=True, kw_only=True)
-
-
-_Step = tuple[str, str, bool, Build | None]
-
-
-def _finisher(shown: tuple[Parameter, ...], parameters: tuple[Parameter, ...]) -> Callable[[Any, Any], Bound]:
-    steps: list[_Step] = [(f"f{i}", p.name, p.shape.is_identity, p.shape.convert) for i, p in enumerate(shown)]
-    # A parameter that only takes its place needs a value as soon as a later one has been given.
-    places = {p.name: p for p in parameters if p.positional}
-    fills = [(p.name, p.fill) for p in parameters if p.fill is not None]
-
-    def keywords(arguments: Any, checked: Any) -> dict[str, Any]:
-        values = {}
-        for slot, name, same, make in steps:
-            value = getattr(checked, slot)
-            if value is msgspec.UNSET:
-                continue
-            if same:
-                value = arguments[name]
-            elif make is not None:
-                try:
-                    value = make(value)
-                except Refused as refused:
-                    raise refused.below(name) from refused.__cause__
-            values[name] = value
-        for name, fill in fills:
-            if name not in values:
-                values[name] = fill()
-        return values
-
-    if not places:
-        return lambda arguments, checked: ((), keywords(arguments, checked))
-
-    def with_places(arguments: Any, checked: Any) -> Bound:
-        values = keywords(arguments, checked)
-        positional = []
-        last = max((i for i, name in enumerate(places) if name in values), default=-1)
-        for name, parameter in list(places.items())[: last + 1]:
-            positional.append(values.pop(name, parameter.default))
-        return tuple(positional), values
-
-    return with_places

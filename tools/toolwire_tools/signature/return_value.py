@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import collections.abc
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn
 
 import msgspec
+from toolwire_schemas.wire.codec import encode
 
-from ..content.blocks import Content
 from ..errors import OutputError
-from ..schema.annotations import Names, members, mentions, unwrap_annotation
-from ..schema.scalars import scalar
-from ..schema.shape import JUDGE, WALK
-from ..schema.to_json import NotJsonable, to_jsonable
-from ..schema.types import Types
+from ..schema.annotations import Names, evaluated, members, mentions, unwrap_annotation
+from ..schema.shape import FINITE, JUDGE, WALK, basic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,64 +42,95 @@ class Returns:
         wraps: bool = False,
         shape: TypePlan | None = None,
         is_tuple: bool = False,
+        is_basic: bool = False,
     ) -> None:
         self.kind: Kind = kind
         self.output_schema = output_schema
         self.wraps = wraps
         self.is_tuple = is_tuple
+        self.is_basic = is_basic or output_schema is None
         self._shape = shape
         self._judge: SchemaValidator | None = None
-        self._quick = _quick(shape)
+        self._quick: Callable[[Any], Any] | None = None
         self.builtins = self._chosen()
         """Returns the value as plain JSON data, not yet wrapped; raises OutputError if the schema refuses it."""
 
     def _chosen(self) -> Callable[[Any], Any]:
         if self.output_schema is None:
+            from ..schema.to_json import plain_result
+
             return plain_result
         exact = None if self._shape is None else _EXACT.get(self._shape.msgspec_type)
         if exact is None:
             return self._checked
-
         if exact is float:
             return lambda value: value if type(value) is float and isfinite(value) else self._checked(value)
         return lambda value: value if type(value) is exact else self._checked(value)
 
     def _checked(self, value: Any) -> Any:
-        if self._quick is not None:
+        # With a plan that only jsonschema can check, there is nothing quick to try.
+        if self._shape is not None and self._shape.check_level != JUDGE:
+            self._quick = self._quick or _quick(self._shape)
             try:
                 return self._quick(value)
             except (msgspec.ValidationError, TypeError, ValueError, OverflowError, RecursionError):
                 pass
+        from ..schema.to_json import plain_result
+
         made = plain_result(value)
         if self._judge is None:
             from ..schema.validator import SchemaValidator
 
             self._judge = SchemaValidator(self.output_schema or {})
-        if faults := self._judge.faults(
-            {"result": made} if self.wraps else made, "structuredContent" if not self.wraps else "$"
-        ):
-            raise OutputError(
-                [
-                    (where.replace("$.result", "result", 1).replace("structuredContent", "result", 1), said)
-                    for where, said in faults
-                ]
-            )
+        root = "$" if self.wraps else "result"
+        if faults := self._judge.faults({"result": made} if self.wraps else made, root):
+            raise OutputError([(where.replace("$.result", "result", 1), problem) for where, problem in faults])
         return made
 
-
-_EXACT: dict[Any, type] = {
-    int: int,
-    str: str,
-    bool: bool,
-    None: type(None),
-    scalar(float, "output").msgspec_type: float,
-}
+    def presenter(self) -> Callable[[Any], dict[str, Any]]:
+        """Return the function that makes the MCP result from what the tool returned; it raises `OutputError`."""
+        builtins = self.builtins
+        if self.wraps:
+            return lambda value: wrapped_result(builtins(value))
+        return lambda value: object_result(builtins(value))
 
 
-def _quick(shape: TypePlan | None) -> Callable[[Any], Any] | None:
-    """Make plain and check without jsonschema; None if only that knows all the schema says."""
-    if shape is None or shape.check_level == JUDGE:
-        return None
+def wrapped_result(data: Any) -> dict[str, Any]:
+    """The MCP result for data that is no object."""
+    # The commonest answer is spelled here, as JSON spells it.
+    text = str(data) if type(data) is int and -_LARGE < data < _LARGE else as_text(data)
+    return {"content": [{"type": "text", "text": text}], "structuredContent": {"result": data}, "isError": False}
+
+
+def object_result(data: Any) -> dict[str, Any]:
+    """The MCP result for an object."""
+    return {"content": [{"type": "text", "text": as_text(data)}], "structuredContent": data, "isError": False}
+
+
+def as_text(data: Any) -> str:
+    """Return *data* as JSON, and a string as it is."""
+    if type(data) is str:
+        return data
+    replaced: list[str] = []
+    try:
+        text = encode(data, replaced).decode()
+    except ValueError as error:
+        raise OutputError([("result", str(error))]) from None
+    if replaced:  # so that encoding the text again reports it, too
+        import json
+
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return text
+
+
+_LARGE = 2**64
+_EXACT: dict[Any, type] = {int: int, str: str, bool: bool, None: type(None), FINITE: float}
+
+
+def _quick(shape: TypePlan) -> Callable[[Any], Any]:
+    """Return a function that makes a value plain and checks it, without jsonschema."""
+    from ..schema.to_json import to_jsonable
+
     native, build = shape.msgspec_type, shape.convert
     to_builtins, convert, walk = msgspec.to_builtins, msgspec.convert, shape.check_level == WALK
 
@@ -116,27 +144,6 @@ def _quick(shape: TypePlan | None) -> Callable[[Any], Any] | None:
     return quick
 
 
-_SHOWN = 20
-"""Steps of a place in messages: data that contains itself is hundreds of levels deep."""
-
-
-def plain_result(value: Any) -> Any:
-    """Return the value of a tool as plain JSON data.
-
-    Raises:
-        OutputError: naming the place of what JSON cannot express.
-    """
-    try:
-        return to_jsonable(value)
-    except NotJsonable as error:
-        from toolwire_schemas.json_schema.error_text import place
-
-        steps, further = error.path[:_SHOWN], "…" if len(error.path) > _SHOWN else ""
-        raise OutputError([(place("result", steps) + further, error.sentence)]) from None
-    except RecursionError:
-        raise OutputError([("result", "is nested too deeply")]) from None
-
-
 def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
     """Return how results of the type *hint* travel, if it is that of a function or generator function.
 
@@ -144,8 +151,6 @@ def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
         Unsupported: if the type has no form in JSON.
         Unresolved: if it names something unknown.
     """
-    from typing import Never, NoReturn
-
     bared = unwrap_annotation(hint, names).hint
     # Also where the function is no generator itself: it may return that of another one.
     if is_generator or getattr(bared, "__origin__", bared) in _GENERATORS:
@@ -155,8 +160,12 @@ def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
         return Returns("undeclared")
     if bared is str:
         return Returns("text")
-    if bared in (bytes, bytearray, memoryview) or mentions(hint, is_content, names):
+    if (plan := basic(bared, "output")) is not None and evaluated(hint, names) is bared:
+        return Returns("structured", wrapped(plan.schema), wraps=True, shape=plan, is_basic=True)
+    if bared in (bytes, bytearray, memoryview) or mentions(hint, _is_content, names):
         return Returns("blocks")
+    from ..schema.types import Types
+
     types = Types("output", names)
     shape = types.of(hint)
     schema = shape.schema
@@ -184,15 +193,17 @@ def wrapped(schema: Schema) -> Schema:
     }
 
 
-def is_content(hint: Any) -> bool:
+def _is_content(hint: Any) -> bool:
     """True for what becomes content blocks: our own helpers, whatever has `to_content`, pictures and figures."""
     if not isinstance(hint, type):
         return False
-    if issubclass(hint, Content) or callable(getattr(hint, "to_content", None)):
-        return True
-    return hint.__module__.startswith(("PIL.", "matplotlib.figure"))
+    # By its name, since its module is imported with the first tool that has content.
+    is_block = any((base.__module__, base.__name__) == _CONTENT for base in hint.__mro__)
+    return is_block or callable(getattr(hint, "to_content", None)) or hint.__module__.startswith(_PICTURES)
 
 
+_CONTENT = ("toolwire_tools.content.blocks", "Content")
+_PICTURES = ("PIL.", "matplotlib.figure")
 _GENERATORS = (
     collections.abc.Iterator,
     collections.abc.Generator,

@@ -18,69 +18,34 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.codec import encode
 
-from ..content.blocks import Content, File, Text, as_image, base64_of
-from ..content.media_types import media_type_of
-from ..errors import OutputError
+from .content.blocks import Content, File, Text, as_image, base64_of
+from .content.media_types import media_type_of
+from .errors import Cancelled
+from .schema.to_json import to_jsonable
+from .signature.return_value import as_text, object_result, wrapped_result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
 
-    from ..signature.return_value import Returns
+    from .context.context import Caller
 
 Block = dict[str, Any]
 Result = dict[str, Any]
 
 
-def presenter(returns: Returns) -> Callable[[Any], Result]:
-    """The function that makes the MCP result from what the tool returned. It raises `OutputError`."""
-    builtins = returns.builtins
-    if returns.output_schema is None:
-        return lambda value: _by_looks(value, builtins)
-    if not returns.wraps:
-        return lambda value: _object(builtins(value))
-    return lambda value: _wrapped(builtins(value))
-
-
-def _wrapped(data: Any) -> Result:
-    # The commonest answer is spelled here, as JSON spells it.
-    text = str(data) if type(data) is int and _LEAST < data < _LARGE else _text(data)
-    return {"content": [{"type": "text", "text": text}], "structuredContent": {"result": data}, "isError": False}
-
-
-def _object(data: Any) -> Result:
-    return {"content": [{"type": "text", "text": _text(data)}], "structuredContent": data, "isError": False}
-
-
-def _text(data: Any) -> str:
-    if type(data) is str:
-        return data
-    replaced: list[str] = []
-    try:
-        text = encode(data, replaced).decode()
-    except ValueError as error:
-        raise OutputError([("result", str(error))]) from None
-    if replaced:  # so that encoding the text again reports it, too
-        import json
-
-        return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return text
-
-
-_LEAST, _LARGE = -(2**64), 2**64
-
-
-def _by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
+def by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
+    """Return the MCP result for the value of a tool without an output schema; *builtins* makes data of it."""
     if type(value) is str:
         return {"content": [{"type": "text", "text": value}], "isError": False}
     if _shows_itself(value):
-        return _by_looks(value.to_content(), builtins)
+        return by_looks(value.to_content(), builtins)
     blocks = _blocks(value, builtins)
     if blocks is not None:
         return {"content": blocks, "isError": False}
     data = builtins(value)
     if isinstance(data, str) and isinstance(value, str):  # a subclass of str: markup, a member of a StrEnum
         return {"content": [{"type": "text", "text": data}], "isError": False}
-    return _object(data) if isinstance(data, dict) else _wrapped(data)
+    return object_result(data) if isinstance(data, dict) else wrapped_result(data)
 
 
 def _blocks(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
@@ -94,7 +59,7 @@ def _blocks(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
         return None
     blocks: list[Block] = []
     for item, of_item in zip(value, found, strict=True):
-        blocks += of_item if of_item is not None else [{"type": "text", "text": _text(builtins(item))}]
+        blocks += of_item if of_item is not None else [{"type": "text", "text": as_text(builtins(item))}]
     return blocks
 
 
@@ -106,7 +71,7 @@ def _blocks_of(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None
     if isinstance(value, bytes | bytearray | memoryview):
         return [_media(bytes(value))]
     if _shows_itself(value):
-        blocks: list[Block] = _by_looks(value.to_content(), builtins)["content"]
+        blocks: list[Block] = by_looks(value.to_content(), builtins)["content"]
         return blocks
     image = as_image(value)
     return None if image is None else [image.block()]
@@ -179,3 +144,59 @@ def _are_annotations(given: dict[str, Any]) -> bool:
     except (ValueError, TypeError):
         return False
     return not isinstance(given.get("audience"), str)
+
+
+# Generators: each item is reported as progress, and together they are the answer.
+
+
+def consume_generator(items: Iterator[Any], caller: Caller, *, joins: bool) -> Any:
+    """The answer of a generator: its non-None return value, else its items (strings joined if *joins*).
+
+    Raises:
+        Cancelled: between two items, once the call is cancelled; the generator's `finally` has run by then.
+    """
+    items_so_far: list[Any] = []
+    try:
+        while True:
+            try:
+                item = next(items)
+            except StopIteration as end:
+                return end.value if end.value is not None else _together(items_so_far, joins)
+            _tell(item, items_so_far, caller)
+    finally:
+        if hasattr(items, "close"):  # map, filter and other iterators have none
+            items.close()
+
+
+async def consume_async_generator(items: AsyncIterator[Any], caller: Caller, *, joins: bool) -> Any:
+    """As `consume_generator`, for an async generator."""
+    items_so_far: list[Any] = []
+    try:
+        async for item in items:
+            _tell(item, items_so_far, caller)
+        return _together(items_so_far, joins)
+    finally:
+        if hasattr(items, "aclose"):
+            await items.aclose()
+
+
+def _tell(item: Any, items_so_far: list[Any], caller: Caller) -> None:
+    items_so_far.append(item)
+    caller.progress(len(items_so_far), None, _message(item))
+    if caller.cancelled:
+        raise Cancelled("the call was cancelled between two items")
+
+
+def _message(item: Any) -> str | None:
+    if isinstance(item, str):
+        return item
+    if isinstance(item, Content | bytes | bytearray):
+        return None
+    try:
+        return encode(to_jsonable(item)).decode()
+    except ValueError:  # progress is a courtesy; the answer will say what is wrong with the item
+        return None
+
+
+def _together(items_so_far: list[Any], joins: bool) -> Any:
+    return "".join(items_so_far) if joins and all(isinstance(item, str) for item in items_so_far) else items_so_far

@@ -1,1 +1,0 @@
-"""Return value or exception → MCP result."""

@@ -1,0 +1,253 @@
+"""The sections of a docstring: parameters, results, notes. Imported for the first docstring of more than a sentence.
+
+Strategy. The style is recognised by the first section. Google's is read here, since it is by far the most frequent;
+the others are read by docstring-parser, which takes longer to import than Google's takes to read.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+import msgspec
+
+from .docstring_types import hint_of, parts
+
+_PARAMETERS = frozenset(
+    (
+        *("args", "arguments", "parameters", "params"),
+        *("keyword args", "keyword arguments", "other parameters"),
+    )
+)
+_SECTIONS = _PARAMETERS | {
+    *("attributes", "return", "returns", "yield", "yields", "raise", "raises", "except", "exceptions"),
+}
+_REST = frozenset(
+    (
+        *("param", "parameter", "arg", "argument", "key", "keyword", "type"),
+        *("return", "returns", "rtype", "raise", "raises", "yield", "yields"),
+    )
+)
+
+
+_KEPT = ("example", "examples", "note", "notes", "warning", "warnings")
+_BULLETS = ("-", "*", "+", "•", "#")
+_TYPES = frozenset(("str", "int", "float", "bool", "list", "dict", "tuple", "set", "bytes", "None"))
+
+
+class DocParameter(msgspec.Struct, frozen=True):
+    """One parameter in a docstring; *type* as written there."""
+
+    name: str
+    type: str | None = None
+    description: str | None = None
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One thing that is returned. *type* is as it is written, *text* may have several lines."""
+
+    name: str | None = None
+    type: str | None = None
+    text: str = ""
+
+
+def taken_apart(text: str) -> tuple[str, dict[str, DocParameter], tuple[Entry, ...]]:
+    """Return the description, the parameters and the results in *text*; if it cannot be read, all is description."""
+    text = dedented(text)
+    style = _style(text)
+    found = None if style is None else _google(text) if style == "GOOGLE" else _by_docstring_parser(text, style)
+    if found is None:
+        return text, {}, ()
+    description, parameters, returns = found
+    return description.strip(), {parameter.name: parameter for parameter in parameters}, tuple(returns)
+
+
+_Found = tuple[str, list[DocParameter], list[Entry]]
+
+
+def _style(text: str) -> str | None:
+    """The style that the first marked section of *text* is written in. (Regular expressions would cost start-up.)"""
+    lines = [line.strip() for line in text.split("\n")]
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if _is_title(line):
+            return "GOOGLE"
+        if len(following) > 2 and set(following) == {"-"} and line.lower() in _SECTIONS:
+            return "NUMPYDOC"
+        if line[:1] in (":", "@") and ":" in line[1:]:
+            word = line[1:].partition(":")[0].partition(" ")[0]
+            if word in _REST:
+                return "REST" if line[0] == ":" else "EPYDOC"
+    return None
+
+
+def _is_title(line: str) -> bool:
+    return line.endswith((":", "：")) and line[:-1].rstrip().lower() in _SECTIONS
+
+
+def dedented(text: str) -> str:
+    """*text* without its margin, and without the roles of reST."""
+    first, *rest = _without_roles(text).expandtabs().split("\n")
+    margins = [len(line) - len(line.lstrip()) for line in rest if line.strip()]
+    margin = min(margins, default=0)
+    if margins and margins[0] == margin and _is_title(first.strip()):  # its own margin is unknown, but smaller
+        margin = max(margin - 4, 0)
+    return "\n".join([first.strip(), *(line[margin:].rstrip() for line in rest)]).strip("\n")
+
+
+def _google(text: str) -> _Found | None:
+    head: list[str] = []
+    sections: dict[str, list[str]] = {}
+    # What belongs to the description although it stands below: notes, examples, and text outside of sections.
+    below: list[list[str]] = []
+    into, margin = head, None  # where lines go; in a section, the margin of its entries: 0 before the first one
+    for line in text.split("\n"):
+        indent = len(line) - len(line.lstrip())
+        is_title = line.endswith((":", "：")) and not (margin and indent >= margin)
+        title = line.strip()[:-1].rstrip().lower() if is_title else ""
+        if title in _SECTIONS:
+            into, margin = sections.setdefault("args" if title in _PARAMETERS else title.removesuffix("s"), []), 0
+        elif title in _KEPT and sections:
+            into, margin = [f"{title.capitalize()}:"], 0
+            below.append(into)
+        elif line and margin and not indent:
+            into, margin = [line], None
+            below.append(into)
+        else:
+            if line and margin == 0:
+                margin = indent
+            into.append(line)
+    parameters = _google_parameters(_flush(sections.get("args", [])))
+    if parameters is None:
+        return None
+    blocks = [f"{lines[0]}\n{_flush(lines[1:])}".strip() for lines in below]
+    description = "\n\n".join(["\n".join(head).strip(), *blocks])
+    return description, parameters, entries(_flush(sections.get("return", [])))
+
+
+def _flush(lines: list[str]) -> str:
+    """The lines without their common margin."""
+    return inspect.cleandoc("\n" + "\n".join(lines))
+
+
+def _google_parameters(section: str) -> list[DocParameter] | None:
+    """Return the entries of *section*, each `name (type): text`; None if it does not begin with one."""
+    found: list[tuple[str, str, str]] = []
+    for line in section.split("\n") if section else ():
+        entry = None if line[:1].isspace() else _split(line)
+        if entry is not None:
+            found.append(entry)
+        elif not found:
+            return None
+        else:
+            names, type_, text = found.pop()
+            found.append((names, type_, f"{text} {line}"))
+    return [
+        DocParameter(name.strip(" `*"), type_ or None, " ".join(text.split()) or None)
+        for names, type_, text in found
+        for name in names.split(",")
+    ]
+
+
+def _by_docstring_parser(text: str, style: str) -> _Found | None:
+    import docstring_parser
+
+    try:
+        found = docstring_parser.parse("\n" + text, style=docstring_parser.DocstringStyle[style])
+    except (docstring_parser.ParseError, ValueError, IndexError):
+        return None
+    parameters = [
+        DocParameter(name.strip(" *"), item.type_name, " ".join((item.description or "").split()) or None)
+        for item in found.params
+        if item.args and item.args[0] != "attribute"
+        for name in item.arg_name.split(",")
+    ]
+    gap = "\n\n" if found.blank_after_short_description else "\n"
+    described = gap.join(part for part in (found.short_description, found.long_description) if part)
+    examples = [meta for meta in found.meta if meta.args and meta.args[0] in _KEPT]  # NumPy's, and its notes
+    below = [f"{meta.args[0].capitalize()}:\n{meta.description or getattr(meta, 'snippet', '')}" for meta in examples]
+    returns = [Entry(item.return_name, item.type_name, item.description or "") for item in found.many_returns]
+    return "\n\n".join([described, *below]), parameters, returns
+
+
+def entries(section: str) -> list[Entry]:
+    """The entries of Google's Returns section: each `name (type): text`, without indentation.
+
+    `word: text` is a type if Python has one by that name, and else a name.
+    """
+    found: list[list[str]] = []
+    for line in section.split("\n"):
+        begins = not line[:1].isspace() and _unbulleted(line) is None and _cut(line) is not None
+        if begins or not found:
+            found.append([])
+        found[-1].append(line)
+    return [_entry(lines) for lines in found if any(lines)]
+
+
+def _entry(lines: list[str]) -> Entry:
+    word, type_, text = (_unbulleted(lines[0]) is None and _cut(lines[0])) or ("", "", lines[0])
+    if not type_ and (word in _TYPES or not word.isidentifier()):
+        word, type_ = "", word
+    return Entry(word or None, type_ or None, "\n".join([text, *lines[1:]]).rstrip())
+
+
+def bulleted(text: str) -> list[Entry]:
+    """The entries in the list below the first line of *text*, nested ones among them: `- name (type): text`.
+
+    Bullets may be missing. A line that begins no entry goes on with the one above.
+    """
+    first, *rest = text.split("\n")
+    lines = [line for line in (rest if _unbulleted(first) is None else [first, *rest]) if line.strip()]
+    has_bullets = any(_unbulleted(line) is not None for line in lines)
+    found: list[str] = []
+    for line in lines:
+        item = _unbulleted(line)
+        if item is not None or _begins(line, has_bullets):
+            found.append(line.strip() if item is None else item)
+        elif found:
+            found[-1] += " " + line.strip()
+    return [_member(item) for item in found]
+
+
+def _begins(line: str, has_bullets: bool) -> bool:
+    """True for an entry without a bullet; where there are bullets, `note: text` belongs to the one above."""
+    word, type_, _ = _cut(line) or ("", "", "")
+    return bool(word) and (not has_bullets or hint_of(type_) is not None)
+
+
+def _member(item: str) -> Entry:
+    word, type_, text = _cut(item) or _cut(item + ":") or ("", "", item)
+    return Entry(word or None, type_ or None, text)
+
+
+def _unbulleted(line: str) -> str | None:
+    """The line without its bullet or number; None if it has none."""
+    line = line.strip()
+    number, _, item = line.partition(" ")
+    if number[:-1].isdigit() and number[-1] in ".)":
+        return item.strip()
+    bullet, item = line[:1], line.lstrip("#") if line[:1] == "#" else line[1:]
+    # -1 is a number, and ** begins what is bold.
+    return item.strip() if bullet in _BULLETS and item and item[0] != bullet and not item[0].isdigit() else None
+
+
+def _cut(line: str) -> tuple[str, str, str] | None:
+    """The word, the type in parentheses and the text of `word (type): text`; None if *line* is no such thing."""
+    found = _split(line)
+    return None if found is None or len(parts(found[0], " ")) > 1 else found
+
+
+def _split(line: str) -> tuple[str, str, str] | None:
+    """As `_cut`, with any number of words."""
+    head, *text = min((parts(line, colon, 1) for colon in ":："), key=lambda cut: len(cut[0]))
+    words, parenthesis, type_ = head.partition("(")
+    if not text or not head or (parenthesis and not head.endswith(")")):
+        return None
+    return words.strip(" `*'\""), type_.removesuffix(")").strip(), text[0]
+
+
+def _without_roles(text: str) -> str:
+    """*text* without the roles of reST: `:class:`~typing.List`` is `typing.List`, ``:ref:`text <place>`` is `text`."""
+    if ":`" not in text:
+        return text
+    import re
+
+    return re.sub(r"(?<![\w`]):[a-zA-Z][\w:.+-]*:`[~!]?([^`<]+?)(?:\s*<[^`<>]*>)?`", r"\1", text)

@@ -150,12 +150,12 @@ __all__ = [  # noqa: RUF022  # as Python sorts
 ]
 
 _LATER: dict[str, tuple[str, ...]] = {
-    "content.blocks": ("Audio", "Content", "File", "Image", "ResourceLink", "Text"),
-    "context.context": ("AsyncContext", "Caller", "Context"),
-    "decorator": ("tool_api",),
-    "discovery.modules": ("Offer", "Skipped", "tools_in"),
-    "discovery.tools_of": ("tools_of",),
-    "errors": (
+    ".content.blocks": ("Audio", "Content", "File", "Image", "ResourceLink", "Text"),
+    ".context.context": ("AsyncContext", "Caller", "Context"),
+    ".decorator": ("tool_api",),
+    ".discovery.modules": ("Offer", "Skipped", "tools_in"),
+    ".discovery.tools_of": ("tools_of",),
+    ".errors": (
         "ArgumentsError",
         "Cancelled",
         "CannotAsk",
@@ -168,13 +168,15 @@ _LATER: dict[str, tuple[str, ...]] = {
         "ToolError",
         "failure",
     ),
-    "options": ("Options",),
-    "tool": ("Tool",),
-    "actions.action_return": ("ActionReturn", "ActionStatusCode", "ActionValidCode"),
-    "actions.base": ("AsyncActionMixin", "BaseAction"),
-    "actions.builtin": ("FinishAction", "InvalidAction", "NoAction"),
-    "actions.executor": ("ActionExecutor", "AsyncActionExecutor"),
-    "actions.messages": (
+    ".options": ("Options",),
+    ".tool": ("Tool",),
+    "toolwire_schemas.language": ("language", "set_language"),
+    "toolwire_schemas.lint.portability": ("Finding",),
+    ".actions.action_return": ("ActionReturn", "ActionStatusCode", "ActionValidCode"),
+    ".actions.base": ("AsyncActionMixin", "BaseAction"),
+    ".actions.builtin": ("FinishAction", "InvalidAction", "NoAction"),
+    ".actions.executor": ("ActionExecutor", "AsyncActionExecutor"),
+    ".actions.messages": (
         "ActionPreprocessor",
         "AgentMessage",
         "AgentStatusCode",
@@ -185,26 +187,31 @@ _LATER: dict[str, tuple[str, ...]] = {
         "ModelStatusCode",
         "RemovableHandle",
     ),
-    "actions.parsers": ("BaseParser", "JsonParser", "ParseError", "TupleParser"),
-    "actions.registry": ("get_tool", "get_tool_cls", "list_tools"),
-    "bundled.arxiv": ("ArxivSearch",),
-    "bundled.calculator": ("Calculator",),
-    "bundled.clock": ("Clock",),
-    "bundled.files": ("Files",),
-    "bundled.google_search": ("GoogleSearch",),
-    "bundled.ipython": ("IPythonInterpreter",),
-    "bundled.maps": ("BINGMap",),
-    "bundled.ppt": ("PPT",),
-    "bundled.python_interpreter": ("CodeExecutor", "PythonInterpreter"),
-    "bundled.scholar": ("GoogleScholar",),
-    "bundled.web_browser": ("WebBrowser", "WebSearch"),
-    "env.env": ("Env",),
-    "steps.executor": ("Executor",),
-    "steps.instructions": ("InstructionError", "available_skills_and_tools", "instruction_prompt", "parse_instruction"),
-    "steps.steps": ("AgentStep", "StepError", "StepState"),
-    "toolconfig.files": ("load_tool_config", "load_tool_configs"),
-    "toolconfig.model": ("ToolConfig",),
-    "toolconfig.yaml_document": ("ConfigError",),
+    ".actions.parsers": ("BaseParser", "JsonParser", "ParseError", "TupleParser"),
+    ".actions.registry": ("get_tool", "get_tool_cls", "list_tools"),
+    ".bundled.arxiv": ("ArxivSearch",),
+    ".bundled.calculator": ("Calculator",),
+    ".bundled.clock": ("Clock",),
+    ".bundled.files": ("Files",),
+    ".bundled.google_search": ("GoogleSearch",),
+    ".bundled.ipython": ("IPythonInterpreter",),
+    ".bundled.maps": ("BINGMap",),
+    ".bundled.ppt": ("PPT",),
+    ".bundled.python_interpreter": ("CodeExecutor", "PythonInterpreter"),
+    ".bundled.scholar": ("GoogleScholar",),
+    ".bundled.web_browser": ("WebBrowser", "WebSearch"),
+    ".env.env": ("Env",),
+    ".steps.executor": ("Executor",),
+    ".steps.instructions": (
+        "InstructionError",
+        "available_skills_and_tools",
+        "instruction_prompt",
+        "parse_instruction",
+    ),
+    ".steps.steps": ("AgentStep", "StepError", "StepState"),
+    ".toolconfig.files": ("load_tool_config", "load_tool_configs"),
+    ".toolconfig.model": ("ToolConfig",),
+    ".toolconfig.yaml_document": ("ConfigError",),
 }
 """Names imported at first use, by their module: a server that needs none of them starts without them."""
 
@@ -218,5 +225,5 @@ def __getattr__(name: str) -> Any:
         raise missing(__name__, name)
     from importlib import import_module
 
-    value = globals()[name] = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    value = globals()[name] = getattr(import_module(_MODULES[name], __name__), name)
     return value

@@ -17,7 +17,7 @@ from .schema.annotations import Names, Unresolved, members, unwrap_annotation
 from .schema.record_fields import has_members
 from .schema.to_json import in_json
 from .signature import docstring as docstrings
-from .signature.docstring_sections import bulleted
+from .signature.docstring_sections import Entry, cut, unbulleted
 from .signature.docstring_types import hint_of
 from .signature.signature import OPEN, Parameters, is_required, parameters_of
 
@@ -25,7 +25,6 @@ if typing.TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from .signature.docstring import Docstring
-    from .signature.docstring_sections import Entry
 
 _STRING = "STRING"
 _NAMES: dict[Any, str] = {
@@ -126,6 +125,35 @@ def _return_data(doc: Docstring, options: Options) -> list[dict[str, str]]:
     if options.explode_return:
         return [_returned(entry) for entry in bulleted(doc.returns[0].text)] if doc.returns else []
     return [_returned(entry) for entry in doc.returns] if options.returns_named_value else []
+
+
+def bulleted(text: str) -> list[Entry]:
+    """The entries in the list below the first line of *text*, nested ones among them: `- name (type): text`.
+
+    Bullets may be missing. A line that begins no entry goes on with the one above.
+    """
+    first, *rest = text.split("\n")
+    lines = [line for line in (rest if unbulleted(first) is None else [first, *rest]) if line.strip()]
+    has_bullets = any(unbulleted(line) is not None for line in lines)
+    found: list[str] = []
+    for line in lines:
+        item = unbulleted(line)
+        if item is not None or _begins(line, has_bullets):
+            found.append(line.strip() if item is None else item)
+        elif found:
+            found[-1] += " " + line.strip()
+    return [_member(item) for item in found]
+
+
+def _begins(line: str, has_bullets: bool) -> bool:
+    """True for an entry without a bullet; where there are bullets, `note: text` belongs to the one above."""
+    word, type_, _ = cut(line) or ("", "", "")
+    return bool(word) and (not has_bullets or hint_of(type_) is not None)
+
+
+def _member(item: str) -> Entry:
+    word, type_, text = cut(item) or cut(item + ":") or ("", "", item)
+    return Entry(word or None, type_ or None, text)
 
 
 def _returned(entry: Entry) -> dict[str, str]:

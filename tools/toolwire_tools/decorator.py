@@ -6,13 +6,14 @@ import inspect
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from toolwire_schemas.did_you_mean import unknown_name
+import msgspec
 
 from .errors import RegistrationError
-from .options import ATTRIBUTE, Options, checked
+from .options import ATTRIBUTE, Options
+from .schema.shape import refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 
 Function = TypeVar("Function", bound="Callable[..., Any] | staticmethod[..., Any] | classmethod[Any, ..., Any]")
@@ -162,11 +163,11 @@ def _making(name: str) -> Any:
     return call
 
 
-for _name in ("__getitem__", "__setitem__", "__delitem__", "__contains__", "__iter__", "__reversed__", "__len__"):
-    setattr(_ApiDescription, _name, _making(_name))
-for _name in ("__eq__", "__ne__", "__or__", "__ror__", "__ior__", "__repr__", "get", "keys", "values", "items"):
-    setattr(_ApiDescription, _name, _making(_name))
-for _name in ("copy", "pop", "popitem", "setdefault", "update", "clear"):
+for _name in (
+    *("__getitem__", "__setitem__", "__delitem__", "__contains__", "__iter__", "__reversed__", "__len__"),
+    *("__eq__", "__ne__", "__or__", "__ror__", "__ior__", "__repr__", "get", "keys", "values", "items"),
+    *("copy", "pop", "popitem", "setdefault", "update", "clear"),
+):
     setattr(_ApiDescription, _name, _making(_name))
 
 
@@ -179,4 +180,79 @@ def _check_names(function: Any, tool: str, options: Options) -> None:
     except (ValueError, TypeError):  # a Tool says so
         return
     for name in sorted(wanted - {"self", "cls", *known}):
+        from toolwire_schemas.did_you_mean import unknown_name
+
         raise RegistrationError(f"it has {unknown_name('parameter', name, known)}", tool=tool, remedy="name one it has")
+
+
+def checked(given: Mapping[str, Any]) -> Options:
+    """The options, each of its type and in its range.
+
+    Raises:
+        TypeError: for an option that does not exist, or a value of the wrong type.
+        ValueError: for a value out of range.
+    """
+    for option in given:
+        if option not in Options.__struct_fields__:
+            from toolwire_schemas.did_you_mean import unknown_name
+
+            raise TypeError(f"tool_api: {unknown_name('option', option, Options.__struct_fields__)}")
+    values = {option: _prepared(option, value) for option, value in given.items() if value is not None}
+    try:
+        options = msgspec.convert(values, Options)
+        if options.icons:
+            _check_icons(options.icons)
+    except msgspec.ValidationError as error:
+        refused = refusal(error)
+        option, *steps = refused.path
+        place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+        is_type = ", got `" in refused.sentence or "unknown field" in refused.sentence
+        raise (TypeError if is_type else ValueError)(f"tool_api: {option}{place}: {refused.sentence}") from None
+    _check_together(options, values)
+    return options
+
+
+def _prepared(option: str, value: Any) -> Any:
+    """Return *value* with the spellings that the type of *option* does not say."""
+    if option == "memory_limit" and isinstance(value, str):
+        from .byte_sizes import size
+
+        try:
+            return size(value)
+        except ValueError as error:
+            raise ValueError(f"tool_api: {option} must be {error}, not {value!r}") from None
+    if option in ("include_arguments", "exclude_arguments"):
+        names = (value,) if isinstance(value, str) else value
+        return names if isinstance(names, bytes | dict) or not hasattr(names, "__iter__") else tuple(names)
+    return value
+
+
+def _check_together(options: Options, given: Mapping[str, Any]) -> None:
+    named = {"name": (options.name,) if "name" in given else (), "a tag": options.tags}
+    named["a name of an argument"] = (options.include_arguments or frozenset()) | options.exclude_arguments
+    for what, texts in named.items():
+        for text in texts:
+            if not text or not text.isprintable() or text != text.strip():
+                raise ValueError(f"tool_api: {what} must be visible text without space around it, not {text!r}")
+    if options.memory_limit is not None and options.runs_in is None:
+        raise ValueError('tool_api: memory_limit needs a process of its own; add runs_in="process"')
+    if options.input_schema is not None:
+        for option in ("include_arguments", "exclude_arguments"):
+            if option in given:
+                raise ValueError(f"tool_api: {option} does not go with input_schema, which lists the arguments itself")
+
+
+def _check_icons(icons: tuple[dict[str, Any], ...]) -> None:
+    """Raises `msgspec.ValidationError`."""
+    from typing import Annotated
+
+    from .content.media_types import MEDIA_TYPE
+
+    fields = [
+        ("src", Annotated[str, msgspec.Meta(pattern="^(https?|data):")]),
+        ("mimeType", Annotated[str, msgspec.Meta(pattern=rf"\A{MEDIA_TYPE}\Z")], "image/png"),
+        ("sizes", list[str], ()),
+        ("theme", Literal["light", "dark"], "light"),
+    ]
+    icon = msgspec.defstruct("Icon", fields, forbid_unknown_fields=True)
+    msgspec.convert({"icons": icons}, msgspec.defstruct("Icons", [("icons", tuple[icon, ...])]))

@@ -43,7 +43,6 @@ SENTENCES: dict[str, str] = {
     "has items that are equal": "含有相同的项",
     "{count} more faults of this kind": "还有 {count} 处这类错误",
     "many": "许多",
-    "is not an object": "不是对象",
     "is nested too deeply": "嵌套过深",
     "{value!r} is not an integer": "{value!r} 不是整数",
     "{value!r} is too large a fraction to be an exact integer; write out its digits": (

@@ -6,8 +6,9 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toolwire_tools.api_description import bulleted
 from toolwire_tools.signature.docstring import Docstring, of, read
-from toolwire_tools.signature.docstring_sections import DocParameter, Entry, bulleted
+from toolwire_tools.signature.docstring_sections import DocParameter, Entry
 
 GOOGLE = """Search the web.
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_tools import Tool
-from toolwire_tools.signature.docstring_types import hint_of, parts
+from toolwire_tools.signature.docstring_sections import parts
+from toolwire_tools.signature.docstring_types import hint_of
 
 KNOWN: list[tuple[str, Any]] = [
     *((text, str) for text in ("str", "String", "`str`", ":class:`str`", ":py:class:`~builtins.str`", "'str'", "str.")),

@@ -10,13 +10,11 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import msgspec
-from toolwire_schemas.did_you_mean import unknown_name
 
 from ..errors import MadeForFastMCP, NotOffered, RegistrationError
 from ..options import held, marked
 from ..tool import Tool
-from .toolkit import is_toolkit
-from .tools_of import distinct, finder, is_of_fastmcp, tools_of
+from .tools_of import decorated, distinct, finder, is_of_fastmcp, tools_of
 
 
 class Skipped(msgspec.Struct, frozen=True):
@@ -99,6 +97,8 @@ def _listed(module: ModuleType, listed: Any) -> list[Any]:
 def _named(module: ModuleType, name: str) -> Any:
     if name in vars(module):
         return vars(module)[name]
+    from toolwire_schemas.did_you_mean import unknown_name
+
     known = [other for other in vars(module) if not other.startswith("_")]
     raise RegistrationError(
         f"__tools__ lists {unknown_name('name', name, known)}", tool=module.__name__, remedy="define it in the module"
@@ -135,7 +135,7 @@ def _is_marked(module: ModuleType, name: str, value: Any) -> bool:
     if marked(value) is not None:
         return True
     kind = value if _is_class(value) else type(value)
-    if name.startswith("_") or not (type(value) is Tool or is_toolkit(kind) or finder(kind) is not None):
+    if name.startswith("_") or not (type(value) is Tool or decorated(kind) or finder(kind) is not None):
         return False
     return not (_is_class(value) and value.__module__.startswith(_OURS)) or name in _exported(module)
 

@@ -104,10 +104,3 @@ def _reader(adapter: Any, *, lax: bool) -> Build:
             raise Refused(first["msg"], first["loc"], private=first["type"] not in own) from error
 
     return build
-
-
-def dumped(value: Any) -> Any:
-    """An object of a class that pydantic knows, as plain JSON data."""
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(type(value)).dump_python(value, mode="json", by_alias=True)

@@ -203,9 +203,9 @@ def _model(value: Any, depth: int) -> Any:
 
 
 def _known_to_pydantic(value: Any, depth: int) -> Any:
-    from .pydantic_types import dumped
+    from pydantic import TypeAdapter
 
-    return to_jsonable(dumped(value), depth)
+    return to_jsonable(TypeAdapter(type(value)).dump_python(value, mode="json", by_alias=True), depth)
 
 
 def _is_path(kind: Any) -> bool:

@@ -10,8 +10,6 @@ import inspect
 
 import msgspec
 
-from .docstring_types import hint_of, parts
-
 _PARAMETERS = frozenset(
     (
         *("args", "arguments", "parameters", "params"),
@@ -175,7 +173,7 @@ def entries(section: str) -> list[Entry]:
     """
     found: list[list[str]] = []
     for line in section.split("\n"):
-        begins = not line[:1].isspace() and _unbulleted(line) is None and _cut(line) is not None
+        begins = not line[:1].isspace() and unbulleted(line) is None and cut(line) is not None
         if begins or not found:
             found.append([])
         found[-1].append(line)
@@ -183,42 +181,13 @@ def entries(section: str) -> list[Entry]:
 
 
 def _entry(lines: list[str]) -> Entry:
-    word, type_, text = (_unbulleted(lines[0]) is None and _cut(lines[0])) or ("", "", lines[0])
+    word, type_, text = (unbulleted(lines[0]) is None and cut(lines[0])) or ("", "", lines[0])
     if not type_ and (word in _TYPES or not word.isidentifier()):
         word, type_ = "", word
     return Entry(word or None, type_ or None, "\n".join([text, *lines[1:]]).rstrip())
 
 
-def bulleted(text: str) -> list[Entry]:
-    """The entries in the list below the first line of *text*, nested ones among them: `- name (type): text`.
-
-    Bullets may be missing. A line that begins no entry goes on with the one above.
-    """
-    first, *rest = text.split("\n")
-    lines = [line for line in (rest if _unbulleted(first) is None else [first, *rest]) if line.strip()]
-    has_bullets = any(_unbulleted(line) is not None for line in lines)
-    found: list[str] = []
-    for line in lines:
-        item = _unbulleted(line)
-        if item is not None or _begins(line, has_bullets):
-            found.append(line.strip() if item is None else item)
-        elif found:
-            found[-1] += " " + line.strip()
-    return [_member(item) for item in found]
-
-
-def _begins(line: str, has_bullets: bool) -> bool:
-    """True for an entry without a bullet; where there are bullets, `note: text` belongs to the one above."""
-    word, type_, _ = _cut(line) or ("", "", "")
-    return bool(word) and (not has_bullets or hint_of(type_) is not None)
-
-
-def _member(item: str) -> Entry:
-    word, type_, text = _cut(item) or _cut(item + ":") or ("", "", item)
-    return Entry(word or None, type_ or None, text)
-
-
-def _unbulleted(line: str) -> str | None:
+def unbulleted(line: str) -> str | None:
     """The line without its bullet or number; None if it has none."""
     line = line.strip()
     number, _, item = line.partition(" ")
@@ -229,7 +198,7 @@ def _unbulleted(line: str) -> str | None:
     return item.strip() if bullet in _BULLETS and item and item[0] != bullet and not item[0].isdigit() else None
 
 
-def _cut(line: str) -> tuple[str, str, str] | None:
+def cut(line: str) -> tuple[str, str, str] | None:
     """The word, the type in parentheses and the text of `word (type): text`; None if *line* is no such thing."""
     found = _split(line)
     return None if found is None or len(parts(found[0], " ")) > 1 else found
@@ -251,3 +220,28 @@ def _without_roles(text: str) -> str:
     import re
 
     return re.sub(r"(?<![\w`]):[a-zA-Z][\w:.+-]*:`[~!]?([^`<]+?)(?:\s*<[^`<>]*>)?`", r"\1", text)
+
+
+CLOSING = {"[": "]", "(": ")", "{": "}", "<": ">"}
+
+
+def parts(text: str, separator: str, most: int = -1) -> list[str]:
+    """*text* cut at each *separator* outside of brackets and quotes, at most *most* times, without space around."""
+    found: list[str] = []
+    open_: list[str] = []
+    quote = ""
+    start = 0
+    for index, character in enumerate(text):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"" and not text[index - 1 : index].isalnum():  # not the apostrophe of a word
+            quote = character
+        elif character in CLOSING:
+            open_.append(CLOSING[character])
+        elif open_ and character == open_[-1]:
+            open_.pop()
+        elif not open_ and most and index >= start and text.startswith(separator, index):
+            found.append(text[start:index].strip())
+            start = index + len(separator)
+            most -= 1
+    return [*found, text[start:].strip()]

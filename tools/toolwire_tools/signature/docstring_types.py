@@ -11,6 +11,8 @@ from __future__ import annotations
 import functools
 from typing import Any, Literal, Union
 
+from .docstring_sections import CLOSING, parts
+
 _LIST: Any = list
 _DICT: Any = dict
 _TUPLE: Any = tuple
@@ -39,7 +41,6 @@ _BARE: dict[str, Any] = {
 
 _MODULES = frozenset(("", "typing", "t", "typing_extensions", "builtins", "collections.abc"))
 _REMARKS = frozenset(("optional", "default", "defaults", "required", "keyword", "keyword-only", "positional-only"))
-_CLOSING = {"[": "]", "(": ")", "{": "}", "<": ">"}
 _DEEPEST = 20
 """Deeper nesting is not meant for readers, and could exceed Python's recursion limit."""
 
@@ -50,31 +51,9 @@ def hint_of(text: str) -> Any:
 
     Inside a container the unknown is `Any`: `list of Tensor` is still a list.
     """
-    if sum(text.count(opening) for opening in (*_CLOSING, " of ")) > _DEEPEST:
+    if sum(text.count(opening) for opening in (*CLOSING, " of ")) > _DEEPEST:
         return None
     return _hint(_without_roles(text))
-
-
-def parts(text: str, separator: str, most: int = -1) -> list[str]:
-    """*text* cut at each *separator* outside of brackets and quotes, at most *most* times, without space around."""
-    found: list[str] = []
-    open_: list[str] = []
-    quote = ""
-    start = 0
-    for index, character in enumerate(text):
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "'\"" and not text[index - 1 : index].isalnum():  # not the apostrophe of a word
-            quote = character
-        elif character in _CLOSING:
-            open_.append(_CLOSING[character])
-        elif open_ and character == open_[-1]:
-            open_.pop()
-        elif not open_ and most and index >= start and text.startswith(separator, index):
-            found.append(text[start:index].strip())
-            start = index + len(separator)
-            most -= 1
-    return [*found, text[start:].strip()]
 
 
 def _without_roles(text: str) -> str:
@@ -120,7 +99,7 @@ def _one(text: str) -> Any:
         return _choice(parts(text[1:-1].rstrip(","), ","))
     for opening in ("[", "(", "<"):
         head, bracket, inside = text.partition(opening)
-        if bracket and text.endswith(_CLOSING[opening]):
+        if bracket and text.endswith(CLOSING[opening]):
             return _generic(_base(head), inside[:-1]) if head.strip() else _inside(opening, inside[:-1])
     head, *rest = parts(text, " of ", 1)
     return _prose(_base(head), rest[0]) if rest else _BARE.get(_base(text))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.json_schema.error_text import shown
 
-from ..options import Options, checked
+from ..decorator import checked
+from ..options import Options
 from .command_reader import KEYS, command
 from .model import ExecutorName, Function, Reference, ToolConfig, canonical
 from .parameters import INSTRUCTION, input_schema

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, overload
 
 import msgspec
 
 from .errors import RegistrationError
 from .options import ATTRIBUTE, Options
-from .schema.shape import refusal
+from .schema.shape import Refused, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -203,13 +203,20 @@ def checked(given: Mapping[str, Any]) -> Options:
         if options.icons:
             _check_icons(options.icons)
     except msgspec.ValidationError as error:
-        refused = refusal(error)
-        option, *steps = refused.path
-        place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-        is_type = ", got `" in refused.sentence or "unknown field" in refused.sentence
-        raise (TypeError if is_type else ValueError)(f"tool_api: {option}{place}: {refused.sentence}") from None
+        raise _worded(refusal(error)) from None
     _check_together(options, values)
     return options
+
+
+def _worded(refused: Refused) -> TypeError | ValueError:
+    """The error of an option that msgspec refuses: "Expected `object`, got `int`", and the like."""
+    option, *steps = refused.path
+    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+    problem = refused.sentence.replace("Expected", "must be").replace(" | null`", "`").replace(", got", ", not")
+    problem = problem.replace("`object`", "`dict`").replace("`array`", "`list`")
+    problem = problem if problem.startswith("must") else f"is wrong: {problem}"
+    kind = TypeError if "`, got `" in refused.sentence or "unknown field" in refused.sentence else ValueError
+    return kind(f"tool_api: {option}{place} {problem}")
 
 
 def _prepared(option: str, value: Any) -> Any:
@@ -242,17 +249,22 @@ def _check_together(options: Options, given: Mapping[str, Any]) -> None:
                 raise ValueError(f"tool_api: {option} does not go with input_schema, which lists the arguments itself")
 
 
+class _Icon(msgspec.Struct, forbid_unknown_fields=True):
+    src: Annotated[str, msgspec.Meta(pattern="^(https?|data):")]
+    mimeType: str = "image/png"  # noqa: N815 (MCP's name)
+    sizes: list[str] = []
+    theme: Literal["light", "dark"] = "light"
+
+
+class _Icons(msgspec.Struct):
+    icons: list[_Icon]
+
+
 def _check_icons(icons: tuple[dict[str, Any], ...]) -> None:
-    """Raises `msgspec.ValidationError`."""
-    from typing import Annotated
+    from .content.media_types import is_media_type
 
-    from .content.media_types import MEDIA_TYPE
-
-    fields = [
-        ("src", Annotated[str, msgspec.Meta(pattern="^(https?|data):")]),
-        ("mimeType", Annotated[str, msgspec.Meta(pattern=rf"\A{MEDIA_TYPE}\Z")], "image/png"),
-        ("sizes", list[str], ()),
-        ("theme", Literal["light", "dark"], "light"),
-    ]
-    icon = msgspec.defstruct("Icon", fields, forbid_unknown_fields=True)
-    msgspec.convert({"icons": icons}, msgspec.defstruct("Icons", [("icons", tuple[icon, ...])]))
+    for index, icon in enumerate(msgspec.convert({"icons": icons}, _Icons).icons):
+        if not is_media_type(icon.mimeType):
+            raise ValueError(
+                f'tool_api: icons[{index}].mimeType must be a media type like "image/png", not {icon.mimeType!r}'
+            )

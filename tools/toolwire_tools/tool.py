@@ -116,8 +116,8 @@ class Tool:
         """How long a call may take; None leaves it to the server."""
         self.gate: Gate | None = None
         """Limits how many of its calls a server runs at once, in addition to the server's own limit."""
-        self._context = self._signature.context
-        self._new_context = _context_type(self.is_async) if self._context is not None else None
+        self._context = self._signature.context or ""
+        self._new_context = _context_type(self.is_async) if self._context else None
         self._bind = self._signature.arguments.bind
         self._present = _presenter(self._signature.returns)
         # A generator annotated as one of items promises a list, also when the items happen to be strings.
@@ -128,7 +128,7 @@ class Tool:
     def notices_cancellation(self) -> bool:
         """True if a cancelled call of it can end by itself: it awaits, yields, or has a context to ask."""
         awaits = self.is_async and not self._in_thread
-        return awaits or self._context is not None or self._signature.is_generator
+        return awaits or self._new_context is not None or self._signature.is_generator
 
     @property
     def runs_in(self) -> str | None:

@@ -118,7 +118,7 @@ def test_all_faults_of_all_files_are_told_at_once(write: Any, tmp_path: Path) ->
         "a.yaml:1: use_guide.descripton: no key 'descripton', did you mean 'description'? "
         "Known: tool_name, description",
         "a.yaml:1: use_guide.description: is missing; say what the tool is good for",
-        "b.yaml:2: timeout_seconds: must be a number of seconds, not 'soon'",
+        "b.yaml:2: timeout_seconds: must be `float`, not `str`",
         "b.yaml:3: read_only: yes is read as true; write that, or put it in quotes",
         "c.yaml:1: this is not YAML: expected the node content, but found '<stream end>'",
         f"e.yaml:1: use_guide.tool_name: 'Tool' is described in {tmp_path}/d.yaml:1 already; rename or remove one",
@@ -350,7 +350,7 @@ def test_faults_of_what_runs_a_tool_are_named(write: Any, text: str, told: str) 
         (GUIDE + 'title: "\\ud800"', "title: the text holds half a character"),
         (GUIDE + "meta: &m [*m]", "an alias (*name) stands inside of what it stands for"),
         (GUIDE + "a: \x07", "this is not YAML"),
-        (GUIDE + "icons: [1]", "tool.yaml:2: icons: icons[0] must be a dict, not 1"),
+        (GUIDE + "icons: [1]", "tool.yaml:2: icons: icons[0] must be `dict`, not `int`"),
         (GUIDE + "meta: " + "[" * 500, "it is nested too deeply"),
     ],
 )

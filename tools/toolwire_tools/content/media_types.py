@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import os
 
 _TOKEN = r"[\w.+!#$&^-]+"
-MEDIA_TYPE = rf'{_TOKEN}/{_TOKEN}(?:\s*;\s*{_TOKEN}=(?:{_TOKEN}|"[^"]*"))*'
+_MEDIA_TYPE = rf'{_TOKEN}/{_TOKEN}(?:\s*;\s*{_TOKEN}=(?:{_TOKEN}|"[^"]*"))*'
 _TEXTUAL = ("+json", "+xml", "/json", "/xml", "/javascript", "/yaml", "/toml")
 
 # The first bytes of files: (offset, bytes, media type), from the formats' own specifications.
@@ -60,4 +60,4 @@ def is_textual(media_type: str) -> bool:
 
 def is_media_type(text: str) -> bool:
     """True for a well-formed media type, parameters included."""
-    return re.fullmatch(MEDIA_TYPE, text, re.ASCII) is not None
+    return re.fullmatch(_MEDIA_TYPE, text, re.ASCII) is not None

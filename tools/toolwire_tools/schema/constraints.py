@@ -117,8 +117,12 @@ def constrain(shape: TypePlan, constraints: dict[str, Any]) -> TypePlan:
 def _in_words(shape: TypePlan, constraints: dict[str, Any]) -> Schema:
     """The members of a schema that say the same as *constraints*, as far as it can say it."""
     words = _words(shape)
-    limit = (lambda length: 4 * ((length + 2) // 3)) if "contentEncoding" in shape.schema else _json  # in Base64
+    limit = _in_base64 if "contentEncoding" in shape.schema else _json
     return {words[name]: limit(value) for name, value in constraints.items() if name in words}
+
+
+def _in_base64(length: int) -> int:
+    return 4 * ((length + 2) // 3)
 
 
 def _words(shape: TypePlan) -> dict[str, str]:

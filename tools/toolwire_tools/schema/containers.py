@@ -122,7 +122,7 @@ _KINDS = {
 
 
 def _items(makes: Callable[[], Iterable[Build | None]], container: Callable[[Any], Any] | None) -> Build:
-    """Return a build step for an array, from those of its items, that puts them into *container* unless it is None."""
+    """Return a build step for an array, from those of its items, that puts them into *container*, if there is one."""
 
     def build(values: Any) -> Any:
         built: list[Any] = []

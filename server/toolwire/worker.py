@@ -16,7 +16,7 @@ from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 from . import log
 from .errors import LoadError
-from .isolation.worker_protocol import NO_LIMIT
+from .isolation.pipes import NO_LIMIT
 from .isolation.worker_spec import STALE, WorkerSpec, stamp
 from .loading.targets import load
 from .server import Server

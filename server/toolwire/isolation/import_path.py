@@ -9,7 +9,6 @@ from types import MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
 
@@ -22,11 +21,10 @@ def import_path_of(thing: Any) -> str | None:
         place = _place(module)
         if place is None:
             continue
-        script = module.__name__ == "__main__"
         names = [name for name, value in list(vars(module).items()) if _same(value, thing) and name.isidentifier()]
         own = getattr(thing, "__name__", None)
         for name in sorted(names, key=lambda name: name != own):
-            if not script or name in _names_in_script(module):
+            if module.__name__ != "__main__" or name in _names_in_script(module):
                 return f"{place}:{name}"
     return None
 
@@ -49,45 +47,39 @@ def _same(value: object, thing: object) -> bool:
 
 def _place(module: ModuleType) -> str | None:
     """Return the target of *module*: its name if `load` finds it by that, or its file."""
+    from importlib.machinery import PathFinder
+
     spec = getattr(module, "__spec__", None)
     name = module.__name__ if module.__name__ != "__main__" or spec is None else spec.name
     file = getattr(module, "__file__", None)
     file = os.path.realpath(file) if isinstance(file, str) and os.path.isfile(file) else None
-    if name != "__main__" and ("." in name or file is None or _origin(name) == file):
+    if name != "__main__" and ("." in name or file is None):
+        return name
+    found = None if name == "__main__" else PathFinder.find_spec(name)
+    if found is not None and found.origin and os.path.realpath(found.origin) == file:
         return name
     return file if file is not None and file.endswith(".py") else None
 
 
-def _origin(name: str) -> str | None:
-    from importlib.machinery import PathFinder
-
-    spec = PathFinder.find_spec(name)
-    return os.path.realpath(spec.origin) if spec is not None and spec.origin else None
-
-
 def _names_in_script(module: ModuleType) -> set[str]:
-    """Return the names of a script's top level, without those that exist only if it is run."""
+    """Return the names that a script defines, without those that exist only if it is run."""
     import ast
 
     file = getattr(module, "__file__", None)
     if not isinstance(file, str):
         return set()
     with open(file, "rb") as source:
-        return set(_names(ast.parse(source.read())))
-
-
-def _names(node: ast.AST) -> Iterator[str]:
-    import ast
-
-    for child in ast.iter_child_nodes(node):
-        match child:
-            case ast.If() if any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(child.test)):
-                continue  # only if the file is run
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield child.name
-            case ast.alias():
-                yield (child.asname or child.name).partition(".")[0]
-            case ast.Name(ctx=ast.Store()):
-                yield child.id
-            case _:
-                yield from _names(child)
+        statements = ast.parse(source.read()).body
+    names = set()
+    for statement in statements:
+        if isinstance(statement, ast.If) and "'__name__'" in ast.dump(statement.test):
+            continue  # only if the file is run
+        for node in ast.walk(statement):
+            match node:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                    names.add(name)
+                case ast.Name(id=name, ctx=ast.Store()):
+                    names.add(name)
+                case ast.alias():
+                    names.add((node.asname or node.name).partition(".")[0])
+    return names

@@ -6,7 +6,6 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from toolwire_tools import RegistrationError, Tool, tools_of
 from toolwire_tools.discovery.tools_of import finder
 
@@ -14,25 +13,14 @@ from .. import log
 from ..protocol.call import Call
 from .import_path import import_path_of
 from .pool import ProcessPool
-from .worker_spec import RemoteTool, WorkerSpec, stamp
+from .worker_spec import WorkerSpec, stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from toolwire_tools import Caller
 
     from ..settings import Settings
-
-
-class Loading(msgspec.Struct, frozen=True):
-    """The arguments of `loading.targets.load`. *sources* lists the loaded files, if they may change while it runs."""
-
-    targets: Sequence[str]
-    include: Sequence[str] = ()
-    exclude: Sequence[str] = ()
-    tool_settings: Sequence[str] = ()
-    keep_going: bool = False
-    sources: Callable[[], Iterable[str]] = tuple
 
 
 class IsolatedTool(Tool):
@@ -41,44 +29,48 @@ class IsolatedTool(Tool):
     The process checks the arguments.
     """
 
-    __slots__ = ("_pool", "_remote")
+    __slots__ = ("_name_there", "_notices", "_pool")
 
     def __init__(self, tool: Tool, pool: ProcessPool, name_there: str) -> None:
         for slot in Tool.__slots__:
             setattr(self, slot, getattr(tool, slot))
         self._pool = pool
         self.gate = pool
-        self._remote = RemoteTool(tool.name, name_there, tool.memory_limit, tool.notices_cancellation)
+        self._name_there = name_there
+        self._notices = tool.notices_cancellation
         self.is_async = False  # a worker thread waits for the response
 
     @property
     def notices_cancellation(self) -> bool:
         """As `Tool.notices_cancellation`."""
-        return self._remote.notices_cancellation
+        return self._notices
 
     def renamed(self, name: str) -> Tool:
         """As `Tool.renamed`."""
-        twin = IsolatedTool(super().renamed(name), self._pool, self._remote.name_there)
-        twin._remote = msgspec.structs.replace(self._remote, name=name)
+        twin = IsolatedTool(super().renamed(name), self._pool, self._name_there)
+        twin._notices = self._notices
         return twin
 
     def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
         """As `Tool.call`, for a call of a server."""
         assert isinstance(caller, Call)
-        return self._pool.run(self._remote, arguments, caller)
+        return self._pool.run(self, self._name_there, arguments, caller)
 
 
-def is_wanted(tool: Tool, settings: Settings) -> bool:
+def _is_wanted(tool: Tool, settings: Settings) -> bool:
     """Return whether *tool* should run in a process, and does not yet."""
     return tool.gate is None and (settings.isolate or tool.runs_in is not None)
 
 
-def loaded(tools: list[Tool], loading: Loading, settings: Settings) -> list[Tool]:
-    """Return *tools*, the result of *loading*; those to be isolated run in processes that load the same."""
-    if not any(is_wanted(tool, settings) for tool in tools):
+def loaded(tools: list[Tool], loading: dict[str, Any], settings: Settings, sources: Iterable[str] = ()) -> list[Tool]:
+    """Return *tools*, which `load` has returned for the arguments in *loading*.
+
+    Those to be isolated run in processes that load the same. *sources* are the loaded files that may change.
+    """
+    if not any(_is_wanted(tool, settings) for tool in tools):
         return tools
-    pool = _pool(loading, tools, settings)
-    return [IsolatedTool(tool, pool, tool.name) if is_wanted(tool, settings) else tool for tool in tools]
+    pool = _pool(loading, tools, settings, sources)
+    return [IsolatedTool(tool, pool, tool.name) if _is_wanted(tool, settings) else tool for tool in tools]
 
 
 def given(found: list[tuple[Tool, Any]], settings: Settings) -> list[Tool]:
@@ -90,10 +82,10 @@ def given(found: list[tuple[Tool, Any]], settings: Settings) -> list[Tool]:
         RegistrationError: if one cannot be imported.
     """
     tools = [tool for tool, _ in found]
-    wanted = {tool: _target(tool, thing) for tool, thing in found if is_wanted(tool, settings)}
+    wanted = {tool: _target(tool, thing) for tool, thing in found if _is_wanted(tool, settings)}
     if not wanted:
         return tools
-    pool = _pool(Loading(list(dict.fromkeys(wanted.values()))), tools, settings)
+    pool = _pool({"targets": list(dict.fromkeys(wanted.values()))}, tools, settings)
     return [IsolatedTool(tool, pool, tool.name) if tool in wanted else tool for tool in tools]
 
 
@@ -131,34 +123,25 @@ def _target(tool: Tool, things: Any) -> str:
     return found
 
 
-def _pool(loading: Loading, tools: list[Tool], settings: Settings) -> ProcessPool:
+def _pool(loading: dict[str, Any], tools: list[Tool], settings: Settings, sources: Iterable[str] = ()) -> ProcessPool:
     limited = settings.memory_limit is not None or any(tool.memory_limit is not None for tool in tools)
-    if limited and not _can_limit():
+    # Windows has no RLIMIT_AS; macOS accepts and ignores it.
+    if limited and sys.platform in ("win32", "darwin"):
         log.warning("this system cannot limit the memory of a process: memory_limit has no effect")
+        limited = False
     level, as_json = log.configured()
     assert not isinstance(settings.memory_limit, str)
-    return ProcessPool(
-        WorkerSpec(
-            targets=list(loading.targets),
-            include=list(loading.include),
-            exclude=list(loading.exclude),
-            tool_settings=list(loading.tool_settings),
-            keep_going=loading.keep_going,
-            folder=_folder(),
-            settings={name: getattr(settings, name) for name in _PASSED_ON},
-            memory_limit=settings.memory_limit,
-            sources=_stamps(loading.sources()),
-            log_level=level,
-            log_as_json=as_json,
-        ),
-        settings.max_processes,
-        limited=limited and _can_limit(),
-    )
-
-
-def _stamps(sources: Iterable[str]) -> dict[str, list[int]]:
     stamps = {path: stamp(path) for path in sources}
-    return dict(sorted(stamps.items(), key=lambda item: item[1], reverse=True)[:_MAX_SOURCES])
+    spec = WorkerSpec(
+        **loading,
+        folder=_folder(),
+        settings={name: getattr(settings, name) for name in _PASSED_ON},
+        memory_limit=settings.memory_limit,
+        sources=dict(sorted(stamps.items(), key=lambda item: item[1], reverse=True)[:_MAX_SOURCES]),
+        log_level=level,
+        log_as_json=as_json,
+    )
+    return ProcessPool(spec, settings.max_processes, limited=limited)
 
 
 _MAX_SOURCES = 400
@@ -174,8 +157,3 @@ def _folder() -> str:
 
 _PASSED_ON = ("separator", "max_result_bytes", "coerce", "mask_errors")
 """The settings that a worker must share with its server, to respond in the same way."""
-
-
-def _can_limit() -> bool:
-    """Return whether RLIMIT_AS works: Windows lacks it, macOS accepts and ignores it."""
-    return sys.platform not in ("win32", "darwin")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -12,9 +11,10 @@ from .. import log
 from .worker_process import NotStarted, WorkerProcess
 
 if TYPE_CHECKING:
+    from toolwire_tools import Tool
+
     from ..protocol.call import Call
-    from ..timers import Timers
-    from .worker_spec import RemoteTool, WorkerSpec
+    from .worker_spec import WorkerSpec
 
 
 class ConcurrencyLimit:
@@ -68,13 +68,11 @@ class ProcessPool(ConcurrencyLimit):
         self._has_warned = not limited
         """Whether the log says that a limit holds for each process, if it does."""
         self._changing = threading.Lock()
-        self._idle: list[WorkerProcess] = []  # the longest idle first
-        self._timers: Timers | None = None
-        """The timers that will end idle processes; `None` while no process is idle."""
+        self._idle: list[WorkerProcess] = []
         self._retired = False
 
-    def run(self, tool: RemoteTool, arguments: Any, call: Call) -> dict[str, Any]:
-        """Return the result of *tool*, called in an idle or a new process.
+    def run(self, tool: Tool, name: str, arguments: Any, call: Call) -> dict[str, Any]:
+        """Return the result of *tool*, called in an idle or a new process, where its name is *name*.
 
         Raises:
             ToolError: if the process ended.
@@ -91,8 +89,12 @@ class ProcessPool(ConcurrencyLimit):
                     "memory_limit holds for each process of a tool by itself, not for it and its children together: "
                     "the server has no cgroup (version 2) of its own that it may divide"
                 )
-            with suppress(NotStarted):
-                return self._ask(process, tool, arguments, call)
+            try:
+                return process.call(tool, name, arguments, call)
+            except NotStarted:
+                continue
+            finally:
+                self._put_back(process)
 
     def _cgroup(self) -> str:
         """Return the path of a new cgroup; "" if it is not needed or not possible."""
@@ -111,44 +113,31 @@ class ProcessPool(ConcurrencyLimit):
         for process in idle:
             process.end()
 
-    def _ask(self, process: WorkerProcess, tool: RemoteTool, arguments: Any, call: Call) -> dict[str, Any]:
-        try:
-            return process.call(tool, arguments, call)
-        finally:
-            self._put_back(process, call.host.timers)
-
     def _take(self) -> WorkerProcess | None:
         with self._changing:
-            return self._idle.pop() if self._idle else None
+            process = self._idle.pop() if self._idle else None
+        if process is not None and process.idle is not None:
+            process.idle.cancel()
+        return process
 
-    def _put_back(self, process: WorkerProcess, timers: Timers) -> None:
+    def _put_back(self, process: WorkerProcess) -> None:
         with self._changing:
             if process.healthy and not self._retired:
-                process.idle_since = time.monotonic()
+                process.idle = threading.Timer(_IDLE_SECONDS, self._end_idle, [process])
+                process.idle.daemon = True
+                with suppress(RuntimeError):  # the system allows no more threads: it stays
+                    process.idle.start()
                 self._idle.append(process)
-                if self._timers is not timers:
-                    self._end_idle_later(timers)
                 return
         process.kill()
-        process.close()
+        process.pipes.close()
 
-    def _end_idle_later(self, timers: Timers) -> None:
-        self._timers = timers
-        timers.after(_IDLE_SECONDS, lambda: self._end_idle(timers))
-
-    def _end_idle(self, timers: Timers) -> None:
-        """End the processes that were idle for long."""
-        idle = []
+    def _end_idle(self, process: WorkerProcess) -> None:
         with self._changing:
-            if self._timers is not timers:  # the timers of another session do it now
+            if process not in self._idle:
                 return
-            while self._idle and time.monotonic() - self._idle[0].idle_since >= _IDLE_SECONDS:
-                idle.append(self._idle.pop(0))
-            self._timers = None
-            if self._idle:
-                self._end_idle_later(timers)
-        for process in idle:
-            process.end()
+            self._idle.remove(process)
+        process.end()
 
     def _gone(self, process: WorkerProcess) -> None:
         """Close *process*, which has ended, unless a call still reads from it."""
@@ -158,4 +147,4 @@ class ProcessPool(ConcurrencyLimit):
                 self._idle.remove(process)
             elif not process.is_ending:
                 return
-        process.close()
+        process.pipes.close()

@@ -22,23 +22,28 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import EncodingError
+from toolwire_schemas.wire.codes import INTERNAL_ERROR, LATEST_LEGACY
 from toolwire_tools import Cancelled, NotAnswered, ToolError
 from toolwire_tools.processes import subreaper
 from toolwire_tools.processes.process_group import new_group, signal_group
 
 from .. import log
+from ..protocol.elicitation import COULD_NOT_ASK
 from ..protocol.lifecycle import can_elicit
-from . import worker_protocol
-from .worker_protocol import Elicitation, Progress, Response
+from .pipes import Pipes
 from .worker_spec import STALE, command, describe_exit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from subprocess import Popen
 
+    from toolwire_tools import Tool
+
     from ..protocol.call import Call
-    from .worker_spec import RemoteTool, WorkerSpec
+    from .pipes import Message
+    from .worker_spec import WorkerSpec
 
 _START_SECONDS = 60.0
 """The time to load the tools. It is not part of a call's time limit: the next process would need it again."""
@@ -48,11 +53,6 @@ _COOPERATION_SECONDS = 0.25
 
 _END_SECONDS = 0.15
 """The time that idle processes have to end with the server: half of that for its exit functions."""
-
-_CHUNK_BYTES = 64 * 1024
-
-_PIPE_BUF = 512
-"""The size that one write takes without blocking if the pipe is ready (POSIX)."""
 
 
 class NotStarted(Exception):
@@ -71,22 +71,19 @@ class WorkerProcess:
     def __init__(self, spec: WorkerSpec, gone: Callable[[WorkerProcess], None], call: Call, cgroup: str = "") -> None:
         self.healthy = True
         """Whether it can take another call."""
-        self.idle_since = 0.0
-        """Monotonic time, while it is idle."""
+        self.idle: threading.Timer | None = None
+        """The timer that will end it, while it is idle."""
         self.is_ending = False
         self._gone = gone
         self._call: Call | None = None
-        self._incoming = worker_protocol.Incoming()
-        self._events: list[worker_protocol.Event] = []
         self._killed = False
         self._lock = threading.Lock()
-        self._writing = threading.Lock()
         self._ended = threading.Event()
-        self._read = self._write = self._life = -1
+        self.pipes = Pipes()
         try:
-            self._popen = self._start(spec, cgroup)
+            self._popen: Popen[bytes] = self.pipes.open(partial(_start, spec, cgroup))
         except OSError as error:
-            self.close()
+            self.pipes.close()
             with suppress(OSError):
                 os.rmdir(cgroup)
             raise ToolError(f"{call.tool.name}: the tool's process could not be started: {error}.") from None
@@ -98,11 +95,11 @@ class WorkerProcess:
                 raise ToolError(self._not_ready(call.tool.name))
         except BaseException:  # for example, if the system allows no more threads
             self.kill()
-            self.close()
+            self.pipes.close()
             raise
 
-    def call(self, tool: RemoteTool, arguments: Any, call: Call) -> dict[str, Any]:
-        """Return the result of *tool*.
+    def call(self, tool: Tool, name: str, arguments: Any, call: Call) -> dict[str, Any]:
+        """Return the result of *tool*, whose name in the process is *name*.
 
         Raises:
             ToolError: if the process ended before the response.
@@ -110,11 +107,12 @@ class WorkerProcess:
             Cancelled: if the call has ended.
         """
         id = 0 if call.id is None else call.id
+        params = {"name": name, "arguments": arguments}
+        # A modern client repeats the call after an elicitation, possibly with a progress token then.
+        if call.token is not None or call.sent:
+            params["_meta"] = {"progressToken": id}
         try:
-            # A modern client repeats the call after an elicitation, possibly with a progress token then.
-            request = worker_protocol.call(
-                id, tool.name_there, arguments, progress=call.token is not None or bool(call.sent)
-            )
+            request = messages.request(id, "tools/call", params)
         except EncodingError as error:
             raise ToolError(f"The arguments of {tool.name} cannot be passed on to its process: {error}.") from None
         if can_elicit(call.capabilities) != self._can_elicit:
@@ -130,9 +128,9 @@ class WorkerProcess:
             if call.ended:
                 raise Cancelled(f"the call of {tool.name} was cancelled")
             idle = False
-            if not self._send(request):
+            if not self.pipes.send(request):
                 raise NotStarted
-            result = self._answer(call, tool, stop)
+            result = self._result(call, tool, stop)
             idle = True
             return result
         finally:
@@ -156,45 +154,25 @@ class WorkerProcess:
 
     def hang_up(self) -> None:
         """Close the input of the process. Never blocks."""
-        if not self._writing.acquire(blocking=False):
-            self.kill()  # a write to it blocks
-            return
-        try:
-            self._close("_write")
-        finally:
-            self._writing.release()
+        if not self.pipes.hang_up():
+            self.kill()
 
     def wait(self, deadline: float) -> None:
         """Return when the process has ended, or at *deadline* (monotonic time)."""
         self._ended.wait(max(0.0, deadline - time.monotonic()))
 
-    def close(self) -> None:
-        """Close the pipes. Only for the thread that would read."""
-        with self._writing:
-            for name in ("_write", "_life", "_read"):
-                self._close(name)
-
-    def abandon(self) -> None:
-        """Close the descriptors in a fork of the server."""
-        for descriptor in (self._write, self._life, self._read):
-            with suppress(OSError):
-                os.close(descriptor)
-
-    def _close(self, name: str) -> None:
-        descriptor: int = getattr(self, name)
-        if descriptor >= 0:
-            setattr(self, name, -1)
-            os.close(descriptor)
-
-    # Messages
-
     def _initialize(self) -> bool:
         """Declare the client's capabilities; return whether the process responds, and so has loaded its tools."""
         too_late = self._kill_after(_START_SECONDS)
+        params = {
+            "protocolVersion": LATEST_LEGACY,
+            "capabilities": {"elicitation": {}} if self._can_elicit else {},
+            "clientInfo": {"name": "toolwire", "version": "0"},
+        }
         try:
-            self._send(worker_protocol.initialize(can_elicit=self._can_elicit))
-            while (event := self._next()) is not None:
-                if isinstance(event, Response):
+            self.pipes.send(messages.request(0, "initialize", params))
+            while (message := self._receive()) is not None:
+                if message.method is None:
                     return True
             return False
         finally:
@@ -207,56 +185,41 @@ class WorkerProcess:
         why = f"within {_START_SECONDS:g} seconds" if self._killed else f"and {how}"
         return f"{name}: the tool's process did not get ready {why}; the server's log says more."
 
-    def _answer(self, call: Call, tool: RemoteTool, stop: Callable[[], None]) -> dict[str, Any]:
-        while (event := self._next()) is not None:
-            match event:
-                case Progress(done, total, message):
-                    call.progress(done, total, message)
-                case Elicitation():
-                    try:
-                        reply: dict[str, Any] | NotAnswered = call.ask(event.message, event.schema)
-                    except NotAnswered as error:
-                        reply = error
-                    except Cancelled:
-                        stop()
-                        continue
-                    self._send(worker_protocol.response_to(event, reply))
-                case Response(result, error):
-                    if result is None:
-                        raise ToolError(f"The process of {tool.name} could not call it: {error}.")
-                    return result
+    def _result(self, call: Call, tool: Tool, stop: Callable[[], None]) -> dict[str, Any]:
+        """Pass messages on until the response."""
+        while (message := self._receive()) is not None:
+            params = message.params
+            if message.method == "notifications/progress":
+                call.progress(params["progress"], params.get("total"), params.get("message"))
+            elif message.method == "elicitation/create":
+                assert message.id is not None
+                try:
+                    reply = call.ask(params["message"], params["requestedSchema"])
+                    self.pipes.send(messages.response(message.id, reply))
+                except NotAnswered as error:
+                    # The worker adds the removed words again.
+                    reason = str(error).removeprefix(COULD_NOT_ASK).removesuffix(".")
+                    self.pipes.send(messages.error(message.id, INTERNAL_ERROR, reason))
+                except Cancelled:
+                    stop()
+            elif message.result is not None:
+                return message.result
+            elif message.error is not None:
+                raise ToolError(f"The process of {tool.name} could not call it: {message.error.get('message')}.")
         if call.ended:
             raise Cancelled(f"the call of {tool.name} was cancelled")
         problem = f"the tool's process {describe_exit(self._popen.returncode, tool.memory_limit, by_us=self._killed)}"
         log.error(f"{tool.name}: {problem}", id=call.id)
         raise ToolError(f"{tool.name}: {problem}.")
 
-    def _next(self) -> worker_protocol.Event | None:
-        """Return the next event; `None` at the end."""
-        while not self._events:
-            data = os.read(self._read, _CHUNK_BYTES)
-            if not data:
-                # It has ended, or closed the pipe, which makes it useless.
-                if not self._ended.wait(1):
-                    self.kill()
-                    self._ended.wait()
-                return None
-            try:
-                self._events += self._incoming.feed(data)
-            except ValueError:
-                raise ToolError("The tool has written to a descriptor that was not its own.") from None
-        return self._events.pop(0)
-
-    def _send(self, data: bytes) -> bool:
-        """Write *data*; false if the process has ended."""
-        with self._writing:
-            try:
-                written = os.write(self._write, data)
-                while written < len(data):
-                    written += os.write(self._write, memoryview(data)[written:])
-            except OSError:
-                return False
-        return True
+    def _receive(self) -> Message | None:
+        """Return the next message; `None` when the process has ended."""
+        message = self.pipes.receive()
+        # It has ended, or closed the pipe, which makes it useless.
+        if message is None and not self._ended.wait(1):
+            self.kill()
+            self._ended.wait()
+        return message
 
     # The end
 
@@ -266,7 +229,7 @@ class WorkerProcess:
             if self._call is not call:
                 return
             self.healthy = False
-        if notices and self._send_at_once(worker_protocol.cancellation(id)):
+        if notices and self.pipes.send_at_once(messages.notification("notifications/cancelled", {"requestId": id})):
             self._kill_after(_COOPERATION_SECONDS)
         else:
             self.kill()
@@ -279,21 +242,6 @@ class WorkerProcess:
         except RuntimeError:  # the system allows no more threads
             self.kill()
         return timer
-
-    def _send_at_once(self, data: bytes) -> bool:
-        """Write *data* if that does not block; return whether it was written."""
-        if self._write < 0 or len(data) > _PIPE_BUF or not self._writing.acquire(blocking=False):
-            return False
-        try:
-            import select
-
-            poll = select.poll()
-            poll.register(self._write, select.POLLOUT)
-            return poll.poll(0) == [(self._write, select.POLLOUT)] and os.write(self._write, data) == len(data)
-        except (AttributeError, OSError):  # Windows cannot poll pipes
-            return False
-        finally:
-            self._writing.release()
 
     def _wait(self) -> None:
         popen = self._popen
@@ -312,23 +260,13 @@ class WorkerProcess:
         _running.discard(self)
         self._gone(self)
 
-    def _start(self, spec: WorkerSpec, cgroup: str) -> Popen[bytes]:
-        import subprocess
 
-        theirs: list[int] = []
-        try:
-            stdin, self._write = os.pipe()
-            theirs.append(stdin)
-            self._read, stdout = os.pipe()
-            theirs.append(stdout)
-            life, self._life = os.pipe()
-            theirs.append(life)
-            return subprocess.Popen(
-                command(spec, life, cgroup), stdin=stdin, stdout=stdout, bufsize=0, cwd=spec.folder, **new_group(life)
-            )
-        finally:
-            for descriptor in theirs:
-                os.close(descriptor)
+def _start(spec: WorkerSpec, cgroup: str, stdin: int, stdout: int, life: int) -> Popen[bytes]:
+    import subprocess
+
+    return subprocess.Popen(
+        command(spec, life, cgroup), stdin=stdin, stdout=stdout, bufsize=0, cwd=spec.folder, **new_group(life)
+    )
 
 
 def _kill(popen: Popen[bytes]) -> None:
@@ -359,7 +297,7 @@ def _end_all() -> None:
 def _abandon_all() -> None:
     """Close the pipes to the workers in a fork of the server, which must not keep them alive."""
     for process in _running:
-        process.abandon()
+        process.pipes.abandon()
     _running.clear()
 
 

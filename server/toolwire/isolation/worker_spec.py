@@ -33,15 +33,6 @@ class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
     log_as_json: bool = False
 
 
-class RemoteTool(msgspec.Struct, frozen=True):
-    """What the server must know of a tool to call it in a worker process, where its name is `name_there`."""
-
-    name: str
-    name_there: str
-    memory_limit: int | None
-    notices_cancellation: bool
-
-
 STALE = 110
 """The exit status of a worker whose sources differ from those the server has loaded."""
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from shlex import quote
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ..errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 Schema = dict[str, Any]
-T = TypeVar("T")
 
 _KINDS: dict[type, str] = {
     bool: "boolean",
@@ -108,7 +107,7 @@ def _put(target: dict[str, Any], name: str, text: str, schema: Schema, root: Sch
     value = _value(text, described, root)
     if name not in target:
         target[name] = value
-    elif isinstance(target[name], list) and "array" in _kinds(described, root):
+    elif isinstance(target[name], list) and "array" in _kinds(_branches(described, root)):
         target[name] += value if isinstance(value, list) else [value]
     else:
         raise UsageError(f"{name} is given twice, and takes one value")
@@ -121,7 +120,8 @@ def _no_parameter(name: str, properties: dict[str, Schema]) -> str:
 
 
 def _value(text: str, schema: Schema, root: Schema) -> Any:
-    kinds = _kinds(schema, root)
+    branches = _branches(schema, root)
+    kinds = _kinds(branches)
     if kinds == {"string"}:
         return text
     try:
@@ -131,71 +131,53 @@ def _value(text: str, schema: Schema, root: Schema) -> Any:
     kind = _KINDS[type(value)]
     if not kinds:
         return value
-    if kind == "number" and _is_text(text, schema, root):
+    if kind == "number" and _matches(text, branches):
         return text
     if kind in kinds and kind != "string":
         return value
     if kind in ("integer", "number") and kinds & {"integer", "number"}:
         return value
     if "array" in kinds and "string" not in kinds:
-        return [_value(text, _items(schema, root), root)]
+        return [_value(text, _first(branches, "items"), root)]
     return text
 
 
-def _is_text(text: str, schema: Schema, root: Schema) -> bool:
-    """Whether *schema* also accepts numbers as text, as for a `Decimal`, where every digit counts."""
+def _matches(text: str, branches: list[Schema]) -> bool:
+    """Whether a schema also accepts numbers as text, as for a `Decimal`, where every digit counts."""
     from toolwire_schemas.json_schema.linear_regex import Budget, CannotJudge, search
 
-    branches = [_resolved(branch, root) for branch in _list(_resolved(schema, root), "anyOf")]
     patterns = [pattern for branch in branches if isinstance(pattern := branch.get("pattern"), str)]
     with suppress(CannotJudge):  # a JavaScript pattern, an expensive one, or an invalid one
         return any(search(pattern, text, Budget().spend) for pattern in patterns)
     return False
 
 
-def _kinds(schema: Schema, root: Schema) -> set[str]:
-    """The JSON types that *schema* allows; empty if it names none."""
-    return set[str]().union(*_found(schema, root, _own_kinds))
-
-
-def _own_kinds(schema: Schema) -> set[str] | None:
-    if "type" in schema:
-        names = [schema["type"]] if isinstance(schema["type"], str) else _list(schema, "type")
-        return {name for name in names if isinstance(name, str)}
-    if "const" in schema:
-        return {_KINDS[type(schema["const"])]}
-    return {_KINDS[type(value)] for value in _list(schema, "enum")} if "enum" in schema else None
-
-
-def _items(schema: Schema, root: Schema) -> Schema:
-    return _first(schema, root, "items")
+def _kinds(branches: list[Schema]) -> set[str]:
+    """The JSON types that a schema allows; empty if it names none."""
+    found: set[str] = set()
+    for branch in branches:
+        values = [branch["const"]] if "const" in branch else _list(branch, "enum")
+        names = _list(branch, "type") or [branch.get("type")] if "type" in branch else [_KINDS[type(v)] for v in values]
+        found.update(name for name in names if isinstance(name, str))
+    return found
 
 
 def _properties(schema: Schema, root: Schema) -> dict[str, Schema]:
-    return _first(schema, root, "properties")
+    return _first(_branches(schema, root), "properties")
 
 
-def _first(schema: Schema, root: Schema, word: str) -> dict[str, Any]:
-    """The *word* of *schema* or of one of its branches: `X | None` is X as far as typing goes."""
-    words = (
-        found.get(word) for found in _found(schema, root, lambda at: at if isinstance(at.get(word), dict) else None)
-    )
-    return next(words, None) or {}
+def _first(branches: list[Schema], word: str) -> dict[str, Any]:
+    return next((value for branch in branches if isinstance(value := branch.get(word), dict)), {})
 
 
-def _found(schema: Schema, root: Schema, look: Callable[[Schema], T | None]) -> list[T]:
-    """The results of *look* in *schema*, or else in its branches; visits each branch once."""
-    found: list[T] = []
-    seen: set[int] = set()
+def _branches(schema: Schema, root: Schema) -> list[Schema]:
+    """*schema*, and those that it combines, without references: `X | None` is X as far as typing goes."""
+    found: list[Schema] = []
     waiting: list[Any] = [schema]
     while waiting:
         at = _resolved(waiting.pop(), root)
-        if not at or id(at) in seen:
-            continue
-        seen.add(id(at))
-        if (said := look(at)) is not None:
-            found.append(said)
-        else:
+        if at and not any(at is other for other in found):
+            found.append(at)
             waiting += [branch for word in ("allOf", "oneOf", "anyOf") for branch in reversed(_list(at, word))]
     return found
 

@@ -66,14 +66,16 @@ def unchanged(descriptor: int) -> Callable[[], object]:
 def _mark(descriptor: int, mode: int) -> Callable[[], int] | None:
     """Mark a pipe; return the function that reads the mark, at a third of the cost of fstat: 0 for another file.
 
-    The mark is the signal that a process would get if it asked for signals about this pipe, which none does. Terminals
-    and sockets, where some do, are left alone.
+    The mark is the signal that a process would get if it asked for signals about this pipe. Terminals and sockets,
+    where processes do that, are left alone.
     """
     if not stat.S_ISFIFO(mode):
         return None
     try:
         from fcntl import F_GETSIG, F_SETSIG, fcntl
 
+        if fcntl(descriptor, F_GETSIG):  # the host wants signals
+            return None
         fcntl(descriptor, F_SETSIG, signal.SIGURG)  # which is ignored by default
     except (ImportError, OSError):  # no Linux
         return None

@@ -19,7 +19,7 @@ from ..options import SET, Option, count, one_of, seconds
 from . import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from toolwire_tools import Tool
 
@@ -125,14 +125,15 @@ def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any], 
     tools = load(targets, **words)
     if not settings.get("isolate") and not any(tool.runs_in for tool in tools):
         return tools
-    from ...isolation.isolated_tool import Loading, loaded
+    from ...isolation.isolated_tool import loaded
     from ...settings import Settings
 
+    sources: Iterable[str] = ()
     if reloads:
-        from ...loading.reload import sources
+        from ...loading import reload
 
-        words = {**words, "sources": sources}
-    return loaded(tools, Loading(targets, **words), Settings(**settings))
+        sources = reload.sources()
+    return loaded(tools, {"targets": targets, **words}, Settings(**settings), sources)
 
 
 def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader:

@@ -20,6 +20,7 @@ from .errors import (
     ServerGone,
     TimedOut,
 )
+from .protocol.events import LogEntry
 from .protocol.results import CallResult, ToolDescription
 from .session.elicitation import NoAnswer, Question
 from .session.tool_call import AsyncPendingCall
@@ -28,7 +29,6 @@ from .transport.environment import server_environment
 if TYPE_CHECKING:
     from .agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Outcome, Pause, Refuse, Session
     from .servers import PendingServers, Servers, connect_config
-    from .session.logs import LogEntry
     from .toolbox import AsyncToolbox, Origin, Toolbox
 
 __all__ = [
@@ -71,32 +71,20 @@ __all__ = [
 ]
 
 _LATER = {
-    "Agent": "agent",
-    "Allow": "agent",
-    "ApprovalRequest": "agent",
-    "Approvals": "agent",
-    "AsyncToolbox": "toolbox",
-    "Budgets": "agent",
-    "LogEntry": "session.logs",
-    "Origin": "toolbox",
-    "Outcome": "agent",
-    "Pause": "agent",
-    "Refuse": "agent",
-    "Servers": "servers",
-    "PendingServers": "servers",
-    "Session": "agent",
-    "Toolbox": "toolbox",
-    "connect_config": "servers",
+    "agent": ("Agent", "Allow", "ApprovalRequest", "Approvals", "Budgets", "Outcome", "Pause", "Refuse", "Session"),
+    "servers": ("PendingServers", "Servers", "connect_config"),
+    "toolbox": ("AsyncToolbox", "Origin", "Toolbox"),
 }
-"""Names imported at first use, each with its module: to ask one server once takes none of them."""
+"""Names imported at first use, by module: a client of one server needs none of them."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    module = next((module for module, names in _LATER.items() if name in names), None)
+    if module is None:
         from toolwire_schemas.misplaced_names import missing
 
         raise missing(__name__, name)
     from importlib import import_module
 
-    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    value = globals()[name] = getattr(import_module(f".{module}", __name__), name)
     return value

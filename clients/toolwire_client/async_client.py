@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import time
+import traceback
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
+from toolwire_schemas.output import Output
+from toolwire_schemas.wire.codes import LEGACY_VERSIONS
 
 from .errors import Closed, TimedOut
 from .protocol.client_protocol import LOG_LEVEL, ClientProtocol
-from .protocol.events import Event, SubscriptionConfirmed, ToolsChanged
+from .protocol.events import Event, LogEntry, SubscriptionConfirmed, ToolsChanged
 from .protocol.results import CallResult, ToolDescription, describe
 from .session.connection import Connection
 from .session.elicitation import ElicitationHandler
@@ -163,14 +167,12 @@ class AsyncClient(ServerDetails):
             return self._call(handle, name, arguments)
 
     async def ping(self, *, timeout_seconds: float | None = None) -> float:
-        """Return the seconds that the server takes to answer a `ping`.
-
-        The modern revision has no `ping`, so `server/discover` is sent there.
-        """
+        """Return the seconds that the server takes to answer a `ping`."""
         deadline = Deadline(timeout_seconds)
         running = await self._ready(deadline)
         start = time.perf_counter()
         with self._open_request(running) as handle:
+            # The modern revision has no `ping`.
             handle.begin("server/discover" if running.connection.protocol.is_modern else "ping")
             await handle.result(deadline)
         return time.perf_counter() - start
@@ -242,26 +244,20 @@ class AsyncClient(ServerDetails):
 
     async def _start(self, deadline: Deadline) -> Running:
         settings, tools = self._settings, CachedToolList()
-        launch = partial(self._launch, tools)
-        connection, handshake = await shake_hands(
-            launch, self._waiting, deadline, era=settings.era, command=settings.command
-        )
+        was_legacy = self._running is not None and self._running.handshake.version in LEGACY_VERSIONS
+        era = "legacy" if was_legacy else settings.era  # a restarted server is not probed again
+        connection, handshake = await shake_hands(partial(self._launch, tools), self._waiting, deadline, era)
         if not connection.protocol.is_modern:
             tools.promise(will_notify=handshake.notifies_of_changes)
             if settings.on_log is not None and "logging" in handshake.capabilities:
-                connection.begin(
-                    connection.protocol.request("logging/setLevel", {"level": LOG_LEVEL}), self._waiting.inbox()
-                )
+                set_level = connection.protocol.request("logging/setLevel", {"level": LOG_LEVEL})
+                connection.begin(set_level, self._waiting.inbox())
         return Running(connection, handshake, tools)
 
     def _launch(self, tools: CachedToolList) -> Connection:
         settings = self._settings
-        protocol = ClientProtocol(
-            settings.name,
-            settings.version,
-            can_ask=settings.on_ask is not None,
-            wants_log=settings.on_log is not None,
-        )
+        can_ask, wants_log = settings.on_ask is not None, settings.on_log is not None
+        protocol = ClientProtocol(settings.name, settings.version, can_ask=can_ask, wants_log=wants_log)
         transport, on_event = settings.launch(), partial(self._on_event, tools)
         try:
             self._connection = Connection(
@@ -280,7 +276,8 @@ class AsyncClient(ServerDetails):
             tools.changed()
         elif isinstance(event, SubscriptionConfirmed):
             tools.promise(will_notify=event.to_tools)
-        elif self._settings.on_log is not None:
-            from .session.logs import log
-
-            log(event, self._settings.on_log)
+        elif isinstance(event, LogEntry) and self._settings.on_log is not None:
+            try:
+                self._settings.on_log(event)
+            except Exception:  # the reading thread must continue
+                Output(sys.stderr).line(traceback.format_exc())

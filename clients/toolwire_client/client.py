@@ -5,32 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from .async_client import AsyncClient, Running, ServerDetails
+from .session.tool_call import AsyncPendingCall
 from .waiting.blocking import blocking, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from .protocol.results import CallResult
     from .session.request import OnProgress
-    from .session.tool_call import AsyncPendingCall
 
 
 class PendingCall:
     """An open tool call. One thread waits for it; any other may cancel it."""
 
     def __init__(self, call: AsyncPendingCall) -> None:
-        self._call = call
+        self._async = call
         self.cancel = call.cancel
 
     @property
     def id(self) -> int:
         """As `AsyncPendingCall.id`."""
-        return self._call.id
+        return self._async.id
 
-    def result(self, timeout_seconds: float | None = None) -> CallResult:
-        """As `AsyncPendingCall.result`; callbacks for progress and questions run in this thread."""
-        return run(self._call.result(timeout_seconds))
+    result = blocking(AsyncPendingCall.result)  # callbacks for progress and questions run in this thread
 
 
 class Client(ServerDetails):

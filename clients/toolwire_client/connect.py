@@ -19,9 +19,9 @@ from .waiting.blocking import Blocking, run
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from .protocol.events import OnLog
     from .session.elicitation import OnAsk
     from .session.handshake import Era
-    from .session.logs import OnLog
     from .transport.base import InProcess, Transport
     from .waiting.base import Waiting
 
@@ -90,8 +90,7 @@ def connect(
         inherit_env: pass on the whole environment of this process.
         cwd: the server's working folder.
         show_stderr: copy the server's stderr to ours. Errors quote its last lines in any case.
-        era: the family of MCP revisions to speak. By default the modern one is tried first; the outcome is remembered
-            for the command within this process.
+        era: the family of MCP revisions to speak. By default the modern one is tried first.
         restart: how often to restart a server that ended, at its next call; `True` for any number, with growing pauses
             of up to 30 s. Open calls fail with `ServerGone` in any case, since their effect is unknown.
         on_ask: answers a tool's question to the user with the fields of the form, `NoAnswer.DECLINED` or
@@ -119,15 +118,13 @@ def connect(
     if isinstance(server, Sequence):
         environment = {**os.environ, **(env or {})} if inherit_env else server_environment(env)
         launch = partial(ServerProcess, [*server], env=environment, cwd=cwd, show_stderr=show_stderr)
-        command = (*server, str(cwd))
     else:
         from .transport.base import InMemoryTransport
 
-        launch, command = partial(InMemoryTransport, server.open_session), None
+        launch = partial(InMemoryTransport, server.open_session)
     return PendingConnection(
         Settings(
             launch=launch,
-            command=command,
             era=era,
             restart=restart,
             on_ask=on_ask,

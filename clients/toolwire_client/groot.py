@@ -133,7 +133,7 @@ class ReAct:
         self._system = system
         self._roles = {"tool": "user", **(roles or {})}
         self._max_errors = max_errors
-        self._on_message = on_message
+        self._on_message = on_message or (lambda who, text: None)
         self._language = getattr(self.protocol, "language", None) or language()
 
     def run(self, inputs: str | None = None) -> str:
@@ -166,7 +166,7 @@ class ReAct:
         errors = 0
         for turn in range(1, self.max_turn + 1):
             reply = ask()
-            self._report("Assistant", reply.text)
+            self._on_message("Assistant", reply.text)
             self.state.add(role="assistant", content=reply.text)
             try:
                 message, action = self._parsed(reply)
@@ -178,9 +178,15 @@ class ReAct:
                 continue
             errors = 0
             if action is None:
-                return self._finish(message, turn, is_answer=True)
-            self._answer("tool", self._done(action))
-        return self._finish(NOT_FINISHED, self.max_turn, is_answer=False)
+                self.finished = Finished(text=message, turns=turn, is_answer=True)
+                return message
+            try:
+                result = self.env(**action)
+            except Exception as error:  # the model receives any error of an action
+                result = f"Error during environment interaction: {error}"
+            self._answer("tool", result)
+        self.finished = Finished(text=NOT_FINISHED, turns=self.max_turn, is_answer=False)
+        return NOT_FINISHED
 
     def _parsed(self, reply: ModelReply) -> tuple[str, dict[str, Any] | None]:
         if isinstance(self.protocol, BaseProtocol):
@@ -188,29 +194,15 @@ class ReAct:
         message, action = self.protocol.parse(reply.text)
         return message, action if action is None else directed(checked(action), self._tools)
 
-    def _done(self, action: dict[str, Any]) -> Any:
-        try:
-            return self.env(**action)
-        except Exception as error:  # the model receives any error of an action
-            return f"Error during environment interaction: {error}"
-
     def _answer(self, role: str, content: Any) -> None:
         value, remarks = shown(content)
         self.state.add(role=role, content=self._language.together(_text(value), self._language.tell(*remarks)))
-        self._report("Environment", self.state.history[-1]["content"])
+        self._on_message("Environment", self.state.history[-1]["content"])
 
     def _complaint(self, error: ValueError) -> str:
         reply = self._language.tell(error.remark) if isinstance(error, Unreadable) else str(error)
         how = self.protocol.how_to_reply() if isinstance(self.protocol, Protocol) else ""
         return self._language.together(reply, how)
-
-    def _finish(self, text: str, turns: int, *, is_answer: bool) -> str:
-        self.finished = Finished(text=text, turns=turns, is_answer=is_answer)
-        return text
-
-    def _report(self, who: str, text: str) -> None:
-        if self._on_message is not None:
-            self._on_message(who, text)
 
     def _messages(self) -> list[Message]:
         history = self.state.history
@@ -219,7 +211,9 @@ class ReAct:
         return in_turn([in_role(message, self._roles) for message in history])
 
     def _system_prompt(self) -> str:
-        if self._system is None and isinstance(self.protocol, Protocol) and not _is_mute(self.protocol):
+        # Groot's default tokens, which are empty, cannot express an action.
+        is_mute = isinstance(self.protocol, BaseProtocol) and not self.protocol.special_tokens["action_start_token"]
+        if self._system is None and isinstance(self.protocol, Protocol) and not is_mute:
             self._system = self.protocol.system_prompt(self._tools)
         return self._system or ""
 
@@ -232,11 +226,6 @@ def print_message(who: str, text: str) -> None:
     """Print a message to stderr as Groot did: the assistant's in blue, the environment's in green."""
     colour = {"Assistant": BLUE, "Environment": GREEN}.get(who, PLAIN)
     Output(sys.stderr).line(f"{colour}{who}: {printable(text)}{PLAIN}")
-
-
-def _is_mute(protocol: Protocol) -> bool:
-    """Whether *protocol* cannot express an action, as with Groot's default tokens, which are empty."""
-    return isinstance(protocol, BaseProtocol) and not protocol.special_tokens["action_start_token"]
 
 
 def _entries(env: object) -> list[dict[str, Any]]:

@@ -37,12 +37,7 @@ class ServerConfig(msgspec.Struct, frozen=True):
 def read_config(
     source: str | os.PathLike[str] | Mapping[str, Any], inputs: Mapping[str, str]
 ) -> dict[str, ServerConfig | BadConfiguration]:
-    """Return the enabled servers of a file, or of such a file's content, by name.
-
-    Raises:
-        OSError: if the file cannot be read.
-        BadConfiguration: if it is not a configuration of servers.
-    """
+    """Return the enabled servers of a file, or of such a file's content, by name."""
     if isinstance(source, Mapping):
         where, given, folder = "the configuration", source, Path.cwd()
     else:
@@ -54,7 +49,15 @@ def read_config(
             f'{where}: there is no "mcpServers" object (nor "servers") with a member for each server'
         )
     reader = _Reader(folder, inputs)
-    return {name: reader.read(name, entry) for name, entry in table.items() if not _is_off(entry)}
+    servers: dict[str, ServerConfig | BadConfiguration] = {}
+    for name, entry in table.items():
+        if isinstance(entry, Mapping) and (entry.get("disabled") is True or entry.get("enabled") is False):
+            continue
+        try:
+            servers[name] = reader.read(entry)
+        except BadConfiguration as error:
+            servers[name] = BadConfiguration(f"server {name!r}: {error}")
+    return servers
 
 
 def _parsed(path: Path) -> Any:
@@ -71,10 +74,6 @@ def _parsed(path: Path) -> Any:
         raise BadConfiguration(f"{path}: {error}") from None
 
 
-def _is_off(entry: Any) -> bool:
-    return isinstance(entry, Mapping) and (entry.get("disabled") is True or entry.get("enabled") is False)
-
-
 class _Reader:
     """Reads entries of a file in *folder*, with the user's *inputs*."""
 
@@ -84,13 +83,7 @@ class _Reader:
         # Editors keep such files in a subfolder of the project.
         self._workspace = folder.parent if folder.name in (".vscode", ".cursor") else folder
 
-    def read(self, name: str, entry: Any) -> ServerConfig | BadConfiguration:
-        try:
-            return self._read(entry)
-        except BadConfiguration as error:
-            return BadConfiguration(f"server {name!r}: {error}")
-
-    def _read(self, entry: Any) -> ServerConfig:
+    def read(self, entry: Any) -> ServerConfig:
         if not isinstance(entry, Mapping):
             raise BadConfiguration("its entry is no object")
         if "url" in entry or entry.get("type", "stdio") != "stdio":
@@ -100,18 +93,17 @@ class _Reader:
         if not command or not isinstance(arguments, list):
             raise BadConfiguration('it needs a "command", a text, and may have "args", a list of texts')
         words = [self._text(f"args[{index}]", word) for index, word in enumerate(arguments)]
+        variables = entry.get("env") or {}
+        if not isinstance(variables, Mapping):
+            raise BadConfiguration('its "env" is no object')
+        # A null removes a variable in VS Code; here such variables are not passed on anyway.
+        env = {name: self._text(f"env.{name}", value) for name, value in variables.items() if value is not None}
         cwd = entry.get("cwd")
         return ServerConfig(
             command=[os.path.expanduser(command), *words],
-            env={**self._file(entry.get("envFile")), **self._variables(entry.get("env") or {})},
+            env={**self._file(entry.get("envFile")), **env},
             cwd=None if cwd is None else str(self._folder / os.path.expanduser(self._text("cwd", cwd))),
         )
-
-    def _variables(self, given: Any) -> dict[str, str]:
-        if not isinstance(given, Mapping):
-            raise BadConfiguration('its "env" is no object')
-        # A null removes a variable in VS Code; here such variables are not passed on anyway.
-        return {name: self._text(f"env.{name}", value) for name, value in given.items() if value is not None}
 
     def _file(self, given: Any) -> dict[str, str]:
         if given is None:
@@ -139,7 +131,7 @@ class _Reader:
         known = self._inputs if kind == "input" else os.environ
         value = known.get(name, default)
         if value is None and kind == "input":
-            raise BadConfiguration(f"it wants to know {name!r}: give inputs={{{name!r}: ...}}")
+            raise BadConfiguration(f"it needs the input {name!r}: give inputs={{{name!r}: ...}}")
         if value is None:
             raise BadConfiguration(f"it needs the environment variable {name}, which is not set")
         return value

@@ -1,13 +1,15 @@
 """Asks a model for the instruction of a tool, from the tool's `tool_prompt` and `return_format`.
 
 Strategy. The module that knows the tools' files writes the prompt and parses the reply. This package must not import
-it, so the caller passes it: `parts=toolwire_tools.steps.instructions`, or an object with the same two functions.
+it, so the caller passes it: `parts=toolwire_tools.steps.instructions`, or an object with its functions
+`instruction_prompt` and `parse_instruction`. A *config*, such as `toolwire_tools.ToolConfig`, has a `name` and an
+`input_schema`.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from .models.model import as_model
 from .toolbox import AsyncToolbox
@@ -23,40 +25,18 @@ MAX_ERRORS = 3
 """How many invalid instructions in a row are reported to the model, as in the structured protocol."""
 
 
-class Config(Protocol):
-    """A tool as its file describes it, such as `toolwire_tools.ToolConfig`."""
-
-    @property
-    def name(self) -> str:
-        """The tool's name."""
-
-    @property
-    def input_schema(self) -> dict[str, Any] | None:
-        """The JSON Schema of its instruction; `None` if that is text."""
-
-
-class Parts(Protocol):
-    """Writes prompts and parses instructions: the module `toolwire_tools.steps.instructions`."""
-
-    def instruction_prompt(self, config: Any, values: Mapping[str, str] | None = None) -> str:
-        """Return the system prompt."""
-
-    def parse_instruction(self, answer: str, tool: Any, *, others: Iterable[Any] = ()) -> Any:
-        """Return the instruction. Raises `ValueError` with a text for the model."""
-
-
 class NoInstruction(Exception):
     """The model wrote no valid instruction. The text is the last error it received."""
 
 
 async def generate_instruction(
     model: object,
-    config: Config,
+    config: Any,
     request: str,
     *,
-    parts: Parts,
+    parts: Any,
     values: Mapping[str, str] | None = None,
-    others: Iterable[Config] = (),
+    others: Iterable[Any] = (),
     max_errors: int = MAX_ERRORS,
 ) -> Any:
     """Ask *model* for the instruction that makes the tool of *config* do *request*, and return it.
@@ -89,12 +69,12 @@ async def generate_instruction(
 
 async def use_tool(
     model: object,
-    config: Config,
+    config: Any,
     request: str,
     *,
-    parts: Parts,
+    parts: Any,
     values: Mapping[str, str] | None = None,
-    others: Iterable[Config] = (),
+    others: Iterable[Any] = (),
     on_ask: OnAsk | None = None,
     timeout_seconds: float | None = None,
 ) -> CallResult:
@@ -108,7 +88,7 @@ async def use_tool(
     return await toolbox.call_tool(tool.name, _arguments(instruction, config), timeout_seconds=timeout_seconds)
 
 
-def _arguments(instruction: Any, config: Config) -> dict[str, Any]:
+def _arguments(instruction: Any, config: Any) -> dict[str, Any]:
     if config.input_schema is not None and isinstance(instruction, dict):
         return instruction
     text = instruction if isinstance(instruction, str) else json.dumps(instruction, ensure_ascii=False)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .client import Client
 from .connect import connect
@@ -15,41 +14,30 @@ from .waiting.blocking import Blocking, run
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Mapping
 
     from .async_client import AsyncClient
     from .connect import PendingConnection
+    from .protocol.events import OnLog
     from .session.elicitation import OnAsk
     from .session.handshake import Era
-    from .session.logs import OnLog
     from .waiting.base import Waiting
 
 C = TypeVar("C")
 
 
-class Servers(Mapping[str, C], Generic[C]):
+class Servers(dict[str, C]):
     """The clients of the servers that got ready, by name.
 
     `errors` holds the errors of the others; looking one of them up raises its error.
     """
 
     def __init__(self, clients: Mapping[str, C], errors: dict[str, ClientError]) -> None:
-        self._clients = clients
+        super().__init__(clients)
         self.errors = errors
 
-    def __getitem__(self, name: str) -> C:
-        if name in self.errors:
-            raise self.errors[name].again()
-        return self._clients[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._clients
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._clients)
-
-    def __len__(self) -> int:
-        return len(self._clients)
+    def __missing__(self, name: str) -> C:
+        raise self.errors[name].again() if name in self.errors else KeyError(name)
 
 
 class PendingServers:
@@ -77,7 +65,6 @@ class PendingServers:
         await self._close()
 
     async def _open(self, waiting: Waiting) -> tuple[dict[str, AsyncClient], dict[str, ClientError]]:
-        """The clients that got ready, and the errors of the others."""
         self._waiting = waiting
         self._clients = {name: connection.client(waiting) for name, connection in self._connections.items()}
         errors = dict(self._errors)
@@ -123,21 +110,17 @@ def connect_config(
         BadConfiguration: if it is not a configuration of servers.
     """
     read = read_config(source, inputs or {})
+    connect_one = partial(
+        connect,
+        show_stderr=show_stderr,
+        era=era,
+        restart=restart,
+        on_ask=on_ask,
+        on_log=on_log,
+        start_timeout_seconds=start_timeout_seconds,
+    )
+    servers = {name: server for name, server in read.items() if isinstance(server, ServerConfig)}
     return PendingServers(
-        {
-            name: connect(
-                server.command,
-                env=server.env,
-                cwd=server.cwd,
-                show_stderr=show_stderr,
-                era=era,
-                restart=restart,
-                on_ask=on_ask,
-                on_log=on_log,
-                start_timeout_seconds=start_timeout_seconds,
-            )
-            for name, server in read.items()
-            if isinstance(server, ServerConfig)
-        },
+        {name: connect_one(server.command, env=server.env, cwd=server.cwd) for name, server in servers.items()},
         {name: error for name, error in read.items() if isinstance(error, ClientError)},
     )

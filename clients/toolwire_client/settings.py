@@ -10,9 +10,9 @@ from toolwire_schemas.wire.frames import DEFAULT_MAX_MESSAGE_BYTES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .protocol.events import OnLog
     from .session.elicitation import OnAsk
     from .session.handshake import Era
-    from .session.logs import OnLog
     from .transport.base import Transport
 
 START_TIMEOUT_SECONDS = 120.0
@@ -24,10 +24,9 @@ OWN_VERSION = "0.1.0"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """*launch* starts a server; its era is remembered by *command*. The others are as in `connect`."""
+    """*launch* starts a server. The others are as in `connect`."""
 
     launch: Callable[[], Transport]
-    command: object = None
     era: Era = "auto"
     restart: bool | int = False
     on_ask: OnAsk | None = None

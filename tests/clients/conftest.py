@@ -13,6 +13,5 @@ def face(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(autouse=True)
 def nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What one test found out about a command or an endpoint is no business of the next one's."""
-    monkeypatch.setattr("toolwire_client.session.handshake._LEGACY_COMMANDS", set())
+    """A test does not use the capabilities of an endpoint that another test found."""
     monkeypatch.setattr("toolwire_client.models.http_api.capability_fallback._KNOWN", {})

@@ -79,13 +79,6 @@ class Modern(Server):
         answer(request, {"resultType": "complete", "content": [], "structuredContent": request["params"]})
 
 
-class ModernToo(Modern):
-    """Speaks both."""
-
-    def initialize(self, request: dict[str, Any]) -> None:
-        Server.initialize(self, request)
-
-
 class Future(Server):
     version = "2999-01-01"
 

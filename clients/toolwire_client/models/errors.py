@@ -1,10 +1,13 @@
 """Errors of models.
 
-ModelError ├── NotAModel         the object is not a model, or lacks an ability (also a `TypeError`) ├── NotReady
-a key, an address or a package is missing; nothing was sent ├── Unreachable       no connection, or it broke before the
-reply was complete ├── ReplyTimedOut     the reply did not come in time (also a `TimeoutError`) ├── Refused
-the endpoint answered with an error, at once or during a reply ├── UnreadableReply   the response violates the
-endpoint's API └── NoReplyLeft       a script or a record has no reply for the request
+    ModelError
+    ├── NotAModel        the object is not a model, or lacks an ability (also a `TypeError`)
+    ├── NotReady         a key, an address or a package is missing; nothing was sent
+    ├── Unreachable      no connection, or it broke before the reply was complete
+    ├── ReplyTimedOut    the reply did not come in time (also a `TimeoutError`)
+    ├── Refused          the endpoint answered with an error, at once or during a reply
+    ├── UnreadableReply  the response violates the endpoint's API
+    └── NoReplyLeft      a script or a record has no reply for the request
 
 No error shows a key: texts of servers are cleaned first.
 """
@@ -23,8 +26,8 @@ class ModelError(Exception):
     """The number of requests."""
 
     def __str__(self) -> str:
-        said = super().__str__()
-        return said if self.attempts == 1 else f"{said} (asked {self.attempts} times)"
+        text = super().__str__()
+        return text if self.attempts == 1 else f"{text} (asked {self.attempts} times)"
 
 
 class NotAModel(ModelError, TypeError):

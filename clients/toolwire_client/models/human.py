@@ -39,14 +39,9 @@ class HumanModel:
         self._seen: list[Message] = []
 
     async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
-        """As `Model.reply`: shows the messages since the last reply.
-
-        Raises:
-            NoReplyLeft: if the person has closed the input.
-            NotReady: if there is neither a terminal nor an open standard input.
-        """
-        reply = await in_thread(partial(self._ask, messages, options.get("tools") or []))
-        return ModelReply(text=reply, finish_reason="stop")
+        """As `Model.reply`: shows the messages since the last reply."""
+        text = await in_thread(partial(self._ask, messages, options.get("tools") or []))
+        return ModelReply(text=text, finish_reason="stop")
 
     def _ask(self, messages: list[Message], tools: list[dict[str, Any]]) -> str:
         is_going_on = messages[: len(self._seen)] == self._seen
@@ -102,13 +97,10 @@ def _is_whole(text: str) -> bool:
 
 def _terminal(stack: ExitStack) -> tuple[IO[str], IO[str]]:
     """Return the terminal's input and output, which *stack* closes."""
-    reading, writing = (Path("CONIN$"), Path("CONOUT$")) if os.name == "nt" else (Path("/dev/tty"), Path("/dev/tty"))
+    reading, writing = map(Path, ("CONIN$", "CONOUT$") if os.name == "nt" else ("/dev/tty", "/dev/tty"))
     try:
-        with ExitStack() as opened:
-            theirs_in = opened.enter_context(reading.open(encoding="utf-8", errors="replace"))
-            theirs_out = opened.enter_context(writing.open("w", encoding="utf-8", errors="replace"))
-            stack.enter_context(opened.pop_all())
-            return theirs_in, theirs_out
+        theirs_in = stack.enter_context(reading.open(encoding="utf-8", errors="replace"))
+        return theirs_in, stack.enter_context(writing.open("w", encoding="utf-8", errors="replace"))
     except OSError:  # a job of a scheduler, a container
         if sys.stdin is None or sys.stdin.closed or sys.stderr is None:
             raise NotReady("there is neither a terminal nor a standard input to ask a person") from None

@@ -11,7 +11,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Protocol, TypedDict, TypeGuard, Unpack
+from functools import partial
+from typing import Any, Protocol, TypedDict, Unpack, cast
 
 import msgspec
 
@@ -70,8 +71,8 @@ def as_model(thing: object) -> Model:
     """
     if isinstance(thing, type):
         raise NotAModel(f"{thing.__name__} is a class; a model is an object: {thing.__name__}(…)")
-    if _is_model(thing):
-        return thing
+    if inspect.iscoroutinefunction(getattr(thing, "reply", None)):
+        return cast("Model", thing)
     for name in ("chat", "generate"):
         if callable(getattr(thing, name, None)):
             return MethodModel(thing, name)
@@ -94,7 +95,9 @@ class MethodModel:
             raise NotAModel(f"{where} takes no tools; use a protocol of plain text")
         given = {name: value for name, value in options.items() if value is not None and name in self._takes}
         sent = messages if self._name == "chat" else prompt_of(messages)
-        answer = reply_from(await _called(self._method, sent, **given), where)
+        call = partial(self._method, sent, **given)
+        made = call() if inspect.iscoroutinefunction(self._method) else await in_thread(call)
+        answer = reply_from(await made if isinstance(made, Awaitable) else made, where)
         if "on_text" not in given:
             await emit_text(options.get("on_text"), answer.text)
         return answer
@@ -111,11 +114,7 @@ def prompt_of(messages: list[Message]) -> str:
 
 
 def reply_from(made: object, where: str) -> ModelReply:
-    """Return *made*, the result of *where*, as a reply.
-
-    Raises:
-        NotAModel: if it is not a reply.
-    """
+    """Return *made*, the result of *where*, as a reply."""
     if isinstance(made, ModelReply):
         return made
     if isinstance(made, str):
@@ -147,18 +146,6 @@ async def emit_text(on_text: OnText | None, text: str) -> None:
         returned = on_text(text)
         if inspect.isawaitable(returned):
             await returned
-
-
-def _is_model(thing: object) -> TypeGuard[Model]:
-    return inspect.iscoroutinefunction(getattr(thing, "reply", None))
-
-
-async def _called(function: Callable[..., Any], *arguments: object, **named: object) -> object:
-    """Call *function* without blocking the event loop. Cancellation abandons its thread."""
-    if inspect.iscoroutinefunction(function):
-        return await function(*arguments, **named)
-    made = await in_thread(lambda: function(*arguments, **named))
-    return await made if isinstance(made, Awaitable) else made
 
 
 def _parameters(function: Callable[..., Any]) -> frozenset[str]:

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from toolwire_schemas.wire import codes, messages
-from toolwire_schemas.wire.codec import DecodingError, decode
+from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
 from toolwire_schemas.wire.frames import Fault, Frame
 
 from .events import (
@@ -16,13 +16,11 @@ from .events import (
     ElicitationWithdrawn,
     ErrorResponse,
     Event,
-    LogMessage,
-    Noise,
+    LogEntry,
     Progress,
     Result,
     SubscriptionConfirmed,
     ToolsChanged,
-    UnknownMessage,
     UnreadableResponse,
 )
 
@@ -62,15 +60,10 @@ class ClientProtocol:
 
     @property
     def is_modern(self) -> bool:
-        """Whether every request must name the revision."""
         return self.version in codes.MODERN_VERSIONS
 
     def request(self, method: str, params: dict[str, Any] | None, *, progress: bool = False) -> tuple[int, bytes]:
-        """Return the id and the bytes of a new request. *progress* requests progress notifications.
-
-        Raises:
-            EncodingError: if *params* cannot be encoded as JSON.
-        """
+        """Return the id and the bytes of a new request. *progress* requests progress notifications."""
         number = next(self._ids)
         meta: dict[str, Any] = {**self._modern_meta} if self.is_modern else {}
         if progress:
@@ -81,12 +74,10 @@ class ClientProtocol:
         return number, messages.request(number, method, params)
 
     def discover(self) -> tuple[int, bytes]:
-        """Return the request that probes for a modern revision."""
         self.probe = number = next(self._ids)
         return number, messages.request(number, "server/discover", {"_meta": self._modern_meta})
 
     def initialize(self) -> tuple[int, bytes]:
-        """Return the first request of the legacy revisions."""
         number = next(self._ids)
         params = {
             "protocolVersion": codes.LATEST_LEGACY,
@@ -96,22 +87,18 @@ class ClientProtocol:
         return number, messages.request(number, "initialize", params)
 
     def initialized(self) -> bytes:
-        """Return the notification that ends the legacy handshake."""
         return messages.notification("notifications/initialized")
 
     def listen(self) -> tuple[int, bytes]:
-        """Return the modern request for notifications of tool changes."""
         return self.request("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
 
     def cancelled(self, number: int, reason: str) -> bytes:
-        """Return the notification that cancels request *number*."""
         params: dict[str, Any] = {"requestId": number, "reason": reason}
         if self.is_modern:
             params["_meta"] = self._modern_meta
         return messages.notification("notifications/cancelled", params)
 
     def receive(self, frame: Frame) -> list[Event]:
-        """Return the events of *frame*."""
         if isinstance(frame, Fault):
             return [_too_long(frame)]
         try:
@@ -173,7 +160,7 @@ def _noticed(method: str, params: Any) -> Event:
     members = params if isinstance(params, dict) else {}
     match method:
         case "notifications/progress":
-            return _progress(members) or UnknownMessage(method, params)
+            return _progress(members) or ignored(method, params)
         case "notifications/cancelled":
             return ElicitationWithdrawn(members.get("requestId"))
         case "notifications/tools/list_changed":
@@ -182,9 +169,22 @@ def _noticed(method: str, params: Any) -> Event:
             granted = members.get("notifications")
             return SubscriptionConfirmed(isinstance(granted, dict) and granted.get("toolsListChanged") is True)
         case "notifications/message":
-            level = members.get("level")
-            return LogMessage(level if isinstance(level, str) else "info", members.get("data"))
-    return UnknownMessage(method, params)
+            level, data = members.get("level"), members.get("data")
+            text = data if isinstance(data, str) else _json(data)
+            return LogEntry(level if isinstance(level, str) else "info", "server", text, data)
+    return ignored(method, params)
+
+
+def ignored(method: str, params: Any) -> LogEntry:
+    """Return the log entry of a message without a receiver."""
+    return LogEntry("debug", "client", f"ignored: {method}", params)
+
+
+def _json(data: Any) -> str:
+    try:
+        return encode(data).decode()
+    except EncodingError:  # nested too deeply
+        return repr(data)
 
 
 def _progress(params: dict[str, Any]) -> Progress | None:
@@ -197,8 +197,8 @@ def _progress(params: dict[str, Any]) -> Progress | None:
     )
 
 
-def _noise(frame: bytes) -> Noise:
-    return Noise(frame[:_NOISE_BYTES].decode(errors="replace").rstrip())
+def _noise(frame: bytes) -> LogEntry:
+    return LogEntry("warning", "output", frame[:_NOISE_BYTES].decode(errors="replace").rstrip())
 
 
 def _undecodable(frame: bytes, error: DecodingError) -> Event:

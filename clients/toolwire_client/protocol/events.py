@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import msgspec
 
@@ -68,25 +69,21 @@ class SubscriptionConfirmed(msgspec.Struct, frozen=True):
     to_tools: bool
 
 
-class LogMessage(msgspec.Struct, frozen=True):
-    """A log message of the server."""
+class LogEntry(msgspec.Struct, frozen=True):
+    """One log entry.
+
+    `level` is one of MCP's: debug, info, notice, warning, error, critical, alert, emergency. `source` is `server` for
+    the protocol's log messages, `output` for output lines that are not messages, `client` for remarks of this client.
+    `data` is the JSON value that the server sent.
+    """
 
     level: str
-    data: Any
-
-
-class UnknownMessage(msgspec.Struct, frozen=True):
-    """A message without a receiver."""
-
-    method: str
-    params: Any = None
-
-
-class Noise(msgspec.Struct, frozen=True):
-    """Output that is not a message."""
-
+    source: Literal["server", "output", "client"]
     text: str
+    data: Any = None
 
+
+OnLog = Callable[[LogEntry], object]
 
 Event = (
     Result
@@ -98,7 +95,5 @@ Event = (
     | AutomaticReply
     | ToolsChanged
     | SubscriptionConfirmed
-    | LogMessage
-    | UnknownMessage
-    | Noise
+    | LogEntry
 )

@@ -40,11 +40,7 @@ class CallResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def describe(entry: Any) -> ToolDescription:
-    """Return the description of an entry of `tools/list`.
-
-    Raises:
-        BrokenRules: if it has no name, or a member of the wrong type.
-    """
+    """Return the description of an entry of `tools/list`. Raises `BrokenRules` if it is malformed."""
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise BrokenRules("the server listed a tool without a name")
     try:
@@ -65,11 +61,7 @@ def describe(entry: Any) -> ToolDescription:
 
 
 def outcome(result: Any) -> CallResult:
-    """Return a result of `tools/call` as a value.
-
-    Raises:
-        BrokenRules: if it is malformed.
-    """
+    """Return a result of `tools/call` as a value. Raises `BrokenRules` if it is malformed."""
     if not isinstance(result, dict):
         raise BrokenRules("the server's result of a call is not an object")
     if result.get("resultType", "complete") != "complete":

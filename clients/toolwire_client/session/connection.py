@@ -14,16 +14,16 @@ from toolwire_schemas.wire import codes, messages
 from toolwire_schemas.wire.framing import Lines
 
 from ..errors import BrokenRules, ClientError, Closed, ServerGone
+from ..protocol.client_protocol import ignored
 from ..protocol.events import (
     AutomaticReply,
     ElicitationRequest,
     ElicitationWithdrawn,
     ErrorResponse,
     Event,
-    Noise,
+    LogEntry,
     Progress,
     Result,
-    UnknownMessage,
     UnreadableResponse,
 )
 from ..waiting.base import OpenElicitation
@@ -72,11 +72,7 @@ class Connection:
     # From this side
 
     def begin(self, request: tuple[int, bytes], inbox: Inbox) -> None:
-        """Send a request, whose events go to *inbox*.
-
-        Raises:
-            ClientError: if the conversation has ended.
-        """
+        """Send a request, whose events go to *inbox*. Raises a `ClientError` if the conversation has ended."""
         number, message = request
         with self._lock:
             if self.end is not None:
@@ -94,7 +90,6 @@ class Connection:
             self.send(self.protocol.cancelled(number, reason))
 
     def send(self, message: bytes) -> None:
-        """Send a message that needs no response."""
         self.transport.send(message + b"\n")
 
     @property
@@ -170,7 +165,7 @@ class Connection:
                 self._settle(probe, event)
             case UnreadableResponse(reason=reason):
                 self.fail(BrokenRules(reason))
-            case Noise(text=text):
+            case LogEntry(source="output", text=text):
                 self.noise += 1
                 self.noise_tail = [*self.noise_tail, text][-_NOISE_KEPT:]
                 self._on_event(event)
@@ -183,7 +178,7 @@ class Connection:
         if inbox is not None:
             inbox.put(event)
         elif self.end is None:  # cancelled before the response, answered twice, or never sent
-            self._on_event(UnknownMessage("response to no open request", number))
+            self._on_event(ignored("response to no open request", number))
 
     def _report(self, progress: Progress) -> None:
         with self._lock:

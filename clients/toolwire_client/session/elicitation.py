@@ -51,11 +51,9 @@ OnAsk = Callable[[Question], Answer | Awaitable[Answer]]
 class ElicitationObserver:
     """Receives the questions that tools ask during a call, and the answers. This one ignores them."""
 
-    def asked(self, question: Question) -> None:
-        """Called before the user is asked."""
+    def asked(self, question: Question) -> None: ...
 
-    def answered(self, reply: dict[str, Any]) -> None:
-        """Called with the user's answer, MCP's `ElicitResult`."""
+    def answered(self, reply: dict[str, Any]) -> None: ...
 
 
 elicitation_observer: ContextVar[ElicitationObserver] = ContextVar(
@@ -74,7 +72,6 @@ class ElicitationHandler:
 
     @property
     def can_ask(self) -> bool:
-        """Whether there is an `on_ask`."""
         return self._on_ask is not None
 
     async def ask(
@@ -134,12 +131,7 @@ class ElicitationHandler:
             raise
 
     async def responses(self, requests: Any, tool: str) -> dict[str, Any]:
-        """Return the user's answers to the `inputRequests` of a modern server.
-
-        Raises:
-            BrokenRules: if these are malformed, or of a kind that this client did not offer.
-            BaseException: as `ask`.
-        """
+        """Return the user's answers to the `inputRequests` of a modern server."""
         if not isinstance(requests, dict):
             raise BrokenRules("the tool's inputRequests are not an object")
         return {name: await self._respond(request, tool) for name, request in requests.items()}

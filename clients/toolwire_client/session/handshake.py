@@ -2,7 +2,7 @@
 
 Strategy. The modern revision needs no handshake, so `server/discover` goes first; any failure of it leads to the
 `initialize` of the legacy revisions. Legacy servers may end, hang or misbehave after an unknown first request: then a
-new process gets `initialize` only. A command that spoke a legacy revision is not probed again within this process.
+new process gets `initialize` only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from toolwire_schemas.wire import codes
 
-from ..errors import BrokenRules, ClientError, RequestFailed, ServerGone, TimedOut
+from ..errors import BrokenRules, RequestFailed, ServerGone, TimedOut
 from .request import RequestHandle
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ PROBE_SECONDS = 10.0
 RECOVERY_SECONDS = 30.0
 """The time limit of `initialize` after an unanswered probe: the server may be starting, or hang."""
 
-_LEGACY_COMMANDS: set[object] = set()
-
 
 class HandshakeResult(msgspec.Struct, frozen=True):
     """A server's description of itself. `version` is the negotiated revision."""
@@ -43,7 +41,6 @@ class HandshakeResult(msgspec.Struct, frozen=True):
 
     @property
     def notifies_of_changes(self) -> bool:
-        """Whether the server declares notifications of tool changes."""
         tools = self.capabilities.get("tools")
         return isinstance(tools, dict) and tools.get("listChanged") is True
 
@@ -52,17 +49,11 @@ async def shake_hands(
     launch: Callable[[], Connection],
     waiting: Waiting,
     deadline: Deadline,
-    *,
     era: Era = "auto",
-    command: object = None,
 ) -> tuple[Connection, HandshakeResult]:
     """Return a connection that is ready, and what its server declares.
 
-    *launch* starts a server. The outcome is remembered by *command* unless that is `None`.
-
-    Raises:
-        NotStarted: if the server cannot be started.
-        ServerGone, RequestFailed, BrokenRules, TimedOut: if the handshake fails.
+    *launch* starts a server.
     """
 
     async def ready(
@@ -81,22 +72,12 @@ async def shake_hands(
         return await ready(_discover)
     if era == "legacy":
         return await ready(_initialize)
-    if command in _LEGACY_COMMANDS:
-        try:
-            return await ready(_initialize)
-        except ClientError:
-            _LEGACY_COMMANDS.discard(command)
-            raise
-    found = None
     try:
-        found = await ready(_discover_or_initialize)
+        return await ready(_discover_or_initialize)
     except (RequestFailed, ServerGone, TimedOut):
         if deadline.left() == 0:
             raise
-    found = found or await ready(_initialize)
-    if command is not None and found[1].version in codes.LEGACY_VERSIONS:
-        _LEGACY_COMMANDS.add(command)
-    return found
+    return await ready(_initialize)
 
 
 async def _discover_or_initialize(connection: Connection, waiting: Waiting, deadline: Deadline) -> HandshakeResult:

@@ -52,16 +52,10 @@ class RequestHandle:
             )
 
     def begin(self, method: str, params: dict[str, Any] | None = None) -> None:
-        """Send a request.
-
-        Raises:
-            EncodingError: if *params* cannot be encoded as JSON.
-            ClientError: if the conversation has ended.
-        """
+        """Send a request. Raises `EncodingError` if *params* are not JSON, or the error that ended the conversation."""
         self.send(self.connection.protocol.request(method, params, progress=self._on_progress is not None))
 
     def send(self, request: tuple[int, bytes]) -> None:
-        """As `begin`, with a request that is encoded already."""
         self.id = request[0]
         self.connection.begin(request, self._inbox)
 

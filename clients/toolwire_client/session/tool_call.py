@@ -63,7 +63,6 @@ class AsyncPendingCall:
         return await self.finish(Deadline(timeout_seconds))
 
     async def finish(self, deadline: Deadline) -> CallResult:
-        """As `result`, until *deadline*."""
         if isinstance(self._outcome, ClientError):
             raise self._outcome.again()
         if self._outcome is None:

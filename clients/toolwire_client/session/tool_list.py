@@ -48,10 +48,7 @@ class CachedToolList:
             connection.begin(connection.protocol.listen(), _Subscription(self))
 
     async def read(self, handle: RequestHandle, deadline: Deadline) -> list[Any]:
-        """Return the cached list if it is current, else read all pages.
-
-        Raises what `RequestHandle.result` raises.
-        """
+        """Return the cached list if it is current, else read all pages."""
         kept = self._kept
         if kept is None or not self._is_the_same(kept):
             changes, now = self._changes, time.monotonic()

@@ -88,10 +88,6 @@ def sources_of(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[Sour
     """Return a source for each client among *things*, and one for all tools in this process, under different names.
 
     *things* may be a mapping of names to sources; a value may be a list.
-
-    Raises:
-        TypeError: if a thing has no tools.
-        ValueError: if one source has two tools of one name.
     """
     named = things if isinstance(things, Mapping) else {None: things}
     made = [source for name, thing in named.items() for source in _sources(thing, waiting, on_ask, name)]

@@ -26,12 +26,10 @@ class Transport(Protocol):
     def close(self) -> None:
         """End the server and wait for its end. A second call does nothing."""
 
-    def stderr_tail(self) -> str:
-        """Return the last lines the server wrote to its stderr."""
+    def stderr_tail(self) -> str: ...
 
     @property
-    def pid(self) -> int | None:
-        """The server's process id; `None` if it has no process of its own."""
+    def pid(self) -> int | None: ...
 
 
 class Embedded(Protocol):
@@ -63,11 +61,9 @@ class InMemoryTransport:
         self._feeding = Lock()
 
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
-        """As `Transport.start`; nothing but `close` ends it."""
         self._server = self._begin(on_data)
 
     def send(self, data: bytes) -> None:
-        """As `Transport.send`."""
         # Feeding may produce responses that lead to more sends, so one thread at a time feeds all that is queued.
         self._outbox.append(data)
         while self._outbox and self._server is not None and self._feeding.acquire(blocking=False):
@@ -78,11 +74,9 @@ class InMemoryTransport:
                 self._feeding.release()
 
     def close(self) -> None:
-        """As `Transport.close`."""
         server, self._server = self._server, None
         if server is not None:
             server.end()
 
     def stderr_tail(self) -> str:
-        """As `Transport.stderr_tail`; the server shares our stderr."""
         return ""

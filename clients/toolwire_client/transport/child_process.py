@@ -54,7 +54,6 @@ class ExitWatcher:
         return status
 
     def close(self) -> None:
-        """Close the descriptor."""
         if self.descriptor is not None:
             os.close(self.descriptor)
 
@@ -122,11 +121,9 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
-        """As `Transport.pid`."""
         return self._process.pid
 
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
-        """As `Transport.start`."""
         self._on_data, self._on_end = on_data, on_end
         self._threads = [
             threading.Thread(target=work, name=f"toolwire-client-{work.__name__.strip('_')}", daemon=True)
@@ -136,11 +133,9 @@ class ServerProcess:
             thread.start()
 
     def send(self, data: bytes) -> None:
-        """As `Transport.send`. Data for a server that closed its input is dropped."""
         self._writer.send(data)
 
     def stderr_tail(self) -> str:
-        """As `Transport.stderr_tail`."""
         lines = self._stderr.decode(errors="replace").splitlines()
         return "\n".join(lines[-_STDERR_KEPT_LINES:])
 
@@ -153,10 +148,7 @@ class ServerProcess:
         return self._exit.status(wait_seconds)
 
     def close(self, patience_seconds: float = PATIENCE_SECONDS) -> None:
-        """As `Transport.close`, for the whole process group.
-
-        The input is closed, then SIGTERM is sent, then SIGKILL, *patience_seconds* apart.
-        """
+        """End the process group: close the input, then SIGTERM, then SIGKILL, *patience_seconds* apart."""
         with self._closing:
             if self._is_closed or self._owner != os.getpid():  # a forked child leaves it to its parent
                 return

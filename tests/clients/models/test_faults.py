@@ -66,7 +66,6 @@ HARMLESS: dict[str, Fault] = {
     "byte by byte": stand_in.in_pieces(1),
     "in pieces that cut letters": stand_in.in_pieces(7),
     "CRLF": stand_in.with_line_ends(b"\r\n"),
-    "CR": stand_in.with_line_ends(b"\r"),
     "comments and unknown fields": stand_in.with_comments,
     "no blank line at the end": stand_in.without_last_blank_line,
     "no [DONE], no message_stop": stand_in.without_done,

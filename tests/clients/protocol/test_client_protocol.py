@@ -10,17 +10,23 @@ from toolwire_client.protocol.events import (
     ElicitationRequest,
     ElicitationWithdrawn,
     ErrorResponse,
-    LogMessage,
-    Noise,
+    LogEntry,
     Progress,
     Result,
     SubscriptionConfirmed,
     ToolsChanged,
-    UnknownMessage,
     UnreadableResponse,
 )
 from toolwire_schemas.wire.codec import decode
 from toolwire_schemas.wire.frames import Fault
+
+
+def noise(text: str) -> LogEntry:
+    return LogEntry("warning", "output", text)
+
+
+def ignored(method: str, params: Any) -> LogEntry:
+    return LogEntry("debug", "client", f"ignored: {method}", params)
 
 
 def receive(text: str) -> list[Any]:
@@ -36,26 +42,28 @@ def test_each_kind_of_message_is_told_from_the_others() -> None:
         '{"id":1,"error":{"code":-1,"message":"no","data":[]}}': ErrorResponse(1, -1, "no", []),
         '{"id":1,"error":"broken"}': ErrorResponse(1, 0, "the server answered with an error without a message"),
         '{"method":"notifications/progress","params":{"progressToken":1,"progress":2}}': Progress(1, 2),
-        '{"method":"notifications/progress","params":{"progressToken":1}}': UnknownMessage(
+        '{"method":"notifications/progress","params":{"progressToken":1}}': ignored(
             "notifications/progress", {"progressToken": 1}
         ),
         '{"method":"notifications/tools/list_changed"}': ToolsChanged(),
         '{"method":"notifications/cancelled","params":{"requestId":"q"}}': ElicitationWithdrawn("q"),
-        '{"method":"notifications/message","params":{"level":"error","data":[1]}}': LogMessage("error", [1]),
+        '{"method":"notifications/message","params":{"level":"error","data":[1]}}': LogEntry(
+            "error", "server", "[1]", [1]
+        ),
         '{"method":"notifications/subscriptions/acknowledged","params":{"notifications":{}}}': SubscriptionConfirmed(
             False
         ),
-        '{"method":"notifications/x","params":[]}': UnknownMessage("notifications/x", []),
+        '{"method":"notifications/x","params":[]}': ignored("notifications/x", []),
         '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}': ErrorResponse(None, -32700, "?"),
         '{"jsonrpc":"2.0","id":7}': UnreadableResponse(
             7, "the server sent a response with neither a result nor an error"
         ),
         # what programs log may be JSON, too
-        '{"id":7,"level":"info"}': Noise('{"id":7,"level":"info"}'),
-        '{"error":"none","id":null}': Noise('{"error":"none","id":null}'),
-        '{"id":true,"method":"ping"}': Noise('{"id":true,"method":"ping"}'),
-        "hello": Noise("hello"),
-        "[]": Noise("[]"),
+        '{"id":7,"level":"info"}': noise('{"id":7,"level":"info"}'),
+        '{"error":"none","id":null}': noise('{"error":"none","id":null}'),
+        '{"id":true,"method":"ping"}': noise('{"id":true,"method":"ping"}'),
+        "hello": noise("hello"),
+        "[]": noise("[]"),
     }
     assert {text: receive(text) for text in table} == {text: [event] for text, event in table.items()}
 
@@ -65,7 +73,7 @@ def test_an_answer_that_is_no_json_is_still_the_answer_to_its_request() -> None:
         [event] = receive(text)
         assert isinstance(event, UnreadableResponse)
         assert event.id == 7
-    assert receive('{"id":7,"level":nothing}') == [Noise('{"id":7,"level":nothing}')]
+    assert receive('{"id":7,"level":nothing}') == [noise('{"id":7,"level":nothing}')]
 
 
 def test_a_batch_is_taken_apart() -> None:
@@ -110,12 +118,12 @@ def test_an_answer_too_long_to_read_is_still_the_answer_to_its_request() -> None
     lost = Fault("a message of 9 bytes", too_large=True, head=b'{"result":{"id":9', tail=b'"id":7}}')
     reason = "the server sent a message of 9 bytes"
     session = ClientProtocol("t", "1")
-    noise = Fault("a message of 9 bytes", too_large=True, head=b"AAAA", tail=b"AAAA")
-    assert [session.receive(fault) for fault in (first, last, lost, noise)] == [
+    prose = Fault("a message of 9 bytes", too_large=True, head=b"AAAA", tail=b"AAAA")
+    assert [session.receive(fault) for fault in (first, last, lost, prose)] == [
         [UnreadableResponse(4, reason)],
         [UnreadableResponse(5, reason)],
         [UnreadableResponse(None, reason)],
-        [Noise("AAAA")],
+        [noise("AAAA")],
     ]
 
 

@@ -14,10 +14,9 @@ from toolwire_client.protocol.events import (
     ElicitationRequest,
     ErrorResponse,
     Event,
-    Noise,
+    LogEntry,
     Progress,
     Result,
-    UnknownMessage,
     UnreadableResponse,
 )
 from toolwire_client.session.connection import Connection
@@ -163,7 +162,7 @@ def test_ids_are_never_used_twice() -> None:
 def test_an_answer_that_nobody_waits_for_is_noted() -> None:
     client = Client()
     client.pipe.say(answer(5))
-    assert client.heard == [UnknownMessage("response to no open request", 5)]
+    assert client.heard == [LogEntry("debug", "client", "ignored: response to no open request", 5)]
 
 
 def test_lines_that_are_no_messages_are_counted_and_the_last_of_them_kept() -> None:
@@ -171,7 +170,7 @@ def test_lines_that_are_no_messages_are_counted_and_the_last_of_them_kept() -> N
     client.pipe.say_bytes(b"".join(b"%d\n" % number for number in range(30)))
     assert client.connection.noise == 30
     assert client.connection.noise_tail == [str(number) for number in range(20, 30)]
-    assert client.heard[0] == Noise("0")
+    assert client.heard[0] == LogEntry("warning", "output", "0")
 
 
 def test_a_server_s_end_is_told_with_what_it_wrote_in_the_wrong_place() -> None:

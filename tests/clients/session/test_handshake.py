@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support import SUPPORT
 from support.client_backends import ask
-from toolwire_client import AsyncClient, BrokenRules, PendingConnection, RequestFailed, ServerGone, TimedOut, connect
+from toolwire_client import AsyncClient, BrokenRules, PendingConnection, RequestFailed, TimedOut, connect
 
 pytestmark = pytest.mark.process
 
@@ -24,43 +24,12 @@ async def version(client: AsyncClient) -> str | None:
     return client.version
 
 
-def test_a_command_that_speaks_a_legacy_revision_is_probed_once(face: str, tmp_path: Path) -> None:
-    diary = tmp_path / "diary"
-    for _ in range(2):
-        assert ask(face, fake("Diary", env={"DIARY": str(diary)}), version) == "2025-06-18"
-    assert diary.read_text().split() == ["started", "probed", "started"]
-
-
-def test_another_command_is_probed_for_itself(face: str, tmp_path: Path) -> None:
-    diary = tmp_path / "diary"
-    for folder in (None, tmp_path):
-        ask(face, fake("Diary", env={"DIARY": str(diary)}, cwd=folder), version)
-    assert diary.read_text().split() == ["started", "probed"] * 2
-
-
-def test_what_is_remembered_is_forgotten_when_it_turns_out_wrong(face: str, tmp_path: Path) -> None:
-    script = tmp_path / "server.py"
-    opening = connect([sys.executable, str(script)])
-    source = f"import sys\nsys.path.insert(0, {str(FAKE.parent)!r})\nimport fake_server\nfake_server.%s().serve()"
-    script.write_text(source % "Server")
-    assert ask(face, opening, version) == "2025-06-18"
-    script.write_text(source % "Modern")
-    with pytest.raises(ServerGone):
-        ask(face, opening, version)
-    assert ask(face, opening, version) == "2026-07-28"
-
-
 def test_an_era_that_is_asked_for_is_the_only_one_tried(face: str, tmp_path: Path) -> None:
     diary = tmp_path / "diary"
     assert ask(face, fake("Diary", era="legacy", env={"DIARY": str(diary)}), version) == "2025-06-18"
     with pytest.raises(RequestFailed):
         ask(face, fake("Diary", era="modern", env={"DIARY": str(diary)}), version)
     assert diary.read_text().split() == ["started", "started", "probed"]
-
-
-def test_what_was_asked_for_is_not_what_was_found_out(face: str) -> None:
-    ask(face, fake("ModernToo", era="legacy"), version)
-    assert ask(face, fake("ModernToo"), version) == "2026-07-28"
 
 
 @pytest.mark.parametrize("behaviour", ["DiscoversNothing", "DiscoversTheFuture"])

@@ -27,11 +27,9 @@ class Key:
         self.origin = origin
 
     def reveal(self) -> str:
-        """Return the key itself."""
         return self._value
 
     def hidden_in(self, text: str) -> str:
-        """Return *text* without the key."""
         return text.replace(self._value, "[key]") if len(self._value) >= _SHORTEST_SECRET else text
 
     def __repr__(self) -> str:
@@ -41,11 +39,7 @@ class Key:
 def key_from(
     given: str | None, variables: Sequence[str], *, needed: bool, environ: Mapping[str, str] | None = None
 ) -> Key | None:
-    """Return the *given* key, else the first of the environment's *variables* that is set.
-
-    Raises:
-        NotReady: if there is no key and one is *needed*.
-    """
+    """Return the *given* key, else the first of the environment's *variables* that is set."""
     if given is not None:
         return Key(given)
     environ = os.environ if environ is None else environ

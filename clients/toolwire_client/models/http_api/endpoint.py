@@ -40,11 +40,7 @@ _OF_STREAMS = ("text/event-stream", "text/plain", "")  # small servers send no c
 
 
 class Endpoint:
-    """An address that takes requests. *own_headers* may hold *key*, which appears nowhere else.
-
-    Raises:
-        NotReady: if a header cannot be sent.
-    """
+    """An address that takes requests. *own_headers* may hold *key*, which appears nowhere else."""
 
     def __init__(
         self,
@@ -232,7 +228,6 @@ def _sendable(name: str, value: object) -> str:
 
 
 def _shown(url: str) -> str:
-    """Return *url* without parts that may be secret."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 

@@ -111,7 +111,6 @@ class RemoteModel:
 
     @property
     def strict_schemas(self) -> bool:
-        """Whether reply schemas should have the form of OpenAI's strict mode."""
         return self._preset.strict_schemas
 
     def with_settings(

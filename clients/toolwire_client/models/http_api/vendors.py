@@ -66,7 +66,6 @@ def preset_called(name: str) -> Preset:
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """Return the end of an error about an unknown *name*: the closest of *known*, and all of them."""
     close = closest(name, known)
     question = f"; did you mean {close[0]!r}?" if close else "."
     return f"{question} Known: {', '.join(known)}"

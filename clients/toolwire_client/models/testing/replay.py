@@ -98,7 +98,6 @@ class RecordingModel:
 
     @property
     def strict_schemas(self) -> bool:
-        """As the recorded model."""
         return bool(getattr(self._model, "strict_schemas", False))
 
     def kept_open(self) -> AbstractAsyncContextManager[None]:
@@ -141,7 +140,6 @@ def _lines(path: Path) -> Iterable[Any]:
 
 
 def _same(one: list[Message], other: list[Message]) -> int:
-    """Count the equal messages at the start."""
     pairs = list(zip(one, other, strict=False))
     return next((place for place, (mine, yours) in enumerate(pairs) if mine != yours), len(pairs))
 

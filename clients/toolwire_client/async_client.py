@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 from toolwire_schemas.output import Output
 from toolwire_schemas.wire.codes import LEGACY_VERSIONS
+from toolwire_schemas.wire.frames import DEFAULT_MAX_MESSAGE_BYTES
 
 from .errors import Closed, TimedOut
 from .protocol.client_protocol import LOG_LEVEL, ClientProtocol
@@ -20,18 +21,44 @@ from .session.connection import Connection
 from .session.elicitation import ElicitationHandler
 from .session.handshake import HandshakeResult, shake_hands
 from .session.request import OnProgress, RequestHandle
-from .session.restart_policy import RestartPolicy
 from .session.tool_call import AsyncPendingCall
 from .session.tool_list import CachedToolList
 from .waiting.deadline import Deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from .settings import Settings
+    from .protocol.events import OnLog
+    from .session.elicitation import OnAsk
+    from .session.handshake import Era
+    from .transport.base import Transport
     from .waiting.base import Waiting
 
+START_TIMEOUT_SECONDS = 120.0
+"""Long enough for a package runner to download a server first."""
+OWN_NAME = "toolwire"
+OWN_VERSION = "0.1.0"
+
+FIRST_PAUSE_SECONDS = 0.5
+LONGEST_PAUSE_SECONDS = 30.0
+GOOD_LIFE_SECONDS = 60.0
+"""A server that ran this long did not fail at start: the pauses start again at the first."""
+
 _NOT_OPEN = "the client is not open: use it inside its `with` block"
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """*launch* starts a server. The others are as in `connect`."""
+
+    launch: Callable[[], Transport]
+    era: Era = "auto"
+    restart: bool | int = False
+    on_ask: OnAsk | None = None
+    on_log: OnLog | None = None
+    start_timeout_seconds: float | None = START_TIMEOUT_SECONDS
+    max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
+    name: str = OWN_NAME
+    version: str = OWN_VERSION
 
 
 class Running(msgspec.Struct, frozen=True, eq=False):
@@ -281,3 +308,28 @@ class AsyncClient(ServerDetails):
                 self._settings.on_log(event)
             except Exception:  # the reading thread must continue
                 Output(sys.stderr).line(traceback.format_exc())
+
+
+class RestartPolicy:
+    """Allows a number of restarts in all; `True` allows any number.
+
+    The first is immediate; the pause before each further one doubles.
+    """
+
+    def __init__(self, allowed: bool | int) -> None:
+        self._left = float("inf") if allowed is True else int(allowed)
+        self._last = time.monotonic()
+        self._pause_seconds = 0.0
+
+    def wait_seconds(self) -> float | None:
+        """Return the seconds until the next restart; `None` if none is left."""
+        return None if self._left <= 0 else max(0.0, self._last + self._pause_seconds - time.monotonic())
+
+    def begin(self) -> None:
+        """Record a restart."""
+        now = time.monotonic()
+        lived_well = now - self._last >= GOOD_LIFE_SECONDS
+        longer = max(FIRST_PAUSE_SECONDS, 2 * self._pause_seconds)
+        self._pause_seconds = FIRST_PAUSE_SECONDS if lived_well else min(LONGEST_PAUSE_SECONDS, longer)
+        self._left -= 1
+        self._last = now

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from toolwire_schemas.wire.frames import DEFAULT_MAX_MESSAGE_BYTES
 
-from .async_client import AsyncClient
+from .async_client import OWN_NAME, OWN_VERSION, START_TIMEOUT_SECONDS, AsyncClient, Settings
 from .client import Client
-from .settings import OWN_NAME, OWN_VERSION, START_TIMEOUT_SECONDS, Settings
 from .transport.child_process import ServerProcess
 from .transport.environment import server_environment
 from .waiting.blocking import Blocking, run

@@ -50,10 +50,7 @@ class ServerGone(ClientError):
         self.noise = noise
 
     def __str__(self) -> str:
-        noise = f"; its output ended with lines that are not messages:\n{self.noise}" if self.noise else ""
-        if not self.stderr:
-            return f"{self.reason}, and wrote nothing to its stderr{noise}"
-        return f"{self.reason}; the end of its stderr:\n{self.stderr}{noise}"
+        return with_output(self.reason, self.stderr, self.noise)
 
     @property
     def reason(self) -> str:
@@ -92,6 +89,12 @@ class CallCancelled(ClientError):
 
 class Closed(ClientError):
     """The client is used outside its `with` block."""
+
+
+def with_output(reason: str, stderr: str, noise: str) -> str:
+    """Return *reason* with the last lines of a server's stderr and of its output that were not messages."""
+    text = f"{reason}; the end of its stderr:\n{stderr}" if stderr else f"{reason}, and wrote nothing to its stderr"
+    return text + (f"; its output ended with lines that are not messages:\n{noise}" if noise else "")
 
 
 def signal_name(number: int) -> str:

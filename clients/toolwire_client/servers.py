@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .async_client import START_TIMEOUT_SECONDS
 from .client import Client
 from .connect import connect
 from .errors import ClientError
 from .host_config import ServerConfig, read_config
-from .settings import START_TIMEOUT_SECONDS
 from .waiting.blocking import Blocking, run
 
 if TYPE_CHECKING:

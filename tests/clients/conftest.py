@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.client_backends import FACES
+from toolwire_client.models.http_api.capability_fallback import KNOWN
 
 
 @pytest.fixture(params=FACES)
@@ -12,6 +13,6 @@ def face(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_is_remembered() -> None:
     """A test does not use the capabilities of an endpoint that another test found."""
-    monkeypatch.setattr("toolwire_client.models.http_api.capability_fallback._KNOWN", {})
+    KNOWN.clear()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from toolwire_schemas.wire import codes
 
-from ..errors import BrokenRules, RequestFailed, ServerGone, TimedOut
+from ..errors import BrokenRules, RequestFailed, ServerGone, TimedOut, with_output
 from .request import RequestHandle
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ async def shake_hands(
         except BaseException as error:
             await waiting.run_blocking_shielded(connection.close)
             if isinstance(error, TimedOut):
-                raise TimedOut(_not_ready(connection, deadline)) from None
+                stderr, noise = connection.transport.stderr_tail(), "\n".join(connection.noise_tail)
+                raise TimedOut(with_output(f"the server was not ready {deadline}", stderr, noise)) from None
             raise
 
     if era == "modern":
@@ -122,10 +123,3 @@ def _welcome(connection: Connection, version: str, answer: dict[str, Any], info:
         capabilities=capabilities if isinstance(capabilities, dict) else {},
         instructions=instructions if isinstance(instructions, str) else None,
     )
-
-
-def _not_ready(connection: Connection, deadline: Deadline) -> str:
-    text = f"the server was not ready {deadline}"
-    stderr, noise = connection.transport.stderr_tail(), "\n".join(connection.noise_tail)
-    text += f"; the end of its stderr:\n{stderr}" if stderr else ", and wrote nothing to its stderr"
-    return text + (f"; its output so far is not a message:\n{noise}" if noise else "")

@@ -9,8 +9,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from ..errors import BrokenRules
 from ..protocol.events import ElicitationRequest
 
@@ -31,7 +29,10 @@ class CachedToolList:
         self._changes = 0
         self._promised = False
         self._subscribed = False
-        self._kept: _Kept | None = None
+        self._entries: list[Any] = []
+        self._changes_before = -1
+        self._fresh_until = 0.0
+        self._was_promised = False
 
     def changed(self) -> None:
         """Record a change notification. From any thread."""
@@ -49,17 +50,13 @@ class CachedToolList:
 
     async def read(self, handle: RequestHandle, deadline: Deadline) -> list[Any]:
         """Return the cached list if it is current, else read all pages."""
-        kept = self._kept
-        if kept is None or not self._is_the_same(kept):
-            changes, now = self._changes, time.monotonic()
-            entries, seconds = await _pages(handle, deadline)
-            fresh_until = now + seconds if handle.connection.protocol.is_modern else now
-            self._kept = kept = _Kept(entries, changes, fresh_until, promised=self._promised)
-        return list(kept.entries)
-
-    def _is_the_same(self, kept: _Kept) -> bool:
-        is_promised = kept.promised and self._promised
-        return kept.changes == self._changes and (is_promised or time.monotonic() < kept.fresh_until)
+        changes, now = self._changes, time.monotonic()
+        is_promised = self._was_promised and self._promised
+        if self._changes_before != changes or not (is_promised or now < self._fresh_until):
+            self._entries, seconds = await _pages(handle, deadline)
+            self._changes_before, self._was_promised = changes, self._promised
+            self._fresh_until = now + seconds if handle.connection.protocol.is_modern else now
+        return list(self._entries)
 
 
 class _Subscription:
@@ -74,15 +71,6 @@ class _Subscription:
     def put(self, arrival: object) -> None:
         if not isinstance(arrival, ElicitationRequest):
             self._listing.promise(will_notify=False)
-
-
-class _Kept(msgspec.Struct, frozen=True):
-    """A list, the number of changes before it was read, and why it may be current."""
-
-    entries: list[Any]
-    changes: int
-    fresh_until: float
-    promised: bool
 
 
 async def _pages(handle: RequestHandle, deadline: Deadline) -> tuple[list[Any], float]:

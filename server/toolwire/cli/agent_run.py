@@ -184,7 +184,7 @@ class AgentRun:
         return CANCELLED
 
     async def _start_servers(self, stack: AsyncExitStack, on_ask: Any) -> dict[str, AsyncClient]:
-        from toolwire_client.settings import START_TIMEOUT_SECONDS
+        from toolwire_client.async_client import START_TIMEOUT_SECONDS
 
         if self._servers.are_any:  # a package runner may have to fetch one first
             self._main.soon(partial(self._face.wait, "starting the servers"))

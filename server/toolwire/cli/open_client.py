@@ -62,7 +62,7 @@ def connected(
         Failed: if the server cannot be started, or does not do its part.
     """
     from toolwire_client import ClientError, NotStarted, ServerGone, TimedOut, connect
-    from toolwire_client.settings import START_TIMEOUT_SECONDS
+    from toolwire_client.async_client import START_TIMEOUT_SECONDS
 
     # A Toolwire server that cannot load its target would be started again in the other era, and complain twice.
     era: Any = "modern" if is_ours else "auto"

@@ -58,5 +58,5 @@ def test_a_server_that_does_not_get_ready_is_an_error_that_tells_what_it_wrote(f
         ask(face, fake("NeverReadyButTalks", era="legacy", start_timeout_seconds=0.5), version)
     assert str(caught.value) == (
         "the server was not ready within 0.5 s; the end of its stderr:\nwarming up; "
-        "its output so far is not a message:\nLoading..."
+        "its output ended with lines that are not messages:\nLoading..."
     )

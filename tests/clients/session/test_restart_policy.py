@@ -10,7 +10,7 @@ import pytest
 from support import SUPPORT
 from support.client_backends import WAIT, ask, is_running, nothing_leaks
 from toolwire_client import AsyncClient, Closed, PendingConnection, ServerGone, connect
-from toolwire_client.session.restart_policy import RestartPolicy
+from toolwire_client.async_client import RestartPolicy
 
 FAKE = SUPPORT / "fake_server.py"
 
@@ -58,7 +58,7 @@ def test_without_leave_a_server_that_has_ended_stays_so(face: str, diary: Path) 
 
 @pytest.mark.process
 def test_a_server_is_started_again_as_often_as_allowed(face: str, diary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolwire_client.session.restart_policy.FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("toolwire_client.async_client.FIRST_PAUSE_SECONDS", 0.01)
 
     async def scenario(client: AsyncClient) -> None:
         for _ in range(5):
@@ -111,7 +111,7 @@ def test_several_that_call_at_once_start_it_once(diary: Path) -> None:
 
 def test_the_pauses_grow_and_begin_anew_after_a_good_life(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr("toolwire_client.session.restart_policy.time.monotonic", lambda: now)
+    monkeypatch.setattr("toolwire_client.async_client.time.monotonic", lambda: now)
     restarts, pauses = RestartPolicy(True), []
     for _ in range(9):
         pauses.append(restarts.wait_seconds())

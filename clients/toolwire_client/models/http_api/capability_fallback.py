@@ -15,7 +15,7 @@ supported with this model. Use 'max_completion_tokens' instead."; Mistral, of ev
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -30,39 +30,29 @@ _ABOUT_FORMAT = re.compile(
     r"response[_ ]format|json[_ ]?(schema|object|mode)|structured[_ ]outputs?|output_(config|format)|grammar|guided",
     re.IGNORECASE,
 )
+_UNKNOWN = re.compile("unsupported|not supported|not permitted|unknown|unrecognized", re.IGNORECASE)
 _LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 
-class CapabilityFallback:
-    """Remembers what one endpoint accepts for one model."""
+KNOWN: dict[tuple[str, str, Preset], Capabilities] = {}
+"""The forms that succeeded in this process, by address, model and preset."""
 
-    def __init__(self, preset: Preset) -> None:
-        self._formats = preset.formats
-        self.form = Capabilities(format=preset.formats[0], limit=preset.limit, tells_usage=preset.tells_usage)
-        """The form of the next request."""
 
-    def reduced(self, form: Capabilities, schema: dict[str, Any] | None, refused: Refused) -> Capabilities | None:
-        """Return the next plainer form after *form* was *refused*; `None` if the cause is something else."""
-        text = f"{refused.message} {refused.code}"
-        if refused.status not in _STATUSES:
-            return None
-        if schema is not None and form.format != self._formats[-1] and _ABOUT_FORMAT.search(text):
-            following = self._formats[self._formats.index(form.format) + 1]
-            return msgspec.structs.replace(form, format=following)
-        if form.tells_usage and "stream_options" in text:
-            return msgspec.structs.replace(form, tells_usage=False)
-        if re.search(rf"\b{form.limit}\b", text) and form.limit == self.form.limit and _is_unknown(text):
-            return msgspec.structs.replace(form, limit=_LIMITS[form.limit])
+def first_form(preset: Preset) -> Capabilities:
+    """Return the strictest form that *preset* allows."""
+    return Capabilities(format=preset.formats[0], limit=preset.limit, tells_usage=preset.tells_usage)
+
+
+def reduced(form: Capabilities, preset: Preset, *, has_schema: bool, refused: Refused) -> Capabilities | None:
+    """Return the next plainer form after *form* was *refused*; `None` if the cause is something else."""
+    text = f"{refused.message} {refused.code}"
+    if refused.status not in _STATUSES:
         return None
-
-
-_KNOWN: dict[tuple[str, str, bytes], CapabilityFallback] = {}
-
-
-def fallback_for(url: str, model: str, preset: Preset) -> CapabilityFallback:
-    """Return what this process knows of *model* at *url*; all `RemoteModel`s share it."""
-    return _KNOWN.setdefault((url, model, msgspec.json.encode(preset)), CapabilityFallback(preset))
-
-
-def _is_unknown(text: str) -> bool:
-    return re.search("unsupported|not supported|not permitted|unknown|unrecognized", text, re.IGNORECASE) is not None
+    if has_schema and form.format != preset.formats[-1] and _ABOUT_FORMAT.search(text):
+        following = preset.formats[preset.formats.index(form.format) + 1]
+        return msgspec.structs.replace(form, format=following)
+    if form.tells_usage and "stream_options" in text:
+        return msgspec.structs.replace(form, tells_usage=False)
+    if re.search(rf"\b{form.limit}\b", text) and form.limit == preset.limit and _UNKNOWN.search(text):
+        return msgspec.structs.replace(form, limit=_LIMITS[form.limit])
+    return None

@@ -23,7 +23,7 @@ from toolwire_schemas.wire import codec
 from ..errors import ModelError, NotReady, Refused, ReplyTimedOut
 from .anthropic_messages import Messages
 from .api_key import key_from
-from .capability_fallback import fallback_for
+from .capability_fallback import KNOWN, first_form, reduced
 from .chat_completions import ChatCompletions
 from .endpoint import Endpoint, address
 from .error_responses import Retries
@@ -99,7 +99,7 @@ class RemoteModel:
         self._retries = retries or Retries()
         self._limits = time_limits or TimeLimits()
         url = address(own or self._preset.base_url, self._wire.path)
-        self._fallback = fallback_for(url, model, self._preset)
+        self._place = (url, model, self._preset)
         self._endpoint = Endpoint(
             url,
             {**self._wire.headers(self._key), **(headers or {})},
@@ -154,18 +154,18 @@ class RemoteModel:
         raise ReplyTimedOut(f"{self._endpoint.shown} gave no reply within {self._limits.total:g} seconds")
 
     async def _with_fallback(self, request: Request, on_text: OnText | None) -> ModelReply:
-        form = known = self._fallback.form
+        form = known = KNOWN.get(self._place) or first_form(self._preset)
         while True:
             try:
                 reply = await self._with_retries(request, self._body_of(request, form), on_text)
             except Refused as error:
-                reduced = self._fallback.reduced(form, request.schema, error)
-                if reduced is None:
+                plainer = reduced(form, self._preset, has_schema=request.schema is not None, refused=error)
+                if plainer is None:
                     raise
-                form = reduced
+                form = plainer
             else:
                 if form is not known:
-                    self._fallback.form = form
+                    KNOWN[self._place] = form
                 return reply
 
     def _body_of(self, request: Request, form: Capabilities) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import unicodedata
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ class NotUnderstood(ValueError):
 
 
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "^": 3}
+_SIGNS = dict(zip((ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod, ast.Pow), "+-*/%^", strict=True))
 _MAX_TOKENS = 100
 _MAX_DIGITS = 300  # more would be infinite as a float
 _WORDS: dict[str, str] = {
@@ -64,7 +66,7 @@ def read_question(text: str, previous: Value | None = None) -> Expression:
         if previous is not None and tokens[0] in _PRECEDENCE:
             return _read(["(", str(previous), ")", *tokens])
         return _read(tokens)
-    except ValueError:
+    except (ValueError, SyntaxError):
         raise NotUnderstood(text.strip()[:40]) from None
 
 
@@ -88,45 +90,30 @@ def _runs(text: str) -> list[list[str]]:
 
 
 def _read(tokens: list[str]) -> Expression:
-    """Read *tokens* by precedence climbing. Raises `ValueError` if they are no expression."""
+    """Read *tokens*, whose precedence is Python's. Raises `ValueError` or `SyntaxError` if they are no expression."""
     if len(tokens) > _MAX_TOKENS or len(max(tokens, key=len)) > _MAX_DIGITS:
         raise ValueError
-    rest = iter([*tokens, ""])
-    token = next(rest)
+    text = ""
+    for token in tokens:
+        if token == ";":
+            text = f"({text})"
+        elif token[-1].isdecimal():  # without zeros at the start
+            text += f" {int(token) if token.isdecimal() else float(token)}"
+        else:
+            text += " **" if token == "^" else f" {token}"
+    return _expression(ast.parse(text.strip(), mode="eval").body)
 
-    def take() -> str:
-        nonlocal token
-        taken, token = token, next(rest, "")
-        return taken
 
-    def climb(left: Expression, lowest: int) -> Expression:
-        while _PRECEDENCE.get(token, -1) >= lowest:
-            operator = take()
-            # Powers are grouped from the right, all others from the left.
-            left = Operation(operator, left, climb(operand(), _PRECEDENCE[operator] + (operator != "^")))
-        return left
-
-    def operand() -> Expression:
-        taken = take()
-        if taken == "-":
-            value = climb(operand(), _PRECEDENCE["^"])
-            return Operation("-", 0, value) if isinstance(value, Operation) else -value
-        if taken != "(":
-            return int(taken) if taken.lstrip("-").isdecimal() else float(taken)
-        inner = climb(operand(), 0)
-        if take() != ")":
-            raise ValueError
-        return inner
-
-    made = climb(operand(), 0)
-    while token == ";":
-        take()
-        if token not in _PRECEDENCE:
-            raise ValueError
-        made = climb(made, 0)
-    if token:
-        raise ValueError
-    return made
+def _expression(node: ast.expr) -> Expression:
+    match node:
+        case ast.Constant(value=value) if isinstance(value, int | float):
+            return value
+        case ast.BinOp(left=left, op=operator, right=right):
+            return Operation(_SIGNS[type(operator)], _expression(left), _expression(right))
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            inner = _expression(operand)
+            return Operation("-", 0, inner) if isinstance(inner, Operation) else -inner
+    raise ValueError
 
 
 def first_step(expression: Operation) -> tuple[Operation, Callable[[Value], Expression]]:

@@ -1,164 +1,238 @@
-"""A schema within its document, and what of it says anything about values.
-
-Two readings of one word are no rarity: drafts differ, and people mistype. A word that is not shaped as it should be, or
-that another draft would read otherwise, is *unclear*: it is never used as a reason for anything.
-"""
+"""Schemas within their documents, read as JSON Schema 2020-12."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from contextvars import ContextVar
-from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..json_schema.bounded_validator import identity
-from ..json_schema.fast_schema_check import is_boolean, is_list, is_number, is_text, is_type
-from ..json_schema.linear_regex import Budget, CannotJudge, TooExpensive, search
-from ..json_schema.portable_regex import problem
-from ..json_schema.subschemas import LISTS, NAMED, ONE, target, walk
+from ..json_schema.bounded_validator import CannotJudge, SchemaValidator, TooExpensive, faults_of_schema, identity
+from ..json_schema.subschemas import LISTS, NAMED, ONE, children, target, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
+    from ..json_schema.linear_regex import Budget
 
-Key = tuple[int, int]
+KINDS = ("null", "boolean", "integer", "fraction", "string", "array", "object")
+"""The types of JSON values, with numbers divided into integers and others."""
+NUMBERS = ("integer", "fraction")
 
-_DIALECTS = ("2020-12", "2019-09", "draft-07", "draft-06")
-_OLD_DIALECTS = ("draft-07", "draft-06")
+ASSERTIONS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("type", "enum", "const"), KINDS),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), NUMBERS),
+    **dict.fromkeys(("minLength", "maxLength", "pattern"), ("string",)),
+    "format": KINDS,  # some schemas have a format of numbers, such as `int32`
+    **dict.fromkeys(("contentEncoding", "contentMediaType"), ("string",)),
+    **dict.fromkeys(("prefixItems", "items", "minItems", "maxItems", "uniqueItems"), ("array",)),
+    **dict.fromkeys(("contains", "minContains", "maxContains", "unevaluatedItems"), ("array",)),
+    **dict.fromkeys(("properties", "patternProperties", "additionalProperties", "propertyNames"), ("object",)),
+    **dict.fromkeys(("required", "minProperties", "maxProperties"), ("object",)),
+    **dict.fromkeys(("dependentRequired", "dependentSchemas", "unevaluatedProperties"), ("object",)),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref"), KINDS),
+}
+"""The keywords that may reject a value, each with the kinds of values that it may reject. Others are annotations."""
 
-IN_PLACE = ("allOf", "anyOf", "oneOf")
-"""Words whose schemas are about the value itself."""
+_HOLDING = ("$ref", *ONE, *LISTS, *NAMED)
+_IN_PLACE = ("$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 
-
-class TooComplex(Exception):
-    """Deciding would take too long."""
-
-
-MAX_STEPS = 1_000_000
-_MAX_STEPS_OF_TOOL = 100_000
-"""Two tools' schemas take some hundred steps. This many are a few seconds."""
-
-_budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
-
-
-@contextmanager
-def limited(steps: int = _MAX_STEPS_OF_TOOL) -> Iterator[None]:
-    """Limit all work in this context to *steps*, and to what is left of an outer limit."""
-    outer = _budget.get()
-    inner = Budget(steps if outer is None else max(0, min(steps, outer.left)))
-    before = _budget.set(inner)
-    taken = inner.left
-    try:
-        yield
-    finally:
-        _budget.reset(before)
-        if outer is not None:
-            outer.left -= taken - max(0, inner.left)
-
-
-def spend(steps: int = 1) -> None:
-    """Count *steps*.
-
-    Raises:
-        TooComplex: if there are too many, within `limited`.
-    """
-    budget = _budget.get()
-    try:
-        if budget is not None:
-            budget.spend(steps)
-    except TooExpensive:
-        raise TooComplex from None
+_DIALECTS = ("2020-12", "2019-09", "draft-07")
+_NOT_READ = ("$dynamicRef", "$recursiveRef", "dependencies")
+"""Keywords whose meaning depends on the draft, or on how validation arrived there."""
+_IGNORED = {
+    "2019-09": ("prefixItems",),
+    "draft-07": (
+        *("prefixItems", "minContains", "maxContains", "dependentRequired", "dependentSchemas"),
+        *("unevaluatedItems", "unevaluatedProperties"),
+    ),
+}
+"""The keywords that drafts before 2020-12 do not have."""
 
 
 class Document:
-    """What a schema's references lead into. Schemas that are made on the way live here as well.
+    """A whole schema, in which references are resolved.
 
-    Schemas are known by where they are in memory, so all of them have to live as long as their document.
+    It is readable if it is a JSON Schema of a known draft, without references out of it and without keywords that
+    other drafts read differently. All verdicts about others are unknown.
     """
 
     def __init__(self, root: Any) -> None:
-        self.root = root
+        self._nodes: dict[int, Node] = {}
         named = root.get("$schema") if isinstance(root, dict) else None
         dialect = next((known for known in _DIALECTS if known in str(named)), None)
-        self.unknown_dialect = named if dialect is None else None
-        inner = [schema for _, schema in walk(root, "")] if isinstance(root, dict) else []
-        # Tuples were written so before 2020-12, and many still write them so without saying which draft it is.
-        self.is_old = dialect in _OLD_DIALECTS or (
-            named is None and any(isinstance(schema.get("items"), list) for schema in inner)
-        )
-        # What is below an `$id` refers to places in another document.
-        self._refers = not any("$id" in schema for schema in inner[1:])
-        self._made: dict[Any, Node] = {}
-        self._words: dict[int, dict[str, Any]] = {}
-        self._listed: dict[int, frozenset[Any]] = {}
+        self.root = root if dialect == "2020-12" else _as_2020_12(root, dialect)
+        inner = [schema for _, schema in walk(self.root, "")] if isinstance(self.root, dict) else []
+        self._parts = set(map(id, inner))
+        self._has_formats = any("format" in schema for schema in inner)
+        is_known = (named is None or dialect is not None) and _is_schema(self.root)
+        self.is_readable = is_known and all(self._is_common(schema, dialect) for schema in inner)
+
+    def _is_common(self, schema: dict[str, Any], dialect: str | None) -> bool:
+        # References below an `$id` lead into another document, and next to a reference draft 7 ignores all keywords.
+        if not schema.keys().isdisjoint(_NOT_READ) or ("$id" in schema and schema is not self.root):
+            return False
+        if "$ref" not in schema:
+            return True
+        try:
+            is_circle = list(self.target(schema["$ref"]).resolved().words) == ["$ref"]
+        except LookupError:
+            return False
+        return not is_circle and (dialect != "draft-07" or schema.keys() & ASSERTIONS.keys() == {"$ref"})
 
     @property
     def top(self) -> Node:
-        """The document's own schema."""
-        return Node(self.root, self)
+        """The root as a node."""
+        return self.node(self.root)
 
-    def made(self, schema: Any) -> Node:
-        """A schema that stands nowhere in the document; the same one for the same words."""
-        return self._made.setdefault(identity(schema), Node(schema, self))
+    def node(self, schema: Any) -> Node:
+        """Return the only node of *schema*, which is a part of the document or was made for it."""
+        if id(schema) not in self._nodes:
+            self._nodes[id(schema)] = Node(schema, self)  # keeps the schema, and thereby its id
+        return self._nodes[id(schema)]
 
-    def target(self, reference: Any) -> Node | None:
-        """What *reference* leads to, `None` if that is not known."""
-        if not self._refers or not isinstance(reference, str):
-            return None
+    def target(self, reference: str) -> Node:
+        """Return the node that *reference* leads to.
+
+        Raises:
+            LookupError: if it leads out of the document or nowhere, or to something that is not a schema.
+        """
+        found = target(self.root, reference)
+        if not isinstance(found, bool) and id(found) not in self._parts:
+            raise LookupError(reference)
+        return self.node(found)
+
+    def judge(self, schema: Any, value: Any, budget: Budget) -> bool | None:
+        """Return whether *value* fits *schema* by jsonschema; `None` if it has no answer, or if formats decide.
+
+        Raises:
+            TooExpensive: if that takes more steps than the *budget* has.
+        """
         try:
-            return Node(target(self.root, reference), self)
-        except (LookupError, ValueError):
+            fits = self._validator.is_valid(value, schema, total=budget)
+            if self._has_formats and fits != self._validator.is_valid(value, schema, formats=True, total=budget):
+                return None
+        except TooExpensive:
+            raise
+        except CannotJudge:
             return None
+        return fits
 
-    def listed(self, values: list[Any]) -> frozenset[Any]:
-        """The identities of the *values* of an `enum` in it."""
-        if id(values) not in self._listed:
-            self._listed[id(values)] = frozenset(map(identity, values))
-        return self._listed[id(values)]
+    @cached_property
+    def _validator(self) -> SchemaValidator:
+        from jsonschema import Draft202012Validator
 
-    def words_of(self, node: Node) -> dict[str, Any]:
-        """The clear words of one of its schemas."""
-        if id(node.schema) not in self._words:
-            self._words[id(node.schema)] = _clear(node)
-        return self._words[id(node.schema)]
+        return SchemaValidator(
+            self.root, dialect=Draft202012Validator, is_fixed=True, checks=False, exact_multiples=False
+        )
+
+
+def _is_schema(root: Any) -> bool:
+    from jsonschema import Draft202012Validator
+
+    try:
+        return not faults_of_schema(root, dialect=Draft202012Validator, is_fixed=True)
+    except CannotJudge:
+        return False
+
+
+def _as_2020_12(schema: Any, dialect: str | None) -> Any:
+    """Return *schema* with the tuples of older drafts as `prefixItems`. Many schemas have them but name no draft."""
+    if isinstance(schema, list):
+        return [_as_2020_12(item, dialect) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    known = {word: value for word, value in schema.items() if word not in _IGNORED.get(dialect or "", ())}
+    made = children(known, lambda inner: _as_2020_12(inner, dialect))
+    rest = made.pop("additionalItems", None)
+    if isinstance(made.get("items"), list) and "prefixItems" not in made:
+        made["prefixItems"] = made.pop("items")
+        made |= {} if rest is None else {"items": _as_2020_12(rest, dialect)}
+    return made
 
 
 class Node:
-    """A schema in a document."""
+    """A schema in its document. There is one node for each, so that nodes are equal only if they are the same."""
 
-    __slots__ = ("document", "key", "schema")
+    __slots__ = ("document", "schema", "words")
 
     def __init__(self, schema: Any, document: Document) -> None:
         self.schema = schema
         self.document = document
-        self.key: Key = (id(schema), id(document))
-
-    @property
-    def words(self) -> dict[str, Any]:
-        """What it says, if there is no doubt about what that means. `false` says that no value will do."""
-        return self.document.words_of(self)
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether that is all it says."""
-        return isinstance(self.schema, bool) or (
-            isinstance(self.schema, dict) and self.words.keys() >= self.schema.keys() & SAYING.keys()
-        )
+        # `false` accepts no value, like an empty enum.
+        said = schema if isinstance(schema, dict) else {} if schema else {"enum": []}
+        self.words: dict[str, Any] = {word: value for word, value in said.items() if word in ASSERTIONS}
 
     def at(self, schema: Any) -> Node:
-        """A schema inside this one; a new one is `made` by the document."""
-        return Node(schema, self.document)
+        """Return the node of a *schema* inside this one."""
+        return self.document.node(schema)
+
+    def parts(self, word: str) -> dict[Any, Node]:
+        """Return the schemas under *word*, or what it refers to, by their names or places, if any."""
+        value = self.words.get(word)
+        if value is None:
+            return {}
+        if word == "$ref":
+            return {"": self.document.target(value)}
+        inner = {"": value} if word in ONE else dict(enumerate(value)) if word in LISTS else value
+        return {name: self.at(schema) for name, schema in inner.items()} if word in _HOLDING else {}
 
     def resolved(self) -> Node:
-        """What it refers to if it does nothing else, over any number of steps; else itself."""
-        node, seen = self, set[Key]()
-        while list(node.words) == ["$ref"] and node.is_clear and node.key not in seen:
-            seen.add(node.key)
-            node = node.document.target(node.words["$ref"]) or node
+        """Return the node it refers to, if it does nothing else; otherwise itself."""
+        node, seen = self, set[Node]()
+        while list(node.words) == ["$ref"] and node not in seen:
+            seen.add(node)
+            node = node.document.target(node.words["$ref"])
         return node
+
+    def within(self) -> Iterator[Node]:
+        """Yield this node and all that apply to the same value: references, alternatives and conditions."""
+        seen, waiting = set[Node](), [self]
+        while waiting:
+            node = waiting.pop(0)
+            if node in seen:
+                continue
+            seen.add(node)
+            yield node
+            waiting += [part for word in _IN_PLACE for part in node.parts(word).values()]
+
+
+class Sameness:
+    """Compares two schemas keyword by keyword, wherever their parts are: in place or referenced."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._known: dict[tuple[Node, Node], bool] = {}
+
+    def __call__(self, one: Node, other: Node) -> bool:
+        """Return True if no value can distinguish them. False only means that they are written differently."""
+        pairs: set[tuple[Node, Node]] = set()
+        same = self._agree(one, other, pairs)
+        self._known |= dict.fromkeys(pairs, True) if same else {}
+        return same
+
+    def _agree(self, one: Node, other: Node, assumed: set[tuple[Node, Node]]) -> bool:
+        pair = one.resolved(), other.resolved()
+        if pair in self._known or pair in assumed:
+            return self._known.get(pair, True)
+        self._budget.spend()
+        assumed.add(pair)
+        one, other = pair
+        same = one.words.keys() == other.words.keys() and all(
+            self.says_the_same(word, one, other, assumed) for word in one.words
+        )
+        if not same:
+            self._known[pair] = False
+        return same
+
+    def says_the_same(self, word: str, one: Node, other: Node, assumed: set[tuple[Node, Node]]) -> bool:
+        """Return whether both have the same under *word*, if the pairs *assumed* are the same; both may lack it."""
+        if word not in one.words or word not in other.words:
+            return word not in one.words and word not in other.words
+        if word not in _HOLDING:
+            return equal(one.words[word], other.words[word])
+        mine, theirs = one.parts(word), other.parts(word)
+        return mine.keys() == theirs.keys() and all(self._agree(mine[name], theirs[name], assumed) for name in mine)
 
 
 def equal(one: Any, other: Any) -> bool:
@@ -169,194 +243,3 @@ def equal(one: Any, other: Any) -> bool:
         )
     except RecursionError:
         return False
-
-
-def kind(value: Any) -> str:
-    """The type of a JSON value, with numbers parted into `integer` and `fraction`."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case dict():
-            return "object"
-    return "integer" if Fraction(value).denominator == 1 else "fraction"
-
-
-# --- which words say something ---
-
-
-def _is_count(value: Any) -> bool:
-    return is_number(value) and value >= 0 and value == int(value)
-
-
-def is_schema(value: Any) -> bool:
-    return isinstance(value, dict | bool)
-
-
-def _are_schemas(value: Any) -> bool:
-    return isinstance(value, list) and all(map(is_schema, value))
-
-
-def _are_named_schemas(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(is_schema, value.values()))
-
-
-def _are_names(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(name, str) for name in value)
-
-
-def never(value: Any) -> bool:
-    return False
-
-
-SAYING: dict[str, Callable[[Any], bool]] = {
-    "type": is_type,
-    "enum": is_list,
-    "const": lambda value: True,
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), is_number),
-    "multipleOf": lambda value: is_number(value) and value > 0,
-    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _is_count),
-    **dict.fromkeys(("pattern", "format", "contentEncoding", "contentMediaType"), is_text),
-    "items": lambda value: is_schema(value) or _are_schemas(value),
-    "prefixItems": _are_schemas,
-    **dict.fromkeys(("additionalItems", "contains", "additionalProperties", "propertyNames"), is_schema),
-    "uniqueItems": is_boolean,
-    **dict.fromkeys(("minContains", "maxContains"), _is_count),
-    **dict.fromkeys(("properties", "patternProperties"), _are_named_schemas),
-    "required": _are_names,
-    "dependentRequired": lambda value: isinstance(value, dict) and all(map(_are_names, value.values())),
-    **dict.fromkeys(IN_PLACE, _are_schemas),
-    **dict.fromkeys(("not", "if", "then", "else"), is_schema),
-    "$ref": is_text,
-    **dict.fromkeys(("dependentSchemas", "dependencies", "unevaluatedItems", "unevaluatedProperties"), never),
-    **dict.fromkeys(("$dynamicRef", "$recursiveRef"), never),
-}
-"""Words that may forbid a value, each with what its own value has to be; `never`: no rule reads them.
-
-All other words are annotations.
-"""
-
-
-def _clear(node: Node) -> dict[str, Any]:
-    schema, document = node.schema, node.document
-    if isinstance(schema, bool):
-        return {} if schema else {"enum": []}
-    if not isinstance(schema, dict) or document.unknown_dialect is not None:
-        return {}
-    words = {word: value for word, value in schema.items() if word in SAYING and SAYING[word](value)}
-    for word in _unclear(words, schema, document):
-        words.pop(word, None)
-    return words
-
-
-def _unclear(words: dict[str, Any], schema: dict[str, Any], document: Document) -> Iterable[str]:
-    """Words that are shaped well, and yet may mean one thing or another."""
-    if "$ref" in schema and document.target(schema["$ref"]) is None:
-        yield "$ref"
-    if "additionalItems" in schema and not isinstance(schema.get("items"), list):
-        yield "additionalItems"
-    if isinstance(schema.get("items"), list) and "prefixItems" in schema:
-        yield from ("items", "prefixItems", "additionalItems")
-    if any(word in schema and word not in words for word in ("items", "prefixItems", "additionalItems")):
-        yield from ("items", "prefixItems", "additionalItems")
-    if any(word in schema and word not in words for word in ("properties", "patternProperties")):
-        yield "additionalProperties"
-    if any(word in schema and word not in words for word in ("minContains", "maxContains")):
-        yield "contains"
-    if document.is_old:  # these keywords are unknown there, and a reference's neighbours are ignored
-        if "prefixItems" in schema:
-            yield from ("items", "prefixItems")
-        if "minContains" in schema or "maxContains" in schema:
-            yield from ("contains", "minContains", "maxContains")
-        yield "dependentRequired"
-        if "$ref" in schema:
-            yield from (word for word in SAYING if word != "$ref")
-
-
-def _read_alike(one: Document, other: Document) -> bool:
-    return one.is_old == other.is_old and one.unknown_dialect == other.unknown_dialect
-
-
-class Sameness:
-    """Compares two schemas keyword by keyword, wherever their parts are: in place or referenced."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[Key, Key], bool] = {}
-
-    def __call__(self, one: Node, other: Node) -> bool:
-        """True if no value can tell them apart. False only means that they are written differently."""
-        pair = (one.key, other.key)
-        if pair not in self._known:
-            visited: set[tuple[Key, Key]] = set()
-            try:
-                same = self._agree(one, other, visited)
-            except TooComplex:  # the caller then searches for a proof, which hits the same limit
-                return False
-            self._known[pair] = same
-            if same:
-                self._known |= dict.fromkeys(visited, True)
-        return self._known[pair]
-
-    def _agree(self, one: Node, other: Node, visited: set[tuple[Key, Key]]) -> bool:
-        one, other = one.resolved(), other.resolved()
-        pair = (one.key, other.key)
-        if pair in visited or pair in self._known:
-            return self._known.get(pair, True)
-        spend()
-        visited.add(pair)
-        same = self._say_the_same(one, other, visited)
-        if not same:  # though parts of it were taken to be the same while it was compared
-            self._known[pair] = False
-        return same
-
-    def _say_the_same(self, one: Node, other: Node, visited: set[tuple[Key, Key]]) -> bool:
-        if isinstance(one.schema, bool) or isinstance(other.schema, bool):
-            return one.schema is other.schema
-        if not (isinstance(one.schema, dict) and isinstance(other.schema, dict)):
-            return False
-        words = one.schema.keys() & SAYING.keys()
-        if words != other.schema.keys() & SAYING.keys() or not _read_alike(one.document, other.document):
-            return False
-        return all(self._word(word, one, other, visited) for word in words)
-
-    def _word(self, word: str, one: Node, other: Node, visited: set[tuple[Key, Key]]) -> bool:
-        mine, theirs = one.schema[word], other.schema[word]
-        if SAYING[word] is never:
-            return False
-        if word == "$ref":
-            mine, theirs = one.document.target(mine), other.document.target(theirs)
-            return mine is not None and theirs is not None and self._agree(mine, theirs, visited)
-        if not (SAYING[word](mine) and SAYING[word](theirs)):
-            return False
-        if word in ("required", "enum") or (word == "type" and isinstance(mine, list) and isinstance(theirs, list)):
-            return frozenset(map(identity, mine)) == frozenset(map(identity, theirs))
-        if (word in ONE or word == "additionalItems") and is_schema(mine) and is_schema(theirs):
-            return self._agree(one.at(mine), other.at(theirs), visited)
-        if word in LISTS or (word == "items" and isinstance(mine, list) and isinstance(theirs, list)):
-            pairs = zip(mine, theirs, strict=False)
-            return len(mine) == len(theirs) and all(self._agree(one.at(m), other.at(t), visited) for m, t in pairs)
-        if word in NAMED:
-            return mine.keys() == theirs.keys() and all(
-                self._agree(one.at(mine[name]), other.at(theirs[name]), visited) for name in mine
-            )
-        return bool(identity(mine) == identity(theirs))
-
-
-@lru_cache(maxsize=4096)
-def matches(pattern: str, text: str) -> bool | None:
-    """Return whether a part of *text* matches *pattern*; `None` where Python and JavaScript may differ, or
-    where it takes too long.
-
-    Among ASCII they do so only about patterns that one of them cannot compile, and about what ends in a line break.
-    """
-    if not text.isascii() or not text.isprintable() or problem(pattern) is not None:
-        return None
-    try:
-        return search(pattern, text, Budget().spend)
-    except CannotJudge:
-        return None

@@ -1,9 +1,9 @@
-"""A proof that whatever fits some schemas fits another one too.
+"""A proof that every value that fits some schemas fits another one too.
 
-Strategy. On the left of a claim are schemas of which all hold; their values are split into cases (`cases.py`), and the
-cases may hold too much, never too little. On the right is one schema, taken word by word: each word has a rule that
-says when a case is sure to fit it (`rules.py`), and what no rule reads is fitted only by what says the same. So a
-proof is right, and where none is found nothing is known.
+Strategy. On the left of a claim are schemas that all apply; their values are divided into cases (`cases.py`), which may
+hold too much, never too little. On the right is one schema, read keyword by keyword: each has a rule that says when a
+case certainly fits it, and one without a rule is fitted only by the same keyword with the same value. So a proof is
+right, and where there is no proof nothing is known.
 
 Schemas may contain themselves. A claim about the parts of a value may use the claim that is being proved about the
 whole: parts are smaller than the whole, so that this ends, at values without parts.
@@ -11,115 +11,196 @@ whole: parts are smaller than the whole, so that this ends, at values without pa
 
 from __future__ import annotations
 
-from .nodes import Key, Node, Sameness, TooComplex, spend
-from .proof_cases import Case, apart, cases
-from .proof_rules import RULES, impossible
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
 
-Claim = tuple[frozenset[Key], Key]
+import msgspec
 
-# Tools' schemas take a few hundred steps. This many are a second or two.
-_MAX_STEPS = 20_000
-_MAX_DEPTH = 40
+from ..json_schema.bounded_validator import identity
+from .cases import Case, are_apart, cases, elements, kinds_of, of_types
+from .nodes import ASSERTIONS, Node, Sameness
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..json_schema.linear_regex import Budget
+
+    Claim = tuple[frozenset[Node], Node]
+    Rule = Callable[["Proof", Case, Any, Node], bool]
+    """Takes a case, the value of the rule's keyword, and the schema with that keyword."""
 
 
 class Proof:
-    """The search for proofs about the schemas of two documents."""
+    """The search for proofs about the schemas of two documents; see `Case` for *is_described*."""
 
-    def __init__(self) -> None:
-        self._same = Sameness()
-        self._steps = 0
-        self._claimed: list[Claim] = []
-        self._proved: set[Claim] = set()
+    def __init__(self, same: Sameness, budget: Budget, *, is_described: bool) -> None:
+        self._same = same
+        self._budget = budget
+        self._is_described = is_described
+        # Claims in the order of their proofs, the last ones under way: those after a claim may depend on it.
+        self._assumed: dict[Claim, None] = {}
         self._failed: set[Claim] = set()
-        self._used: set[Claim] = set()
 
     def holds(self, left: tuple[Node, ...], right: Node) -> bool:
-        """Return whether it is proved that what fits all on the *left* fits the *right*.
+        """Return whether it is proved that every value that fits all on the *left* fits the *right*.
 
         Raises:
-            TooComplex: if that takes too long.
+            TooExpensive: if that takes too long.
         """
-        if any(self._same(node, right) for node in left):
+        if not right.words or any(self._same(node, right) for node in left):
             return True
         left, right = tuple(node.resolved() for node in left), right.resolved()
-        claim = (frozenset(node.key for node in left), right.key)
-        if claim in self._claimed:
-            self._used.add(claim)
-            return True
-        if claim in self._proved or claim in self._failed:
-            return claim in self._proved
-        return self._search(claim, left, right)
+        claim = (frozenset(left), right)
+        if claim in self._assumed or claim in self._failed:
+            return claim in self._assumed
+        before, found = len(self._assumed), False
+        self._assumed[claim] = None
+        try:
+            found = all(self._fits(case, right, frozenset()) for case in self.cases(left))
+            return found
+        finally:
+            if not found:
+                while len(self._assumed) > before:
+                    self._assumed.popitem()
+                self._failed.add(claim)
 
-    def _search(self, claim: Claim, left: tuple[Node, ...], right: Node) -> bool:
-        outside, self._used = self._used, set()
-        self._claimed.append(claim)
-        found = all(self._fits(case, right, frozenset()) for case in self._cases(left))
-        self._claimed.pop()
-        self._used.discard(claim)
-        if not found:
-            self._failed.add(claim)
-        elif not self._used:  # else it is true only if what it used turns out to be
-            self._proved.add(claim)
-        self._used |= outside
-        return found
+    def cases(self, left: tuple[Node, ...]) -> list[Case]:
+        """Return the cases of values that fit all on the *left*."""
+        return cases(left, self._budget, is_described=self._is_described)
 
-    def _cases(self, left: tuple[Node, ...]) -> list[Case]:
-        found = cases(left)
-        self._step(len(found) + 1)
-        return found
-
-    def _step(self, steps: int = 1) -> None:
-        self._steps += steps
-        spend(steps)
-        if self._steps > _MAX_STEPS or len(self._claimed) > _MAX_DEPTH:
-            raise TooComplex
-
-    def _fits(self, case: Case, right: Node, followed: frozenset[Key]) -> bool:
-        """Whether all values of *case* fit *right*; *followed* is what led to it within the same value."""
-        self._step()
+    def _fits(self, case: Case, right: Node, followed: frozenset[Node]) -> bool:
+        """Return whether all values of *case* fit *right*; *followed* led to it within the same value."""
+        self._budget.spend()
         if any(self._same(node, right) for node in case.nodes):
             return True
-        if right.key in followed or not right.is_clear:
+        if right in followed:
             return False
-        followed |= {right.key}
-        return all(self._word(word, case, right, followed) for word in right.words) or _is_void(case)
+        followed |= {right}
+        rest = {word: value for word, value in right.words.items() if word not in _ABOUT_ANY}
+        found = all(
+            self._any_kind(word, case, right, followed) for word in right.words if word in _ABOUT_ANY
+        ) and self._fits_rest(case, right, rest)
+        return found or self._is_void(case)
 
-    def _word(self, word: str, case: Case, right: Node, followed: frozenset[Key]) -> bool:
+    def _any_kind(self, word: str, case: Case, right: Node, followed: frozenset[Node]) -> bool:
         value = right.words[word]
         match word:
+            case "type":
+                return case.kind in of_types(value)
+            case "enum" | "const":
+                listed = value if word == "enum" else [value]
+                return case.value is not msgspec.UNSET and identity(case.value) in map(identity, listed)
             case "$ref":
-                there = right.document.target(value)
-                return there is not None and self._fits(case, there, followed)
+                return self._fits(case, right.document.target(value), followed)
             case "allOf":
-                return all(self._fits(case, right.at(inner), followed) for inner in value)
+                return all(self._fits(case, part, followed) for part in right.parts(word).values())
             case "anyOf":
-                return any(self._fits(case, right.at(inner), followed) for inner in value)
-            case "oneOf":
-                return self._fits_one(case, [right.at(inner) for inner in value], followed)
-            case "not":
-                return self.restates(case, right, ("not",)) or apart(case, right.at(value))
-            case "if" | "then" | "else":
-                means_nothing = "if" not in right.words or right.words.keys().isdisjoint(("then", "else"))
-                return means_nothing or self.restates(case, right, ("if", "then", "else"))
-        kinds, rule = RULES[word]
-        return case.kind not in kinds or rule(self, case, value, right)
+                return any(self._fits(case, branch, followed) for branch in right.parts(word).values())
+        if case.value is not msgspec.UNSET:
+            return right.document.judge({"oneOf": value}, case.value, self._budget) is True
+        branches = list(right.parts("oneOf").values())
+        return any(
+            self._fits(case, branch, followed)
+            and all(
+                case.kind not in kinds_of(other) or are_apart(branch, other)
+                for other in branches
+                if other is not branch
+            )
+            for branch in branches
+        )
 
-    def _fits_one(self, case: Case, branches: list[Node], followed: frozenset[Key]) -> bool:
-        for place, branch in enumerate(branches):
-            if self._fits(case, branch, followed):
-                return all(apart(case, other) for at, other in enumerate(branches) if at != place)
-        return False
+    def _fits_rest(self, case: Case, right: Node, rest: dict[str, Any]) -> bool:
+        if rest and case.value is not msgspec.UNSET:
+            return right.document.judge(rest, case.value, self._budget) is True
+        for word, value in rest.items():
+            rule = _RULES.get(word)
+            if case.kind in ASSERTIONS[word] and not (
+                rule(self, case, value, right) if rule else self._restates(case, right, word)
+            ):
+                return False
+        return True
 
-    def restates(self, case: Case, right: Node, words: tuple[str, ...]) -> bool:
-        """Return whether one of the case's schemas says the same as *right* under all these *words*."""
-        wanted = _part(right, words)
-        return any(self._same(_part(node, words), wanted) for node in case.nodes if isinstance(node.schema, dict))
+    def _restates(self, case: Case, right: Node, word: str) -> bool:
+        """Return whether one of the case's schemas has the same as *right* under *word* and those that belong to it."""
+        group = next((group for group in _GROUPS if word in group), (word,))
+        return any(
+            all(self._same.says_the_same(name, node, right, set()) for name in group)
+            for node in case.nodes
+            if word in node.words
+        )
+
+    def _is_void(self, case: Case) -> bool:
+        """Return whether no value is like that, since a member is required and cannot be there."""
+        return case.kind == "object" and any(not self.cases(case.member(name)) for name in case.required())
 
 
-def _part(node: Node, words: tuple[str, ...]) -> Node:
-    return node.document.made({word: node.schema[word] for word in words if word in node.schema})
+_ABOUT_ANY = ("type", "enum", "const", "$ref", "allOf", "anyOf", "oneOf")
+_GROUPS = (("if", "then", "else"), ("contains", "minContains", "maxContains"))
 
 
-def _is_void(case: Case) -> bool:
-    """Whether no value is like that, since a member has to be there and cannot."""
-    return case.kind == "object" and any(impossible(case.member(name)) for name in case.required())
+def _bound(side: Literal["min", "max"], sign: int, is_exclusive: bool) -> Rule:
+    def rule(proof: Proof, case: Case, value: Any, right: Node) -> bool:
+        bound = case.bound(side)
+        return bound is not None and bound >= (sign * Fraction(value), is_exclusive)
+
+    return rule
+
+
+def _least(word: str) -> Rule:
+    return lambda proof, case, value, right: bool(case.least(word) >= value)
+
+
+def _most(word: str) -> Rule:
+    return lambda proof, case, value, right: (most := case.most(word)) is not None and most <= value
+
+
+def _multiple(proof: Proof, case: Case, value: Any, right: Node) -> bool:
+    # The numbers are compared as binary fractions: for validators that divide, 0.3 is no multiple of 0.1.
+    steps = [*case.said("multipleOf"), *((1,) if case.kind == "integer" else ())]
+    return any((Fraction(step) / Fraction(value)).denominator == 1 for step in steps)
+
+
+def _items(proof: Proof, case: Case, value: Any, right: Node) -> bool:
+    most = case.most("maxItems")
+    for index in range(max(case.prefix(), len(right.words.get("prefixItems", ()))) + 1):
+        if (most is not None and index >= most) or not proof.cases(case.element(index)):
+            return True  # no array is that long
+        if not all(proof.holds(case.element(index), wanted) for wanted in elements(right, index)):
+            return False
+    return True
+
+
+def _unique(proof: Proof, case: Case, value: bool, right: Node) -> bool:
+    most = case.most("maxItems")
+    return not value or any(case.said("uniqueItems")) or (most is not None and most <= 1)
+
+
+def _properties(proof: Proof, case: Case, value: dict[str, Any], right: Node) -> bool:
+    return all(proof.holds(case.member(name), right.at(wanted)) for name, wanted in value.items())
+
+
+def _required(proof: Proof, case: Case, value: list[str], right: Node) -> bool:
+    return case.required().keys() >= set(value)
+
+
+def _additional(proof: Proof, case: Case, value: Any, right: Node) -> bool:
+    wanted = right.at(value)
+    others = [name for name in case.names() if name not in right.words.get("properties", ())]
+    return proof.holds(case.others(), wanted) and all(proof.holds(case.member(name), wanted) for name in others)
+
+
+_RULES: dict[str, Rule] = {
+    "minimum": _bound("min", 1, False),
+    "exclusiveMinimum": _bound("min", 1, True),
+    "maximum": _bound("max", -1, False),
+    "exclusiveMaximum": _bound("max", -1, True),
+    "multipleOf": _multiple,
+    "prefixItems": _items,
+    "items": _items,
+    "uniqueItems": _unique,
+    "properties": _properties,
+    "required": _required,
+    "additionalProperties": _additional,
+    **{word: _least(word) for word in ("minLength", "minItems", "minProperties")},
+    **{word: _most(word) for word in ("maxLength", "maxItems", "maxProperties")},
+}

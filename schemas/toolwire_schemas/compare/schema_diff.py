@@ -2,7 +2,7 @@
 
 Strategy. Both schemas are walked side by side as far as they are built alike: members by name, elements of arrays, what
 may be null. Parts that are not built alike are one difference at their place. What a difference means is
-asked of the schemas there (`verdict.py`), and no part may claim more than is true of the whole.
+asked of the schemas there (`subset.py`), and no part may claim more than is true of the whole.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import msgspec
 from ..json_schema.bounded_validator import identity
 from ..json_schema.error_text import place as written
 from ..json_schema.error_text import shown
-from .closed_world import described
-from .nodes import SAYING, Document, Key, Node, Sameness, equal, limited
-from .subset import UNKNOWN, YES, Verdict, compared
+from .nodes import ASSERTIONS, Document, Node, equal
+from .subset import UNKNOWN, YES, Comparison, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ..json_schema.linear_regex import Budget
 
 Kind = Literal[
     "member-added",
@@ -37,7 +38,7 @@ Kind = Literal[
 
 _TEXTS = ("title", "description", "examples", "deprecated")
 
-# What an object and an array may say if their parts are to be compared one by one.
+# The keywords of objects and arrays whose parts are compared one by one.
 _OF_OBJECTS = {"type", "properties", "required", "additionalProperties", "propertyNames"}
 _OF_OBJECTS |= {"minProperties", "maxProperties", "dependentRequired"}
 _OF_ARRAYS = {"type", "items", "minItems", "maxItems", "uniqueItems"}
@@ -51,177 +52,147 @@ class Difference(msgspec.Struct, frozen=True):
     text: str
     new_takes_old: Verdict = YES
     old_takes_new: Verdict = YES
-    is_plain: bool = False
-    """The verdicts are about all values that the schemas take, also members that these do not describe."""
     is_silent: bool = False
     """The schemas take the same: the verdict says that a value may be ignored which was not."""
 
-
-class Side(msgspec.Struct, frozen=True):
-    """A schema as written, and `closed`: as its senders understand it."""
-
-    plain: Node
-    closed: Node
-
-    def resolved(self) -> Side:
-        """What it refers to, if it only refers."""
-        return Side(self.plain.resolved(), self.closed.resolved())
-
-    def part(self, *path: str | int) -> Side:
-        """A schema inside it."""
-        return Side(_part(self.plain, path), _part(self.closed, path))
-
-    def takes_all_of(self, other: Side) -> Verdict:
-        """Whether it takes all that *other* describes."""
-        return compared(other.closed, self.plain)
-
-    def needs(self, name: str) -> Verdict:
-        """Whether all that it describes has a member of this *name*."""
-        words = self.plain.words
-        needing = self.plain.document.made({**words, "required": [*words.get("required", ()), name]})
-        return compared(self.closed, needing)
-
-    def takes_among_others(self, member: Side) -> Verdict:
-        """Whether a member of a name that it does not know may be any *member*."""
-        others = self.plain.words.get("additionalProperties")
-        return YES if others is None else compared(member.closed, self.plain.at(others))
+    @property
+    def matters(self) -> bool:
+        """Whether one of the schemas may reject a value of the other."""
+        return (self.new_takes_old.answer, self.old_takes_new.answer) != ("yes", "yes")
 
 
-def _part(node: Node, path: tuple[str | int, ...]) -> Node:
-    schema = node.schema
-    for step in path:
-        schema = schema[step]
-    return node.at(schema)
-
-
-def differences(old: Any, new: Any, place: str) -> list[Difference]:
+def differences(old: Any, new: Any, place: str, budget: Budget) -> list[Difference]:
     """Return where the schemas *old* and *new*, of what is called *place*, differ; an empty list if nowhere."""
+    if equal(old, new):
+        return []
     try:
-        before, after = (Side(Document(schema).top, Document(described(schema)).top) for schema in (old, new))
-        with limited():
-            found = _Walk().between(before, after, place)
+        before, after = Document(old), Document(new)
+        if before.is_readable and after.is_readable:
+            found = _Walk(Comparison(budget)).between(before.top, after.top, place)
+            return [difference for difference in found if difference.kind != "reported-above"]
     except RecursionError:
-        if equal(old, new):
-            return []
-        return [Difference(place, "undecided", "it is nested too deeply to be compared", UNKNOWN, UNKNOWN)]
-    return [difference for difference in found if difference.kind != "reported-above"]
+        pass
+    return [Difference(place, "undecided", "it changed, but cannot be compared", UNKNOWN, UNKNOWN)]
 
 
 class _Walk:
-    def __init__(self) -> None:
-        self._same = Sameness()
-        self._within: list[tuple[Key, Key]] = []
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+        self._same = comparison.same
+        self._within: list[tuple[Node, Node]] = []
 
-    def between(self, old: Side, new: Side, place: str) -> list[Difference]:
+    def _takes(self, new: Node, old: Node) -> Verdict:
+        return self._comparison.verdict(old, new, is_described=True)
+
+    def between(self, old: Node, new: Node, place: str) -> list[Difference]:
         """The differences at *place* and below."""
         remarks = {found.text: found for found in _remarks(old, new, place)}
         old, new = old.resolved(), new.resolved()
         remarks |= {found.text: found for found in _remarks(old, new, place)}
         return [*remarks.values(), *self._meaningful(old, new, place)]
 
-    def _meaningful(self, old: Side, new: Side, place: str) -> list[Difference]:
-        pair = (old.plain.key, new.plain.key)
-        if pair in self._within:
-            whole = Verdict("no")  # or whatever is true of what contains itself here
+    def _meaningful(self, old: Node, new: Node, place: str) -> list[Difference]:
+        if (old, new) in self._within:
+            whole = Verdict("no")  # or the verdict about the schema that contains itself here
             return [Difference(place, "reported-above", "", whole, whole)]
-        self._within.append(pair)
-        is_same = self._same(old.plain, new.plain)
-        ahead, back = (YES, YES) if is_same else (new.takes_all_of(old), old.takes_all_of(new))
-        plain: tuple[Verdict, Verdict] | None = (YES, YES) if is_same else None
-        below = []
-        for found in self._below(old, new, place):
-            if found.is_plain and plain is None:
-                plain = compared(old.plain, new.plain), compared(new.plain, old.plain)
-            bounds = plain if found.is_plain and plain is not None else (ahead, back)
-            if (bounded := _within_bounds(found, *bounds)) is not None:
-                below.append(bounded)
+        self._within.append((old, new))
+        is_same = self._same(old, new)
+        ahead, back = (YES, YES) if is_same else (self._takes(new, old), self._takes(old, new))
+        parts = [_within_bounds(found, ahead, back) for found in self._below(old, new, place)]
+        below = [found for found in parts if found is not None]
         self._within.pop()
         return below if is_same else [*self._here(old, new, place, below, ahead, back), *below]
 
-    def _below(self, old: Side, new: Side, place: str) -> Iterator[Difference]:
-        if _is_plain(old.plain, new.plain, "properties", _OF_OBJECTS):
+    def _below(self, old: Node, new: Node, place: str) -> Iterator[Difference]:
+        walked = _walked(old, new)
+        if "properties" in walked:
             yield from self._members(old, new, place)
-            if _are_maps(old.plain, new.plain):
-                mine, theirs = (side.part("additionalProperties") for side in (old, new))
-                yield from self.between(mine, theirs, f"{place}.*")
-        elif _is_plain(old.plain, new.plain, "items", _OF_ARRAYS):
-            yield from self.between(old.part("items"), new.part("items"), f"{place}[]")
-        elif (where := _besides_null(old.plain)) and (there := _besides_null(new.plain)):
-            yield from self.between(old.part(*where), new.part(*there), place)
+        if "additionalProperties" in walked:
+            mine, theirs = (node.at(node.words["additionalProperties"]) for node in (old, new))
+            yield from self.between(mine, theirs, f"{place}.*")
+        if "items" in walked:
+            yield from self.between(old.at(old.words["items"]), new.at(new.words["items"]), f"{place}[]")
+        elif (inner := _besides_null(old)) and (inner_now := _besides_null(new)):
+            yield from self.between(inner, inner_now, place)
 
-    def _members(self, old: Side, new: Side, place: str) -> Iterator[Difference]:
-        mine, theirs = (side.plain.words.get("properties", {}) for side in (old, new))
-        needed, needed_now = (set(side.plain.words.get("required", ())) for side in (old, new))
+    def _members(self, old: Node, new: Node, place: str) -> Iterator[Difference]:
+        mine, theirs = (node.words.get("properties", {}) for node in (old, new))
+        needed, needed_now = (set(node.words.get("required", ())) for node in (old, new))
         for name in mine:
-            where, member = written(place, [name]), old.part("properties", name)
+            where, member = written(place, [name]), old.at(mine[name])
             if name not in theirs:
-                back = new.needs(name) if name in needed else YES
-                ahead = new.takes_among_others(member)
+                back = self._needs(new, name) if name in needed else YES
+                ahead = self._takes_among_others(new, member)
                 # To what effect is it taken? Most tools drop what they do not know.
-                if ahead.answer == "yes" and member.plain.schema is not False:
+                if ahead.answer == "yes" and member.schema is not False:
                     text = "removed; values are still accepted, but may be ignored"
                     yield Difference(where, "member-removed", text, UNKNOWN, back, is_silent=True)
                 else:
                     yield Difference(where, "member-removed", "removed", ahead, back)
                 continue
             if name in needed_now - needed:
-                yield Difference(where, "member-required", "required now", old.needs(name), YES)
+                yield Difference(where, "member-required", "required now", self._needs(old, name))
             elif name in needed - needed_now:
-                yield Difference(where, "member-optional", "optional now", YES, new.needs(name))
-            yield from self.between(member, new.part("properties", name), where)
+                yield Difference(where, "member-optional", "optional now", YES, self._needs(new, name))
+            yield from self.between(member, new.at(theirs[name]), where)
         for name in theirs:
             if name not in mine:
-                where, member = written(place, [name]), new.part("properties", name)
+                where, member = written(place, [name]), new.at(theirs[name])
                 is_needed = name in needed_now
-                ahead = old.needs(name) if is_needed else YES
+                ahead = self._needs(old, name) if is_needed else YES
                 text = "new, required" if is_needed else "new, optional"
-                yield Difference(where, "member-added", text, ahead, old.takes_among_others(member))
+                yield Difference(where, "member-added", text, ahead, self._takes_among_others(old, member))
+
+    def _needs(self, node: Node, name: str) -> Verdict:
+        """Whether all that *node* describes has a member called *name*."""
+        return self._takes(node.at({"required": [name]}), node)
+
+    def _takes_among_others(self, node: Node, member: Node) -> Verdict:
+        """Whether a member with a name that *node* does not know may be any *member*."""
+        others = node.words.get("additionalProperties")
+        return YES if others is None else self._takes(node.at(others), member)
 
     def _here(
-        self, old: Side, new: Side, place: str, below: list[Difference], ahead: Verdict, back: Verdict
+        self, old: Node, new: Node, place: str, below: list[Difference], ahead: Verdict, back: Verdict
     ) -> Iterator[Difference]:
         """Yield the differences at the place itself that its parts do not explain."""
-        mixed = _mixed(old.plain, new.plain)
-        if mixed is not None and not self._same(old.plain, mixed):
-            own_ahead, own_back = compared(old.plain, mixed), compared(mixed, old.plain)
-            if (own_ahead.answer, own_back.answer) != ("yes", "yes"):
-                yield msgspec.structs.replace(self._difference(old, new, place, own_ahead, own_back), is_plain=True)
+        mixed = _mixed(old, new)
+        if mixed is not None and not self._same(old, mixed):
+            own = self._difference(old, new, place, self._takes(mixed, old), self._takes(old, mixed))
+            if (found := _within_bounds(own, ahead, back)) is not None and own.matters:
+                yield found
                 return
-        # What no part explains belongs to the whole.
+        # A difference that no part explains belongs to the whole.
         loud = [found for found in below if not found.is_silent]
         ahead = YES if any(found.new_takes_old.answer != "yes" for found in loud) else ahead
         back = YES if any(found.old_takes_new.answer != "yes" for found in below) else back
-        if (ahead.answer, back.answer) != ("yes", "yes"):
-            yield self._difference(old, new, place, ahead, back)
+        found = self._difference(old, new, place, ahead, back)
+        if found.matters:
+            yield found
         elif not below:  # users notice nothing, and yet it is not the same
-            ahead, back = compared(old.plain, new.plain), compared(new.plain, old.plain)
-            if (ahead.answer, back.answer) != ("yes", "yes"):
-                found = self._difference(old, new, place, ahead, back)
+            verdict = self._comparison.verdict
+            found = self._difference(old, new, place, verdict(old, new), verdict(new, old))
+            if found.matters:
                 yield msgspec.structs.replace(found, new_takes_old=YES, old_takes_new=YES)
 
-    def _difference(self, old: Side, new: Side, place: str, ahead: Verdict, back: Verdict) -> Difference:
-        text = self._about_null(old.plain, new.plain) or _in_words(old.plain, new.plain)
+    def _difference(self, old: Node, new: Node, place: str, ahead: Verdict, back: Verdict) -> Difference:
+        text = self._about_null(old, new) or _in_words(old, new)
         return Difference(place, _kind(ahead, back), text, ahead, back)
 
     def _about_null(self, old: Node, new: Node) -> str:
         for one, other, text in ((old, new, "may be null now"), (new, old, "may not be null any more")):
-            path = _besides_null(other)
-            if path and not _besides_null(one) and self._same(one, _part(other, path)):
+            nullable = _besides_null(other)
+            if nullable and not _besides_null(one) and self._same(one, nullable):
                 return text
         return ""
 
 
 def _within_bounds(part: Difference, ahead: Verdict, back: Verdict) -> Difference | None:
-    """What a part's difference means for the whole, `None` if nothing."""
+    """Return what a part's difference means for the whole, `None` if nothing."""
     mine = part.new_takes_old if part.is_silent else _bounded(part.new_takes_old, ahead)
-    theirs = _bounded(part.old_takes_new, back)
-    means_nothing = (mine.answer, theirs.answer) == ("yes", "yes")
-    if part.kind in _OF_VALUES and means_nothing and (mine, theirs) != (part.new_takes_old, part.old_takes_new):
-        return None
-    return msgspec.structs.replace(part, new_takes_old=mine, old_takes_new=theirs)
-
-
-_OF_VALUES = ("narrowed", "widened", "changed", "undecided")
+    bounded = msgspec.structs.replace(part, new_takes_old=mine, old_takes_new=_bounded(part.old_takes_new, back))
+    is_of_values = part.kind in ("narrowed", "widened", "changed", "undecided")
+    return None if is_of_values and part.matters and not bounded.matters else bounded
 
 
 def _bounded(part: Verdict, whole: Verdict) -> Verdict:
@@ -245,37 +216,24 @@ def _kind(ahead: Verdict, back: Verdict) -> Kind:
 # --- how schemas are built ---
 
 
-def _is_plain(old: Node, new: Node, word: str, words: set[str]) -> bool:
-    """Whether both say nothing but these *words*, and the *word* with what is inside, or can do without."""
-    return all(
-        isinstance(node.schema, dict)
-        and node.is_clear
-        and node.words.keys() <= words
-        and (isinstance(node.words.get(word), dict) or (word == "properties" and node.words.get("type") == "object"))
-        for node in (old, new)
-    )
-
-
 def _walked(old: Node, new: Node) -> tuple[str, ...]:
-    """The words whose schemas are compared one by one."""
-    if _is_plain(old, new, "properties", _OF_OBJECTS):
-        return ("properties", "required", *(("additionalProperties",) if _are_maps(old, new) else ()))
-    return ("items",) if _is_plain(old, new, "items", _OF_ARRAYS) else ()
+    """Return the keywords whose schemas are compared one by one."""
+    words = old.words.keys() | new.words.keys()
+    both = (old.words, new.words)
+    if words <= _OF_OBJECTS and all("properties" in said or said.get("type") == "object" for said in both):
+        are_maps = all(isinstance(said.get("additionalProperties"), dict) for said in both)
+        return ("properties", "required", *(("additionalProperties",) if are_maps else ()))
+    are_arrays = words <= _OF_ARRAYS and all("items" in said for said in both)
+    return ("items",) if are_arrays else ()
 
 
-def _are_maps(old: Node, new: Node) -> bool:
-    return all(isinstance(node.words.get("additionalProperties"), dict) for node in (old, new))
-
-
-def _besides_null(node: Node) -> tuple[str, int] | None:
-    """Where the schema is of what is not null, if *node* says that and only that."""
-    for word in ("anyOf", "oneOf"):
-        branches = node.words.get(word, ())
-        if node.is_clear and list(node.words) == [word] and len(branches) == 2:
-            nulls = [node.at(branch).words == {"type": "null"} for branch in branches]
-            if nulls.count(True) == 1:
-                return word, nulls.index(False)
-    return None
+def _besides_null(node: Node) -> Node | None:
+    """The schema of the values that are not null, if *node* says that and only that."""
+    if list(node.words) not in (["anyOf"], ["oneOf"]):
+        return None
+    branches = [*node.parts("anyOf").values(), *node.parts("oneOf").values()]
+    others = [branch for branch in branches if branch.words != {"type": "null"}]
+    return others[0] if len(branches) == 2 and len(others) == 1 else None
 
 
 def _mixed(old: Node, new: Node) -> Node | None:
@@ -285,20 +243,20 @@ def _mixed(old: Node, new: Node) -> Node | None:
     own = {word: value for word, value in new.words.items() if word not in parts}
     if "$ref" in str(own):  # which would lead elsewhere from there
         return None
-    return old.document.made({**own, **{word: value for word, value in old.words.items() if word in parts}})
+    return old.at({**own, **{word: value for word, value in old.words.items() if word in parts}})
 
 
 # --- in words ---
 
 
-def _remarks(old: Side, new: Side, place: str) -> Iterator[Difference]:
-    if not (isinstance(old.plain.schema, dict) and isinstance(new.plain.schema, dict)):
+def _remarks(old: Node, new: Node, place: str) -> Iterator[Difference]:
+    if not (isinstance(old.schema, dict) and isinstance(new.schema, dict)):
         return
-    texts = [word for word in _TEXTS if _differs(old.plain.schema, new.plain.schema, word)]
+    texts = [word for word in _TEXTS if _differs(old.schema, new.schema, word)]
     if texts:
         yield Difference(place, "text-changed", f"{', '.join(texts)} changed")
-    if _differs(old.plain.schema, new.plain.schema, "default"):
-        yield Difference(place, "default-changed", _word("default", old.plain.schema, new.plain.schema))
+    if _differs(old.schema, new.schema, "default"):
+        yield Difference(place, "default-changed", _word("default", old.schema, new.schema))
 
 
 def _differs(old: dict[str, Any], new: dict[str, Any], word: str) -> bool:
@@ -306,14 +264,10 @@ def _differs(old: dict[str, Any], new: dict[str, Any], word: str) -> bool:
 
 
 def _in_words(old: Node, new: Node) -> str:
-    one, other = ({word: value for word, value in _said(node).items() if word in SAYING} for node in (old, new))
+    one, other = old.words, new.words
     walked = _walked(old, new)
-    changed = [word for word in SAYING if word not in walked and _differs(one, other, word)]
+    changed = [word for word in ASSERTIONS if word not in walked and _differs(one, other, word)]
     return "; ".join(_word(word, one, other) for word in changed) or "its definitions changed"
-
-
-def _said(node: Node) -> dict[str, Any]:
-    return node.schema if isinstance(node.schema, dict) else {"enum": []} if node.schema is False else {}
 
 
 def _word(word: str, old: dict[str, Any], new: dict[str, Any]) -> str:

@@ -6,11 +6,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from .counterexample import CountedValidator, Samples
-from .nodes import Document, Node, TooComplex, equal, limited
+from ..json_schema.bounded_validator import Budget, TooExpensive
+from .counterexample import Candidates
+from .nodes import Document, Node, Sameness, equal
 from .proof import Proof
 
 Answer = Literal["yes", "no", "unknown"]
+
+MAX_STEPS = 100_000
+"""Two tools' schemas take some hundred steps. This many are a few seconds."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -32,19 +36,29 @@ def takes_all(new: Any, old: Any) -> Verdict:
     if equal(old, new):
         return YES
     try:
-        with limited():
-            return compared(Document(old).top, Document(new).top)
+        before, after = Document(old), Document(new)
+        return Comparison(Budget(MAX_STEPS)).verdict(before.top, after.top)
     except RecursionError:
         return UNKNOWN
 
 
-def compared(old: Node, new: Node) -> Verdict:
-    """Return the same about schemas within documents."""
-    try:
-        if Proof().holds((old,), new):
-            return YES
-        for witness in Samples(CountedValidator()).refused(old, new):
-            return Verdict("no", witness)
-    except (TooComplex, RecursionError):
-        pass
-    return UNKNOWN
+class Comparison:
+    """Answers questions about the schemas of two documents, as long as the *budget* lasts; then all are unknown."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.same = Sameness(budget)
+        self._proofs = {mode: Proof(self.same, budget, is_described=mode) for mode in (False, True)}
+        self._candidates = {mode: Candidates(proof, budget) for mode, proof in self._proofs.items()}
+
+    def verdict(self, old: Node, new: Node, *, is_described: bool = False) -> Verdict:
+        """Return whether *new* takes every value that *old* takes; or that it describes (`Case`)."""
+        if not (old.document.is_readable and new.document.is_readable):
+            return UNKNOWN
+        try:
+            if self._proofs[is_described].holds((old,), new):
+                return YES
+            for witness in self._candidates[is_described].refused(old, new):
+                return Verdict("no", witness)
+        except (TooExpensive, RecursionError):
+            pass
+        return UNKNOWN

@@ -6,13 +6,15 @@ return only what its schema promised before. Its hints decide how carefully user
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from .nodes import MAX_STEPS, equal, limited
+from ..did_you_mean import closest
+from ..json_schema.bounded_validator import Budget
+from .nodes import equal
 from .schema_diff import Difference, differences
+from .subset import MAX_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,13 +28,9 @@ Concerns = Literal["callers", "readers", "approval", "models", "people"]
 LEVELS: tuple[Level, ...] = ("none", "patch", "minor", "unknown", "major")
 """In ascending order: `major` breaks users, `unknown` may break them."""
 
-_ALIKE = 0.6
-"""How alike two names are, at least, if one tool is taken for the other under a new name: as difflib has it."""
-
-_MAX_NAME = 200
-"""Longer names are not compared: MCP has at most 128 characters."""
 _MAX_PAIRS = 20_000
-"""Where more tools than that might be the same, these are other lists, and to compare the names takes seconds."""
+"""With more pairs of a removed and a new tool, the lists are different ones, and to compare the names takes seconds."""
+_MAX_STEPS = 10 * MAX_STEPS
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -68,10 +66,10 @@ def between(old: Sequence[Any], new: Sequence[Any]) -> list[Change]:
         BadList: if an entry is no tool, or two tools have one name.
     """
     before, after = _by_name(old, "the old list"), _by_name(new, "the new list")
-    with limited(MAX_STEPS):
-        found = list(_of_list(before, after))
-        for name in [name for name in before if name in after]:
-            found += _of_tool(before[name], after[name])
+    budget = Budget(_MAX_STEPS)
+    found = list(_of_list(before, after, budget))
+    for name in [name for name in before if name in after]:
+        found += _of_tool(before[name], after[name], budget)
     order = {name: place for place, name in enumerate([*before, *after])}
     return sorted(found, key=lambda change: (-LEVELS.index(change.level), order.get(change.tool, -1)))
 
@@ -91,8 +89,8 @@ def _by_name(entries: Sequence[Any], what: str) -> dict[str, Entry]:
 # --- the list ---
 
 
-def _of_list(before: dict[str, Entry], after: dict[str, Entry]) -> Iterator[Change]:
-    renamed = dict(_renamed(before, after))
+def _of_list(before: dict[str, Entry], after: dict[str, Entry], budget: Budget) -> Iterator[Change]:
+    renamed = dict(_renamed(before, after, budget))
     for name in before:
         if name in renamed:
             text = f"removed; probably renamed to {renamed[name]}, which takes and gives the same"
@@ -107,32 +105,29 @@ def _of_list(before: dict[str, Entry], after: dict[str, Entry]) -> Iterator[Chan
         yield Change("", "", "tools-reordered", "patch", "models", "the tools are in another order")
 
 
-def _renamed(before: dict[str, Entry], after: dict[str, Entry]) -> Iterator[tuple[str, str]]:
-    """Pairs of old and new names, the most alike first, each name once."""
-    gone = [name for name in before if name not in after and len(name) <= _MAX_NAME]
-    come = [name for name in after if name not in before and len(name) <= _MAX_NAME]
-    if len(gone) * len(come) > _MAX_PAIRS:
-        return
-    alike = ((SequenceMatcher(None, one.lower(), other.lower()).ratio(), one, other) for one in gone for other in come)
-    for _, one, other in sorted((found for found in alike if found[0] >= _ALIKE), reverse=True):
-        if one in gone and other in come and _takes_and_gives_the_same(before[one], after[other]):
-            gone.remove(one)
-            come.remove(other)
-            yield one, other
+def _renamed(before: dict[str, Entry], after: dict[str, Entry], budget: Budget) -> Iterator[tuple[str, str]]:
+    """Yield pairs of an old and a similar new name, each name once."""
+    gone = [name for name in before if name not in after]
+    new = [name for name in after if name not in before]
+    for name in gone if len(gone) * len(new) <= _MAX_PAIRS else ():
+        similar = (other for other in closest(name, new, 3) if _is_same(before[name], after[other], budget))
+        if (found := next(similar, None)) is not None:
+            new.remove(found)
+            yield name, found
 
 
-def _takes_and_gives_the_same(old: Entry, new: Entry) -> bool:
-    return all(change.level == "patch" for change in (*_of_arguments(old, new), *_of_results(old, new)))
+def _is_same(old: Entry, new: Entry, budget: Budget) -> bool:
+    return all(change.level == "patch" for change in (*_of_arguments(old, new, budget), *_of_results(old, new, budget)))
 
 
 # --- one tool ---
 
 
-def _of_tool(old: Entry, new: Entry) -> Iterator[Change]:
+def _of_tool(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
     if equal(old, new):
         return
-    yield from _of_arguments(old, new)
-    yield from _of_results(old, new)
+    yield from _of_arguments(old, new, budget)
+    yield from _of_results(old, new, budget)
     yield from _of_hints(old, new)
     yield from _of_tasks(old, new)
     for member, concerns in _REMARKS.items():
@@ -143,21 +138,29 @@ def _of_tool(old: Entry, new: Entry) -> Iterator[Change]:
 _REMARKS: dict[str, Concerns] = {"title": "people", "description": "models", "icons": "people", "_meta": "people"}
 
 
-def _of_arguments(old: Entry, new: Entry) -> Iterator[Change]:
-    for found in differences(_schema(old, "inputSchema"), _schema(new, "inputSchema"), "arguments"):
+def _of_arguments(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
+    for found in _differences(_schema(old, "inputSchema"), _schema(new, "inputSchema"), "arguments", budget):
         yield _change(old, found, found.new_takes_old, "callers")
 
 
-def _of_results(old: Entry, new: Entry) -> Iterator[Change]:
+def _of_results(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
     name, is_there, is_still_there = str(old["name"]), _has_output(old), _has_output(new)
     if is_there and is_still_there:
-        for found in differences(old["outputSchema"], new["outputSchema"], "result"):
+        for found in _differences(old["outputSchema"], new["outputSchema"], "result", budget):
             yield _change(old, found, found.old_takes_new, "readers")
     elif is_there:
         text = "nothing is said of results any more, and they may be without data"
         yield Change(name, "result", "output-removed", "major", "readers", text)
     elif is_still_there:
         yield Change(name, "result", "output-added", "minor", "readers", "results have data now, and a schema")
+
+
+def _differences(old: Any, new: Any, place: str, budget: Budget) -> list[Difference]:
+    """Return `differences`, with steps from the *budget* of the whole list, for one schema not all of them."""
+    part = Budget(most := min(MAX_STEPS, budget.left))
+    found = differences(old, new, place, part)
+    budget.left -= most - max(part.left, 0)
+    return found
 
 
 def _schema(entry: Entry, member: str) -> Any:
@@ -184,35 +187,37 @@ _LEVELS: dict[str, Level] = {"yes": "minor", "no": "major", "unknown": "unknown"
 
 def _of_hints(old: Entry, new: Entry) -> Iterator[Change]:
     before, after = _hints(old), _hints(new)
-    compared = (
-        _SAFE if before["readOnlyHint"] == after["readOnlyHint"] else ("readOnlyHint",)
-    )  # which implies the others
-    for hint in compared:
+    # A change of readOnlyHint implies the others.
+    for hint in _HINTS if before["readOnlyHint"] == after["readOnlyHint"] else ("readOnlyHint",):
         if before[hint] != after[hint]:
-            is_worse = before[hint] == _SAFE[hint]
-            text = f"{_word(before[hint])} -> {_word(after[hint])}: " + (_WORSE if is_worse else _BETTER)[hint]
-            level: Level = "major" if is_worse else "minor"
+            safe, worse, better = _HINTS[hint]
+            level: Level = "major" if before[hint] == safe else "minor"
+            text = f"{_word(before[hint])} -> {_word(after[hint])}: {worse if level == 'major' else better}"
             yield Change(str(old["name"]), f"annotations.{hint}", "hint-changed", level, "approval", text)
     titles = [_annotations(entry).get("title") for entry in (old, new)]
     if titles[0] != titles[1]:
         yield Change(str(old["name"]), "annotations.title", "text-changed", "patch", "people", "title changed")
 
 
-_SAFE = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
-"""The hints of MCP with what allows to be less careful; what is missing counts as the opposite."""
-
-_WORSE = {
-    "readOnlyHint": "it may change something now",
-    "destructiveHint": "it may remove or overwrite something now",
-    "idempotentHint": "to call it twice may do more than to call it once",
-    "openWorldHint": "it deals with the world outside now",
+_HINTS = {
+    "readOnlyHint": (True, "it may change something now", "it changes nothing now"),
+    "destructiveHint": (
+        False,
+        "it may remove or overwrite something now",
+        "it removes and overwrites nothing now",
+    ),
+    "idempotentHint": (
+        True,
+        "to call it twice may do more than to call it once",
+        "to call it twice does no more than to call it once",
+    ),
+    "openWorldHint": (
+        False,
+        "it deals with the world outside now",
+        "it does not deal with the world outside any more",
+    ),
 }
-_BETTER = {
-    "readOnlyHint": "it changes nothing now",
-    "destructiveHint": "it removes and overwrites nothing now",
-    "idempotentHint": "to call it twice does no more than to call it once",
-    "openWorldHint": "it does not deal with the world outside any more",
-}
+"""The hints of MCP with the value that allows less care, and texts for its loss and its gain; its absence is a loss."""
 
 
 def _annotations(entry: Entry) -> dict[str, Any]:
@@ -222,7 +227,7 @@ def _annotations(entry: Entry) -> dict[str, Any]:
 
 def _hints(entry: Entry) -> dict[str, bool]:
     said = _annotations(entry)
-    hints = {hint: said[hint] if isinstance(said.get(hint), bool) else not safe for hint, safe in _SAFE.items()}
+    hints = {hint: said[hint] if isinstance(said.get(hint), bool) else not safe for hint, (safe, *_) in _HINTS.items()}
     if hints["readOnlyHint"]:  # then there is nothing to remove, and nothing to do twice
         hints |= {"destructiveHint": False, "idempotentHint": True}
     return hints

@@ -1,0 +1,266 @@
+"""The values that fit some schemas, as cases: one for each type, alternative and listed value.
+
+Together the cases hold *at least* every value that fits. They may hold more, since keywords that are not understood are
+left out: whatever is true of all cases is true of the values.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from ..json_schema.bounded_validator import TooExpensive, identity
+from .nodes import KINDS, NUMBERS, Document, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..json_schema.linear_regex import Budget
+
+_MAX_CASES = 4_000
+_MAX_DEPTH = 4
+_MAX_RANGE = 32
+"""Integers between bounds are taken one by one, as if they were listed, if they are at most this many."""
+
+SAFE_INTEGER = 2**53 - 1
+"""Readers that take all numbers for floats, such as JavaScript, know integers up to here (RFC 8259, section 6)."""
+
+OTHER = "not a described member"
+"""Names that no schema describes start like this; the spaces do not fit the patterns that schemas have for names."""
+
+_NOTHING = (Document(False).top,)
+
+# With these an object says itself which members of other names it has, or it is not certain that it does not.
+_OPENING = (
+    *("additionalProperties", "patternProperties", "propertyNames", "unevaluatedProperties", "dependentSchemas"),
+    *("not", "if"),
+)
+
+
+class Case(msgspec.Struct, frozen=True, eq=False):
+    """Values of one *kind* that fit all *nodes*, or the one *value*.
+
+    The nodes have no alternatives and references left in them that would matter. If *is_described*, all members that
+    no node describes have names that no other schema describes either, and unbounded integers are safe ones: such
+    values can be expected from the users of a schema.
+    """
+
+    kind: str
+    nodes: tuple[Node, ...]
+    is_described: bool = False
+    value: Any = msgspec.UNSET
+
+    def said(self, word: str) -> Iterator[Any]:
+        """Yield the values of the keyword *word*."""
+        return (node.words[word] for node in self.nodes if word in node.words)
+
+    def bound(self, side: Literal["min", "max"]) -> tuple[Fraction, bool] | None:
+        """Return the lower or the negated upper bound, and whether it is exclusive; inclusive for integers."""
+        sign = 1 if side == "min" else -1
+        bounds = [(sign * Fraction(bound), False) for bound in self.said(f"{side}imum")]
+        bounds += [(sign * Fraction(bound), True) for bound in self.said(f"exclusive{side.title()}imum")]
+        if not bounds:
+            return (Fraction(-SAFE_INTEGER), False) if self._is_safe() else None
+        bound, is_exclusive = max(bounds)
+        if self.kind == "integer":
+            return Fraction(floor(bound) + 1 if is_exclusive else ceil(bound)), False
+        return bound, is_exclusive
+
+    def _is_safe(self) -> bool:
+        types = [types for types in self.said("type") if "number" not in types]
+        return self.is_described and self.kind == "integer" and bool(types)
+
+    def least(self, word: str) -> int:
+        """Return the greatest value of `minLength`, `minItems` or `minProperties`."""
+        least = int(max(self.said(word), default=0))
+        return max(least, len(self.required())) if word == "minProperties" else least
+
+    def most(self, word: str) -> int | None:
+        """Return the least value of `maxLength`, `maxItems` or `maxProperties`."""
+        most = min(self.said(word), default=None)
+        return None if most is None else int(most)
+
+    def element(self, index: int) -> tuple[Node, ...]:
+        """Return the schemas of the element at *index*."""
+        return tuple(found for node in self.nodes for found in elements(node, index))
+
+    def prefix(self) -> int:
+        """Return the index from which on all elements have the same schemas."""
+        return max((len(first) for first in self.said("prefixItems")), default=0)
+
+    def required(self) -> dict[str, None]:
+        """Return the names of all required members."""
+        return dict.fromkeys(name for names in self.said("required") for name in names)
+
+    def names(self) -> dict[str, None]:
+        """Return the names of all described members, in order."""
+        return dict.fromkeys(name for properties in self.said("properties") for name in properties) | self.required()
+
+    def is_closed(self) -> bool:
+        """Return whether members that are not described count as absent."""
+        is_open = any(word in node.words for node in self.nodes for word in _OPENING)
+        return self.is_described and not is_open and any("properties" in node.words for node in self.nodes)
+
+    def member(self, name: str) -> tuple[Node, ...]:
+        """Return the schemas of the member called *name*."""
+        if self.is_closed() and not name.startswith(OTHER) and name not in self.names():
+            return _NOTHING
+        return tuple(found for node in self.nodes for found in members(node, name))
+
+    def others(self) -> tuple[Node, ...]:
+        """Return the schemas of members with any other name."""
+        return tuple(found for node in self.nodes for found in members(node, None))
+
+
+def elements(node: Node, index: int) -> Iterator[Node]:
+    """Yield the schema that *node* has for the element at *index*."""
+    first = node.words.get("prefixItems", ())
+    if index < len(first):
+        yield node.at(first[index])
+    elif "items" in node.words:
+        yield node.at(node.words["items"])
+
+
+def members(node: Node, name: str | None) -> Iterator[Node]:
+    """Yield the schema that *node* certainly has for a member called *name*; for one that it does not describe if None.
+
+    The name may match any of its patterns, so that these may apply in place of `additionalProperties`.
+    """
+    words = node.words
+    if name is not None and name in words.get("properties", ()):
+        yield node.at(words["properties"][name])
+    elif "additionalProperties" in words and not words.get("patternProperties"):
+        yield node.at(words["additionalProperties"])
+
+
+def cases(nodes: tuple[Node, ...], budget: Budget, *, is_described: bool = False) -> list[Case]:
+    """Return the cases of values that fit all *nodes*.
+
+    Raises:
+        TooExpensive: if they are too many.
+    """
+    found: list[Case] = []
+    for flat in _alternatives(nodes, frozenset(), budget):
+        found += _of_kinds(flat, is_described)
+        budget.spend()
+        if len(found) > _MAX_CASES:
+            raise TooExpensive("a schema has too many alternatives")
+    budget.spend(len(found))
+    return found
+
+
+def _alternatives(nodes: tuple[Node, ...], seen: frozenset[Node], budget: Budget) -> Iterator[tuple[Node, ...]]:
+    """Yield all ways to choose from alternatives, with references followed and parts of `allOf` side by side."""
+    flat: list[Node] = []
+    choices: list[list[Node]] = []
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop(0)
+        if node in seen:  # known already; or a reference that leads to itself, which has no meaning
+            continue
+        budget.spend()
+        seen |= {node}
+        flat.append(node)
+        waiting += [*node.parts("$ref").values(), *node.parts("allOf").values()]
+        # That only one of `oneOf` may fit is left out.
+        choices += [list(node.parts(word).values()) for word in ("anyOf", "oneOf") if word in node.words]
+    if not choices:
+        yield tuple(flat)
+        return
+    for chosen in product(*choices):
+        for more in _alternatives(chosen, seen, budget):
+            yield (*flat, *more)
+
+
+def _of_kinds(nodes: tuple[Node, ...], is_described: bool) -> list[Case]:
+    listed: list[list[Any]] = []
+    kinds = set(KINDS)
+    for node in nodes:
+        kinds &= of_types(node.words.get("type", KINDS))
+        listed += [[node.words["const"]]] if "const" in node.words else []
+        listed += [node.words["enum"]] if "enum" in node.words else []
+    if listed:
+        values = {identity(value): value for value in listed[0]}
+        for others in listed[1:]:
+            values = {one: values[one] for one in map(identity, others) if one in values}
+        return [Case(kind(value), nodes, is_described, value) for value in values.values() if kind(value) in kinds]
+    found = (Case(name, nodes, is_described) for name in KINDS if name in kinds)
+    return [counted for case in found if not _is_empty(case) for counted in _counted(case)]
+
+
+def of_types(types: str | list[str] | tuple[str, ...]) -> set[str]:
+    """Return the kinds that `type` names."""
+    named = [types] if isinstance(types, str) else types
+    return {kind for name in named for kind in (NUMBERS if name == "number" else (name,))}
+
+
+def kind(value: Any) -> str:
+    """Return the kind of a JSON value."""
+    return _KINDS.get(type(value)) or ("integer" if Fraction(value).denominator == 1 else "fraction")
+
+
+_KINDS: dict[type, str] = {type(None): "null", bool: "boolean", str: "string", list: "array", dict: "object"}
+
+
+def _counted(case: Case) -> list[Case]:
+    """Return cases of single values, where these are few."""
+    values: list[Any] = []
+    if case.kind == "null":
+        values = [None]
+    elif case.kind == "boolean":
+        values = [False, True]
+    elif case.kind == "integer" and (low := case.bound("min")) and (high := case.bound("max")):
+        count = int(-high[0] - low[0]) + 1
+        values = [int(low[0]) + place for place in range(count)] if count <= _MAX_RANGE else []
+    return [msgspec.structs.replace(case, value=value) for value in values] or [case]
+
+
+_COUNTS = {
+    "string": ("minLength", "maxLength"),
+    "array": ("minItems", "maxItems"),
+    "object": ("minProperties", "maxProperties"),
+}
+
+
+def _is_empty(case: Case) -> bool:
+    """Return whether simple bounds show that no value fits."""
+    if case.kind in NUMBERS:
+        low, high = case.bound("min"), case.bound("max")
+        if case.kind == "fraction" and any(Fraction(step).denominator == 1 for step in case.said("multipleOf")):
+            return True
+        return bool(low and high and (low[0] > -high[0] or (low[0] == -high[0] and (low[1] or high[1]))))
+    if case.kind not in _COUNTS:
+        return False
+    least, most = _COUNTS[case.kind]
+    upper = case.most(most)
+    return upper is not None and case.least(least) > upper
+
+
+def are_apart(one: Node, other: Node, depth: int = 0) -> bool:
+    """Return whether no value fits both, by their types or by constants, also those of a required member."""
+    one, other = one.resolved(), other.resolved()
+    mine, theirs = _listed(one), _listed(other)
+    if mine is not None and theirs is not None:
+        return mine.isdisjoint(theirs)
+    kinds = kinds_of(one), kinds_of(other)
+    if kinds[0].isdisjoint(kinds[1]):
+        return True
+    if kinds != ({"object"}, {"object"}) or depth > _MAX_DEPTH:
+        return False
+    parts, others = one.parts("properties"), other.parts("properties")
+    needed = {*one.words.get("required", ())}.intersection(other.words.get("required", ()), parts, others)
+    return any(are_apart(parts[name], others[name], depth + 1) for name in needed)
+
+
+def kinds_of(node: Node) -> set[str]:
+    """Return the kinds of values that may fit *node*, by its own type."""
+    return of_types(node.resolved().words.get("type", KINDS))
+
+
+def _listed(node: Node) -> set[Any] | None:
+    values = [node.words["const"]] if "const" in node.words else node.words.get("enum")
+    return None if values is None else set(map(identity, values))

@@ -21,8 +21,9 @@ _TABLES = ("mcpServers", "servers")
 
 # Comments and trailing commas, which VS Code allows, and the strings in which they are neither.
 _STRING = r'"(?:\\.|[^"\\])*+(?:"|\\?\Z)'
-_COMMENT = re.compile(rf"({_STRING})|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(rf"({_STRING})|//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _COMMA = re.compile(rf"({_STRING})|,(?=\s*[\]}}])", re.DOTALL)
+_LETTER = re.compile(r"[^\r\n]")
 _VARIABLE = re.compile(r"\$\{(?:(?P<kind>env|input):)?(?P<name>[^}:]+)(?::-(?P<default>[^}]*))?\}")
 
 
@@ -65,13 +66,24 @@ def _parsed(path: Path) -> Any:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadConfiguration(f"{path}: it is no UTF-8 (byte {error.start})") from None
-    for pattern in (_COMMENT, _COMMA):
-        # Keep the line breaks, so that errors name the right line.
-        text = pattern.sub(lambda found: found[1] or "\n" * found[0].count("\n"), text)
     try:
-        return msgspec.json.decode(text)
+        return msgspec.json.decode(without_commas(without_comments(text)))
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadConfiguration(f"{path}: {error}") from None
+
+
+def without_comments(text: str) -> str:
+    """Return *text* with blanks in place of comments, so that every other character keeps its place."""
+    return _COMMENT.sub(_blank, text)
+
+
+def without_commas(text: str) -> str:
+    """Return *text*, which has no comments, with blanks in place of trailing commas."""
+    return _COMMA.sub(_blank, text)
+
+
+def _blank(found: re.Match[str]) -> str:
+    return found[1] or _LETTER.sub(" ", found[0])
 
 
 class _Reader:

@@ -8,6 +8,7 @@ standard error; a test reads the code to hold it to that.
 from __future__ import annotations
 
 import json
+import os
 import re
 import unicodedata
 from typing import IO
@@ -35,12 +36,27 @@ def _shown(letter: str) -> str:
     return json.dumps(letter)[1:-1]
 
 
+def marked(mark: str, text: str) -> str:
+    """Return *text* with the emphasis of *mark*."""
+    return f"{mark}{text}{PLAIN}"
+
+
+def unmarked(text: str) -> str:
+    """Return *text* without emphasis."""
+    return _MARK.sub("", text)
+
+
 class Output:
-    """Writes to *stream*. What is not a terminal gets `data` as it is: a file, or another program, may want it."""
+    """Writes to *stream*; emphasis needs a terminal, and no `NO_COLOR`.
+
+    `data` is written unchanged to a stream that is not a terminal: a file, or another program, may want it.
+    """
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
         self._is_terminal = stream.isatty()
+        is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        self._has_colours = self._is_terminal and not is_plain
 
     def line(self, text: str) -> None:
         """Write *text* as a line, or several, with nothing in it that the terminal obeys."""
@@ -66,7 +82,7 @@ class Output:
 
     def _safe(self, text: str) -> str:
         parts = _MARK.split(text)
-        parts[1::2] = [_CODES[mark] if self._is_terminal else "" for mark in parts[1::2]]
+        parts[1::2] = [_CODES[mark] if self._has_colours else "" for mark in parts[1::2]]
         parts[::2] = map(printable, parts[::2])
         return "".join(parts)
 

@@ -40,7 +40,7 @@ class Failed(Exception):
 
 def parsers() -> dict[str, Parser]:
     """Every parser, by name."""
-    from toolwire.cli.host_config.jsonc_edit import NotJson, parse, with_member
+    from toolwire.cli.host_config.jsonc_edit import NotJson, loads, with_member
     from toolwire_client.models.http_api.reasoning import ReasoningSplitter
     from toolwire_client.models.http_api.sse import Events
     from toolwire_client.react import DoubaoProtocol, ModelReply, NativeProtocol, StructuredProtocol
@@ -80,7 +80,7 @@ def parsers() -> dict[str, Parser]:
         thoughts(text)
 
     def with_comments(text: str) -> None:
-        parse(text)
+        loads(text)
         with_member(text, ("mcpServers", "a"), {"command": "x"})
 
     return {

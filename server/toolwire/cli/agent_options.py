@@ -1,44 +1,116 @@
-"""Builds what `ask` and `chat` need from the command line: model, servers, limits and renderer."""
+"""Reads the options of `ask` and `chat`: which model, servers, limits and renderer."""
 
 from __future__ import annotations
 
 import os
-import shlex
 import sys
-from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.output import printable
-
-from ..errors import Failed, LoadError, UsageError
-from .open_client import own_command
+from ..errors import LoadError, UsageError
+from .agent_run import AgentRun
+from .agent_servers import ServersToStart
+from .open_client import is_attended
+from .options import SET, Option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager, AsyncExitStack
-
-    from toolwire_client import AsyncClient, ClientError, Question, Servers
-    from toolwire_client.agent import Budgets
+    from toolwire_client.agent import Agent, Approvals, Budgets
     from toolwire_client.models import Model
-    from toolwire_client.session.elicitation import Answer
     from toolwire_client.terminal import Renderer
 
     from .options import Words
 
+OPTIONS = (
+    Option(
+        "--model NAME",
+        "model: PROVIDER:MODEL, arithmetic (offline), human (you), replay:FILE (a transcript) or MODULE:OBJECT "
+        "(default with --resume: that of the transcript)",
+    ),
+    Option("--tools TARGET", "let it use these tools, given as for `serve`; repeatable", many=True),
+    SET,
+    Option("--server COMMAND", "let it use the tools of the MCP server that COMMAND starts; repeatable", many=True),
+    Option("--config FILE", "let it use the servers under mcpServers in a host's config FILE"),
+    Option("--approve ask|reads|all", "calls other than trusted reads: ask (default), refuse (reads) or allow (all)"),
+    Option(
+        "--trust-hints WHOSE",
+        "trust read-only hints of a server (its COMMAND or name), yes (all) or no (none) (default: those of --tools)",
+        many=True,
+    ),
+    Option("--allow PATTERN", "allow tools whose name matches without asking; repeatable", many=True),
+    Option("--deny PATTERN", "never call tools whose name matches; repeatable", many=True),
+    Option("--answer TEXT", "answer to the model's next question; repeatable for the following ones", many=True),
+    Option("--transcript FILE", "append all events to FILE, as JSON lines"),
+    Option("--resume FILE", "resume the transcript FILE, and append to it"),
+    Option("--language en|zh", "language of the prompts (default: TOOLWIRE_LANG, or en)"),
+    Option("--instructions TEXT", "additional instructions for the model"),
+    Option("--max-turns NUMBER", "maximum number of replies to a question (default: 20)"),
+    Option("--max-tokens NUMBER", "maximum number of tokens for a question"),
+    Option(
+        "--timeout SECONDS",
+        "time limit of a question; for ask including the start of the servers; without the time you need to answer; "
+        "the last quarter is kept for the final answer",
+    ),
+    Option("--tool-timeout SECONDS", "time limit of a tool call (default: 300)"),
+    Option("--base-url URL", "URL of the model's API (default: its provider's)"),
+    Option("--json", "print every event as a line of JSON, without prompts at the terminal"),
+)
+
+_SETTINGS = {"language": "language", "instructions": "instructions", "tool_seconds": "tool_timeout"}
 _LIMITS = {"turns": "max_turns", "tokens": "max_tokens"}
 _FINAL = 0.25
 """The part of `--timeout` that is kept for the last turn, with the final answer."""
 _MAX_FINAL_SECONDS = 60.0
-_LEAST_SECONDS = 0.01
+_MIN_SECONDS = 0.01
 
 
-def model_of(options: dict[str, Any]) -> Model:
-    """Return the model that is named, by an option or by the transcript that is resumed.
+def agent_run(words: Words, *, is_one_question: bool = False) -> AgentRun:
+    """Return what a command line asks to run; nothing is started yet."""
+    options = words.options
+    if "set" in options and "tools" not in options:
+        raise UsageError("--set goes with --tools: name the bundled tool there")
+    servers = ServersToStart(words)
+    model = _model(options)
+    if "resume" in options and options.get("transcript", options["resume"]) != options["resume"]:
+        raise UsageError("--resume appends to the transcript that it resumes: leave out --transcript")
+    _budgets(options)  # refuses limits that are too small before a server starts
+    return AgentRun(
+        model=model,
+        servers=servers,
+        renderer=_renderer(options, model),
+        make_agent=partial(_agent, options, model, is_one_question),
+        resume=options.get("resume"),
+        answers=options.get("answer", []),
+        # A program that reads events cannot answer.
+        is_attended=is_attended() and not options.get("json"),
+        start_seconds=options.get("timeout"),
+    )
 
-    Raises:
-        UsageError: if none is.
-        LoadError: if there is no such model, or it cannot be made.
-    """
+
+def _agent(
+    options: dict[str, Any],
+    model: Model,
+    is_one_question: bool,
+    tools: dict[str, Any],
+    *,
+    trusted: bool | tuple[str, ...],
+    started_seconds: float,
+    on_ask: Any,
+    on_approval: Any,
+) -> Agent:
+    from toolwire_client.agent import Agent
+
+    return Agent(
+        model,
+        tools,
+        budgets=_budgets(options, started_seconds if is_one_question else 0.0),
+        approval=_approvals(options, trusted, on_approval),
+        on_ask=on_ask,
+        transcript=options.get("resume", options.get("transcript")),
+        **{name: options[option] for name, option in _SETTINGS.items() if option in options},
+    )
+
+
+def _model(options: dict[str, Any]) -> Model:
     from toolwire_client.models import ModelError, known_names, model_from_name
 
     from ..loading.importing import explained
@@ -58,7 +130,7 @@ def model_of(options: dict[str, Any]) -> Model:
 
 
 def _recorded_model(options: dict[str, Any]) -> str | None:
-    """The model that the transcript names; None if it names none, or one whose code a file is not to run."""
+    """Return the model that the transcript names, unless its name leads to code: a transcript must not choose code."""
     from toolwire_client.agent import BrokenTranscript, load
     from toolwire_client.agent.events import Started
     from toolwire_client.models.by_name import needs_no_code
@@ -74,12 +146,10 @@ def _recorded_model(options: dict[str, Any]) -> str | None:
     return started.model if isinstance(started, Started) and needs_no_code(started.model) else None
 
 
-def face_of(options: dict[str, Any], *, thinks: bool) -> Renderer:
-    """Return the renderer of a run: rich on a terminal, plain text elsewhere, or JSON.
-
-    Without *thinks* there is no animation while the model works.
-    """
-    from toolwire_client.terminal import JsonRenderer, PlainRenderer
+def _renderer(options: dict[str, Any], model: Model) -> Renderer:
+    """Return a renderer: rich on a terminal, plain text elsewhere, or JSON."""
+    from toolwire_client.models import HumanModel
+    from toolwire_client.terminal import JsonRenderer, Line, PlainRenderer
 
     if options.get("json"):
         return JsonRenderer(sys.stdout, sys.stderr)
@@ -89,24 +159,20 @@ def face_of(options: dict[str, Any], *, thinks: bool) -> Renderer:
     try:
         from toolwire_client.terminal.rich_renderer import RichRenderer
     except ImportError:
-        note(plain, "with rich this looks better: pip install 'toolwire[agent]'")
+        plain.tell(Line("note", "with rich this looks better: pip install 'toolwire[agent]'"))
         return plain
-    return RichRenderer(thinks=thinks)
+    return RichRenderer(thinks=not isinstance(model, HumanModel))
 
 
-def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
-    """Return the budgets of a question that has already taken *spent_seconds*.
-
-    Raises:
-        UsageError: if they are too small for any run.
-    """
+def _budgets(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
+    """Return the budgets of a question that has already taken *spent_seconds*."""
     from toolwire_client.agent import Budgets
 
     limits = {name: options[option] for name, option in _LIMITS.items() if option in options}
     if "timeout" in options:
         left = options["timeout"]
         if spent_seconds:
-            left = max(_LEAST_SECONDS, left - spent_seconds)
+            left = max(_MIN_SECONDS, left - spent_seconds)
         limits["final_seconds"] = min(_FINAL * left, _MAX_FINAL_SECONDS)
         limits["seconds"] = left - limits["final_seconds"]
     try:
@@ -115,163 +181,14 @@ def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
         raise UsageError(f"the limits are too small: {error}") from None
 
 
-def note(face: Renderer, text: str) -> None:
-    """Show a note that is not part of the run."""
-    from toolwire_client.terminal import Line
+def _approvals(options: dict[str, Any], trusted: bool | tuple[str, ...], on_approval: Any) -> Approvals:
+    from toolwire_client.agent import Approvals
 
-    face.tell(Line("note", printable(text)))
-
-
-def is_attended() -> bool:
-    """Return whether a user at a terminal can be asked."""
-    return is_typed_at() and sys.stderr.isatty()
-
-
-def is_typed_at() -> bool:
-    """Return whether standard input is a terminal."""
-    return sys.stdin is not None and sys.stdin.isatty()
-
-
-def person(*, before: Callable[[], object]) -> Callable[[Question], Answer] | None:
-    """Return a handler that puts elicitations to the user at the terminal; `None` without a terminal.
-
-    It calls *before* before each of them.
-    """
-    if not is_attended():
-        return None
-
-    def fill_in(question: Question) -> Answer:
-        from toolwire_client.terminal import Keyboard, Person, PlainRenderer
-
-        before()
-        return Person(Keyboard(nullcontext).read, PlainRenderer(sys.stdout, sys.stderr).tell).fill_in(question)
-
-    return fill_in
-
-
-def check_set(options: dict[str, Any]) -> None:
-    """Check that `--set` is given only where bundled tools may be.
-
-    Raises:
-        UsageError: if it is not.
-    """
-    if "set" in options and "tools" not in options:
-        raise UsageError("--set goes with --tools: name the bundled tool there")
-
-
-class ServersToStart:
-    """The servers of a command line. After the start, `trusted` names those whose hints are trusted."""
-
-    trusted: bool | tuple[str, ...]
-
-    def __init__(self, words: Words) -> None:
-        self._trust: list[str] = words.options.get("trust_hints", [])
-        if len(self._trust) > 1 and not {"yes", "no"}.isdisjoint(self._trust):
-            raise UsageError("--trust-hints takes servers, or else yes or no alone")
-        self._config: str | None = words.options.get("config")
-        self._commands = {text: _command(text) for text in words.options.get("server", ())}
-        if words.command is not None:
-            if not words.command:
-                raise UsageError("the server's command is missing after `--`")
-            self._commands[shlex.join(words.command)] = words.command
-        targets = words.options.get("tools", [])
-        self._own = shlex.join(["toolwire", "serve", *targets]) if targets else None
-        if self._own:
-            self._commands[self._own] = own_command(targets, words.options.get("set", ()))
-
-    @property
-    def are_any(self) -> bool:
-        """Whether any server is named."""
-        return bool(self._commands or self._config)
-
-    async def start(
-        self, stack: AsyncExitStack, on_ask: Any, tell: Callable[[str], object], timeout_seconds: float
-    ) -> dict[str, AsyncClient]:
-        """Return the clients of all servers, which *stack* closes. All have to be ready within *timeout_seconds*.
-
-        Servers named on the command line must start; for those of a config file, *tell* reports failures.
-        """
-        from toolwire_client import PendingServers, connect
-        from toolwire_client.waiting.deadline import Deadline
-
-        limit = Deadline(timeout_seconds)
-        configured = await stack.enter_async_context(self._configured(on_ask, timeout_seconds))
-        for name, error in configured.errors.items():
-            tell(f"{name} does not start: {error}")
-        openings = {
-            text: connect(
-                command,
-                # A command typed by the user is expected to inherit their environment.
-                inherit_env=True,
-                # Our own says why it cannot load a target, and shows tracebacks of the user's tools.
-                show_stderr=text == self._own,
-                era="modern" if text == self._own else "auto",
-                restart=True,
-                on_ask=on_ask,
-                start_timeout_seconds=limit.left(),
-            )
-            for text, command in self._commands.items()
-        }
-        typed: Servers[AsyncClient] = await stack.enter_async_context(PendingServers(openings, {}))
-        for text, error in typed.errors.items():
-            raise self._failure(text, error)
-        clients = dict(configured)
-        names = {name: name for name in clients}  # as the clients are called, by what was typed
-        for text, client in typed.items():
-            names[text] = _free(str(client.server_info.get("name") or "server"), clients)
-            clients[names[text]] = client
-        self.trusted = self._trusted(names, {*names, *configured.errors})
-        return clients
-
-    def _trusted(self, names: dict[str, str], known: set[str]) -> bool | tuple[str, ...]:
-        if self._trust in (["yes"], ["no"]):
-            return self._trust == ["yes"]
-        for text in self._trust:
-            if text not in known:
-                servers = ", ".join(map(repr, sorted(known))) or "none"
-                raise UsageError(f"--trust-hints takes yes, no or a server, not {text!r}; the servers are {servers}")
-        believed = (*self._trust, self._own)
-        return tuple(name for text, name in names.items() if text in believed)
-
-    def _configured(self, on_ask: Any, timeout_seconds: float) -> AbstractAsyncContextManager[Servers[AsyncClient]]:
-        from toolwire_client import BadConfiguration, connect_config
-
-        try:
-            return connect_config(
-                self._config or {"mcpServers": {}},
-                restart=True,
-                on_ask=on_ask,
-                start_timeout_seconds=timeout_seconds,
-            )
-        except BadConfiguration as error:
-            raise UsageError(str(error)) from None
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not text"
-            raise UsageError(f"cannot read {self._config}: {reason}") from None
-
-    def _failure(self, text: str, error: ClientError) -> Failed:
-        from toolwire_client import NotStarted, ServerGone
-
-        if text == self._own and isinstance(error, ServerGone):
-            refused = error.exit_status == 2  # and it has said why
-            return Failed("" if refused else error.reason, 2 if refused else 1)
-        return Failed(printable(f"{text} does not start: {error}"), 2 if isinstance(error, NotStarted) else 1)
-
-
-def _command(text: str) -> list[str]:
-    try:
-        command = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"--server wants a command, and in {text!r} there is {str(error).lower()}") from None
-    if not command:
-        raise UsageError('--server wants a command, as in --server "npx -y some-mcp-server"')
-    return command
-
-
-def _free(name: str, taken: dict[str, Any]) -> str:
-    """*name*, with a number appended if it is taken."""
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name}_{number}"
-    return free
+    mode = options.get("approve", "ask")
+    return Approvals(
+        ask=None if mode == "reads" else on_approval,  # with "all" only for interrupted calls
+        allow=("*",) if mode == "all" else tuple(options.get("allow", ())),
+        deny=tuple(options.get("deny", ())),
+        trust_hints=trusted,
+        nobody="refuse" if mode == "reads" else "pause",
+    )

@@ -80,13 +80,7 @@ def find_primes(below: int, context: Context) -> list[int]:
             context.check()
             context.progress(number, below, f"{len(primes)} primes so far")
         root = int(number**0.5)
-        for prime in primes:
-            if prime > root:
-                primes.append(number)
-                break
-            if number % prime == 0:
-                break
-        else:
+        if all(number % prime for prime in primes if prime <= root):
             primes.append(number)
     return primes
 

@@ -30,16 +30,11 @@ def help_text(name: str, width: int) -> str:
     return f"{usage}\n\n{about}\n\noptions:\n{options}\n\nexamples:\n{examples}"
 
 
-def _value(option: Option) -> str:
-    return f"[{option.metavar}]" if option.endings else option.metavar
-
-
 def _options(options: tuple[Option, ...], columns: int) -> str:
-    heads = [f"{', '.join(filter(None, (option.short, option.flag)))} {_value(option)}".rstrip() for option in options]
-    indent = 2 + max(map(len, heads)) + 2
+    indent = 2 + max(len(option.usage) for option in options) + 2
     lines: list[str] = []
-    for head, option in zip(heads, options, strict=True):
+    for option in options:
         text = wrap(option.help, max(columns - indent, 30))
-        lines.append(f"  {head:<{indent - 2}}{text[0]}")
+        lines.append(f"  {option.usage:<{indent - 2}}{text[0]}")
         lines += [" " * indent + line for line in text[1:]]
     return "\n".join(lines)

@@ -12,8 +12,8 @@ import toolwire_schemas  # noqa: F401  # makes the first import of msgspec faste
 
 from ..errors import Failed, LoadError, UsageError
 from ..version import __version__
-from .commands import COMMANDS, command, run
-from .options import UnknownOption, as_typed, parse
+from .commands import COMMANDS, command, module
+from .options import UnknownOption, parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,11 +74,12 @@ def _dispatch(words: list[str]) -> int:
         gc.freeze()  # imported objects stay, and need not be looked at again
         gc.enable()
     try:
-        parsed = parse(rest, (*asked.options, *map(as_typed, asked.passes_on)))
+        parsed = parse(rest, asked.options, as_text=asked.passes_on)
     except UnknownOption as error:
         remedy = _meant(error, " ".join(asked.usage))
         raise UsageError(f"{error}; {remedy}" if remedy else str(error)) from None
-    return _help(first) if parsed.options.get("help") else run(first, parsed)
+    status: int = _help(first) if parsed.options.get("help") else module(first).run(parsed)
+    return status
 
 
 def _meant(error: UnknownOption, usage: str) -> str:
@@ -94,12 +95,9 @@ def _meant(error: UnknownOption, usage: str) -> str:
 def _help(name: str | None) -> int:
     """Print the help of one command, or the overview."""
     from .help import help_text, overview
-
-    if name is None:
-        return _say(overview())
     from .output import width
 
-    return _say(help_text(name, width()))
+    return _say(overview() if name is None else help_text(name, width()))
 
 
 def _no_command(word: str) -> str:

@@ -1,20 +1,21 @@
-"""Opens the client of the server that a command line names."""
+"""Opens the client of the server that a command line names, and asks the user for it."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from shutil import which
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import Failed, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from toolwire_client import Client, OnAsk
+    from toolwire_client import Client, Question, ServerGone
+    from toolwire_client.session.elicitation import Answer, OnAsk
     from toolwire_client.waiting.deadline import Deadline
 
     from .options import Words
@@ -30,16 +31,8 @@ def limit_of(words: Words) -> Deadline:
 def client_of(
     words: Words, targets: list[str], *, limit: Deadline | None = None, on_ask: OnAsk | None = None
 ) -> AbstractContextManager[Client]:
-    """Return a client of the server that was named: a Toolwire server for *targets*, or any that a command starts.
-
-    The server has to be ready within *limit*.
-
-    Raises:
-        UsageError: if it is not one of the two.
-        Failed: if the server cannot be started, or does not do its part.
-    """
-    remedy = misplaced_command(words.words)
-    command = command_of(words, targets)
+    """Return a client of the named server: a Toolwire server for *targets*, or any that a command starts."""
+    command, remedy = command_of(words, targets), misplaced_command(words.words)
     return connected(command, is_ours=words.command is None, limit=limit, remedy=remedy, on_ask=on_ask)
 
 
@@ -53,26 +46,25 @@ def connected(
     remedy: str = "",
     on_ask: OnAsk | None = None,
 ) -> Iterator[Client]:
-    """Connect to the server that *command* starts; failures become one sentence.
+    """Connect to the server that *command* starts, within *limit*; failures become one sentence.
 
     The server inherits our environment, with *env* added. A Toolwire server reports itself why it cannot load its
     targets; *remedy* is printed after that.
 
     Raises:
-        Failed: if the server cannot be started, or does not do its part.
+        Failed: if the server cannot be started, or fails.
     """
     from toolwire_client import ClientError, NotStarted, ServerGone, TimedOut, connect
     from toolwire_client.async_client import START_TIMEOUT_SECONDS
 
-    # A Toolwire server that cannot load its target would be started again in the other era, and complain twice.
-    era: Any = "modern" if is_ours else "auto"
     left = limit.left() if limit is not None else None
     opening = connect(
         command,
         env=env,
         inherit_env=True,
         show_stderr=True,
-        era=era,
+        # A Toolwire server that cannot load its target would be started again in the other era, and complain twice.
+        era="modern" if is_ours else "auto",
         on_ask=on_ask,
         start_timeout_seconds=START_TIMEOUT_SECONDS if left is None else left,
     )
@@ -86,10 +78,15 @@ def connected(
     except NotStarted as error:
         raise Failed(str(error), 2) from None
     except ServerGone as error:
-        refused = is_ours and error.exit_status == 2  # and it has said why
-        raise Failed(remedy if refused else error.reason, 2 if refused else 1) from None
+        raise server_gone(error, is_ours=is_ours, remedy=remedy) from None
     except ClientError as error:
         raise Failed(str(error)) from None
+
+
+def server_gone(error: ServerGone, *, is_ours: bool, remedy: str = "") -> Failed:
+    """Return the failure of a server that ended; a Toolwire server that refused its targets has reported why."""
+    refused = is_ours and error.exit_status == 2
+    return Failed(remedy if refused else error.reason, 2 if refused else 1)
 
 
 def misplaced_command(words: Sequence[str], rest: Sequence[str] = ()) -> str:
@@ -106,11 +103,7 @@ def misplaced_command(words: Sequence[str], rest: Sequence[str] = ()) -> str:
 
 
 def command_of(words: Words, targets: list[str]) -> list[str]:
-    """Return the command that starts the server that was named, by *targets* or by what follows `--`.
-
-    Raises:
-        UsageError: if it is not one of the two.
-    """
+    """Return the command that starts the named server: of *targets*, or the words after `--`."""
     if words.command is None:
         if not targets:
             raise UsageError("name a target, or a server's command after `--`")
@@ -129,3 +122,27 @@ def own_command(targets: Sequence[str], settings: Sequence[str] = ()) -> list[st
     set_so = [word for setting in settings for word in ("--set", setting)]
     # -P keeps the working folder off the path, so that a file there cannot shadow a module we need.
     return [sys.executable, "-P", "-m", "toolwire", "serve", "--log-level", "warning", *set_so, "--", *targets]
+
+
+def is_attended() -> bool:
+    """Return whether a user at a terminal can be asked."""
+    return is_typed_at() and sys.stderr.isatty()
+
+
+def is_typed_at() -> bool:
+    """Return whether standard input is a terminal."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def ask_user(*, before: Callable[[], object]) -> Callable[[Question], Answer] | None:
+    """Return a handler of elicitations that asks at the terminal, *before* first; `None` without a terminal."""
+    if not is_attended():
+        return None
+
+    def fill_in(question: Question) -> Answer:
+        from toolwire_client.terminal import Keyboard, Person, PlainRenderer
+
+        before()
+        return Person(Keyboard(nullcontext).read, PlainRenderer(sys.stdout, sys.stderr).tell).fill_in(question)
+
+    return fill_in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-import os
+import json
 import shutil
 import sys
 import unicodedata
@@ -13,14 +13,10 @@ from textwrap import wrap
 from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.output import BOLD, DIM, PLAIN, RED, Output, printable
+from toolwire_schemas.output import BOLD, DIM, Output, marked, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from toolwire_schemas.lint.portability import Finding
-    from toolwire_tools.bundled.availability import Readiness
-
 
 _WIDTH = 100
 """The width of text that does not go to a terminal."""
@@ -33,58 +29,10 @@ def width() -> int:
     return shutil.get_terminal_size((_WIDTH, 24)).columns
 
 
-class Style:
-    """Emphasis for what an `Output` writes to one stream: none on what is no terminal, or with `NO_COLOR`."""
-
-    def __init__(self, stream: IO[str]) -> None:
-        self._on = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-    def bold(self, text: str) -> str:
-        """*text* in bold."""
-        return f"{BOLD}{text}{PLAIN}" if self._on else text
-
-    def dim(self, text: str) -> str:
-        """*text* in a dim colour."""
-        return f"{DIM}{text}{PLAIN}" if self._on else text
-
-    def red(self, text: str) -> str:
-        """*text* in red."""
-        return f"{RED}{text}{PLAIN}" if self._on else text
-
-
-def tools_table(tools: Sequence[dict[str, Any]], columns: int, style: Style) -> str:
+def tools_table(tools: Sequence[dict[str, Any]], columns: int | None = None) -> str:
     """Return a table of tools, given as their entries in `tools/list`."""
     rows = [(str(tool["name"]), _signature(tool), _summary(tool)) for tool in tools]
-    return table(("tool", "arguments", "what it does"), rows, columns, style)
-
-
-def findings_table(findings: Sequence[Finding], tools: int, columns: int, style: Style, *, notes: bool = False) -> str:
-    """Return a table of the *findings* in a number of *tools*, with counts; it shows notes only with *notes*."""
-    shown = [finding for finding in findings if notes or finding.severity != "note"]
-    rows = [
-        (
-            finding.severity,
-            " ".join(filter(None, (finding.tool, finding.where))) or "all",
-            f"{finding.problem}; {finding.remedy}",
-            finding.concerns,
-        )
-        for finding in shown
-    ]
-    counts = [sum(finding.severity == severity for finding in findings) for severity in ("error", "warning", "note")]
-    told = f"{counted(tools, 'tool')}: " + ", ".join(map(counted, counts, ("error", "warning", "note")))
-    if len(shown) < len(findings):
-        told += "; --notes shows the notes"
-    lines = [table(("", "where", "what is wrong; what to do", "whom it concerns"), rows, columns, style), ""]
-    return "\n".join([*(lines if rows else ()), f"{told}."])
-
-
-def readiness_table(found: Sequence[Readiness], columns: int, style: Style) -> str:
-    """Return a table of the bundled tools: what each needs, and what to do before it could run here."""
-    rows = [
-        (tool.name, tool.summary, ", ".join(tool.needs), "; ".join([*(tool.missing or ["ready"]), *tool.advice]))
-        for tool in found
-    ]
-    return table(("tool", "what it does", "needs", "here"), rows, columns, style)
+    return table(("tool", "arguments", "what it does"), rows, columns)
 
 
 def counted(number: int, what: str) -> str:
@@ -92,11 +40,12 @@ def counted(number: int, what: str) -> str:
     return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int, style: Style) -> str:
-    """Return *rows* below *head*, wrapped so that no line is longer than *columns* as far as that can be done."""
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int | None = None) -> str:
+    """Return *rows* below *head*, wrapped to *columns* (by default the terminal's) as far as possible."""
     rows = [[printable(cell) for cell in row] for row in rows]
-    widths = _widths([head, *rows], columns)
-    lines = [style.dim("  ".join(_padded(cell, size) for cell, size in zip(head, widths, strict=True)).rstrip())]
+    widths = _widths([head, *rows], columns or width())
+    header = "  ".join(_padded(cell, size) for cell, size in zip(head, widths, strict=True))
+    lines = [marked(DIM, header.rstrip())]
     for row in rows:
         cells = [_wrapped(cell, size) for cell, size in zip(row, widths, strict=True)]
         for number in range(max(map(len, cells))):
@@ -104,7 +53,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int, styl
                 _padded(cell[number] if number < len(cell) else "", size)
                 for cell, size in zip(cells, widths, strict=True)
             ]
-            parts[0] = style.bold(parts[0])
+            parts[0] = marked(BOLD, parts[0])
             lines.append("  ".join(parts).rstrip())
     return "\n".join(lines)
 
@@ -120,20 +69,42 @@ def result(content: Sequence[dict[str, Any]], save_to: str | None = None, *, hin
     for block in content:
         data = _binary(block)
         if data is None:
-            lines.append(_in_words(block))
-        elif save_to is None:
-            lines.append(f"[{_kind(block)}, {len(data):,} bytes{hint}]")
-        else:
-            path = _numbered(save_to, saved)
-            path.write_bytes(data)
+            lines.append(_as_text(block))
+            continue
+        kind = printable(str(_inner(block).get("mimeType") or block.get("type")))
+        if save_to is not None:
             saved += 1
-            lines.append(f"[{_kind(block)}, {len(data):,} bytes, saved to {path}]")
+            path = Path(save_to) if saved == 1 else Path(save_to).with_stem(f"{Path(save_to).stem}-{saved}")
+            path.write_bytes(data)
+            hint = f", saved to {path}"
+        lines.append(f"[{kind}, {len(data):,} bytes{hint}]")
     return "\n".join(lines)
 
 
 def holds_data(content: Sequence[dict[str, Any]]) -> bool:
-    """Whether the content of a result has binary data."""
+    """Return whether the content of a result has binary data."""
     return any(_binary(block) is not None for block in content)
+
+
+def _inner(block: dict[str, Any]) -> dict[str, Any]:
+    resource = block.get("resource")
+    return resource if isinstance(resource, dict) else block
+
+
+def _binary(block: dict[str, Any]) -> bytes | None:
+    inner = _inner(block)
+    data = inner.get("data") if inner is block else inner.get("blob")
+    try:
+        return base64.b64decode(data) if isinstance(data, str) else None
+    except binascii.Error:
+        return None
+
+
+def _as_text(block: dict[str, Any]) -> str:
+    inner = _inner(block)
+    if block.get("type") == "text" or (inner is not block and "text" in inner):
+        return str(inner.get("text"))
+    return f"[{block.get('type')}: {block.get('uri') or block.get('name') or 'not readable'}]"
 
 
 class ProgressLine:
@@ -209,51 +180,18 @@ def _shortened(text: str, columns: int) -> str:
 def _columns_of(text: str) -> int:
     if text.isascii():
         return len(text)
-    return sum(_columns_of_letter(letter) for letter in text)
-
-
-def _columns_of_letter(letter: str) -> int:
-    if unicodedata.combining(letter):
-        return 0
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
-
-
-def _binary(block: dict[str, Any]) -> bytes | None:
-    resource = block.get("resource")
-    data = resource.get("blob") if isinstance(resource, dict) else block.get("data")
-    if not isinstance(data, str):
-        return None
-    try:
-        return base64.b64decode(data)
-    except binascii.Error:
-        return None
-
-
-def _kind(block: dict[str, Any]) -> str:
-    resource = block.get("resource")
-    media = resource.get("mimeType") if isinstance(resource, dict) else block.get("mimeType")
-    return printable(str(media or block.get("type")))
-
-
-def _in_words(block: dict[str, Any]) -> str:
-    resource = block.get("resource")
-    if block.get("type") == "text":
-        text = str(block.get("text"))
-    elif isinstance(resource, dict) and "text" in resource:
-        text = str(resource["text"])
-    else:
-        text = f"[{block.get('type')}: {block.get('uri') or block.get('name') or 'not readable'}]"
-    return text
-
-
-def _numbered(path: str, number: int) -> Path:
-    whole = Path(path)
-    return whole if number == 0 else whole.with_stem(f"{whole.stem}-{number + 1}")
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
 
 
 def say(text: str) -> None:
-    """Write *text* to standard output."""
+    """Write *text* to standard output: data that another program may read."""
     Output(sys.stdout).data(text)
+
+
+def show(text: str) -> None:
+    """Write *text*, with its emphasis, to standard output: a report for a reader."""
+    Output(sys.stdout).line(text)
 
 
 def remark(sentence: str) -> None:
@@ -269,4 +207,4 @@ def complain(text: str) -> None:
 
 def as_json(value: Any) -> str:
     """Return *value* as JSON that is laid out for reading."""
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return json.dumps(value, ensure_ascii=False, indent=2, default=msgspec.to_builtins)

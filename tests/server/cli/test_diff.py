@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from toolwire.cli import main as cli
+from toolwire.cli.commands.diff import kind_of
 from toolwire_schemas.published import validator
 
 OLD = '''
@@ -95,7 +96,7 @@ def test_a_saved_list_is_compared_with_a_target(inside: Path, capsys: pytest.Cap
     ]
     words = " ".join(run.out.split())
     assert 'major search arguments.limit type "number" -> "integer"; 1.5 is not taken' in words
-    assert run.out.splitlines()[-1] == "major: 3 changes break somebody."
+    assert run.out.splitlines()[-1] == "major: 3 changes break users."
 
 
 @pytest.mark.process
@@ -167,7 +168,7 @@ def test_the_status_tells_whether_it_is_as_grave_as_was_asked(
 def test_what_is_unknown_is_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "new.json").write_text(json.dumps([OTHER]))
     run = Run(capsys, save(tmp_path, [PATTERN]), str(tmp_path / "new.json"))
-    assert run.out.splitlines()[-1] == "perhaps major: of 1 change it is unknown whether anybody is broken."
+    assert run.out.splitlines()[-1] == "perhaps major: 1 change may break users."
 
 
 def test_markdown_is_a_list_in_which_nothing_of_a_tool_is_markup(
@@ -177,8 +178,7 @@ def test_markdown_is_a_list_in_which_nothing_of_a_tool_is_markup(
     hostile = {**entry(), "name": "`</code>`\n# Heading"}
     run = Run(capsys, save(tmp_path, [hostile]), str(tmp_path / "new.json"), "--markdown")
     assert run.out == (
-        "**major**: 1 change breaks somebody.\n\n### Breaking\n\n"
-        "- `` `</code>` # Heading ``: `removed` (who calls it)\n"
+        "**major**: 1 change breaks users.\n\n### Breaking\n\n- `` `</code>` # Heading ``: `removed` (who calls it)\n"
     )
 
 
@@ -232,8 +232,6 @@ def test_a_file_that_holds_no_whole_list_gives_status_2_and_a_reason(
 
 
 def test_what_a_word_is_taken_for_is_decided_by_what_is_there(inside: Path) -> None:
-    from toolwire.cli.commands.diff import source
-
     (inside / "a list.txt").write_text("[]")
     (inside / "server.py --now.json").write_text("[]")
     program = inside / "program"
@@ -255,4 +253,4 @@ def test_what_a_word_is_taken_for_is_decided_by_what_is_there(inside: Path) -> N
         "./program": "command",
         "sh": "command",
     }
-    assert {name: source(name).kind for name in kinds} == kinds
+    assert {name: kind_of(name) for name in kinds} == kinds

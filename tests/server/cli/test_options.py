@@ -1,18 +1,18 @@
 from __future__ import annotations
 
 import pytest
-from toolwire.cli.options import Option, Words, as_typed, count, one_of, parse, seconds
+from toolwire.cli.options import Option, Words, one_of, parse, seconds
 from toolwire.errors import UsageError
 from toolwire_tools.byte_sizes import size
 
 OPTIONS = (
-    Option("--name", "", "NAME"),
-    Option("--page-size", "", "N", count),
-    Option("--include", "", "PATTERN", many=True),
+    Option("--name NAME", ""),
+    Option("--page-size NUMBER", ""),
+    Option("--include PATTERN", "", many=True),
     Option("--keep-going", ""),
-    Option("--output", "", "FILE", short="-o"),
-    Option("--level", "", "LEVEL", one_of("low", "high")),
-    Option("--write", "", "FILE", endings=(".json",)),
+    Option("-o, --output FILE", ""),
+    Option("--level LEVEL", "", one_of("low", "high")),
+    Option("--write [FILE]", "", endings=(".json",)),
 )
 
 
@@ -45,10 +45,9 @@ def test_a_value_that_may_be_left_out_is_told_by_how_it_ends() -> None:
 
 
 def test_an_option_for_somebody_else_is_checked_and_kept_as_typed() -> None:
-    options = [as_typed(option) for option in OPTIONS]
-    assert parse(["--page-size", "007"], options).options == {"page_size": "007"}
+    assert parse(["--page-size", "007"], (), as_text=OPTIONS).options == {"page_size": "007"}
     with pytest.raises(UsageError, match="whole number"):
-        parse(["--page-size", "x"], options)
+        parse(["--page-size", "x"], (), as_text=OPTIONS)
 
 
 @pytest.mark.parametrize(

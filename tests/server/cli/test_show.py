@@ -4,9 +4,8 @@ import base64
 import io
 from typing import TYPE_CHECKING
 
-from toolwire.cli.output import ProgressLine, Style, progress, result, table, tools_table
-from toolwire_schemas.output import BOLD
-from toolwire_schemas.output import PLAIN as PLAIN_MARK
+from toolwire.cli.output import ProgressLine, progress, result, table, tools_table
+from toolwire_schemas.output import BOLD, Output, marked, unmarked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,16 +18,13 @@ class Terminal(io.StringIO):
         return True
 
 
-PLAIN = Style(io.StringIO())
-
-
 def test_tools_are_a_table_with_optional_arguments_in_brackets() -> None:
     tool = {
         "name": "add",
         "description": "Add\ntwo numbers.\n\nMore about it.",
         "inputSchema": {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a"]},
     }
-    assert tools_table([tool, {"name": "ping"}], 80, PLAIN).splitlines() == [
+    assert unmarked(tools_table([tool, {"name": "ping"}], 80)).splitlines() == [
         "tool  arguments  what it does",
         "add   a, [b]     Add two numbers.",
         "ping",
@@ -36,28 +32,34 @@ def test_tools_are_a_table_with_optional_arguments_in_brackets() -> None:
 
 
 def test_a_table_is_wrapped_to_the_width_it_is_given() -> None:
-    lines = table(("a", "b"), [("name", "word " * 40)], 50, PLAIN).splitlines()
+    lines = unmarked(table(("a", "b"), [("name", "word " * 40)], 50)).splitlines()
     assert len(lines) > 4
     assert max(map(len, lines)) <= 50
     assert " ".join(line[6:] for line in lines[1:]).split() == ["word"] * 40
 
 
 def test_columns_stay_in_line_when_letters_are_wide() -> None:
-    lines = table(("a", "b"), [("加法", "x"), ("add", "y")], 80, PLAIN).splitlines()
+    lines = unmarked(table(("a", "b"), [("加法", "x"), ("add", "y")], 80)).splitlines()
     assert lines == ["a     b", "加法  x", "add   y"]
 
 
 def test_a_server_cannot_steer_the_terminal() -> None:
-    assert "\x1b" not in table(("a",), [("\x1b[2Jhello",)], 80, PLAIN)
+    assert "\x1b" not in unmarked(table(("a",), [("\x1b[2Jhello",)], 80))
 
 
 def test_colour_is_for_terminals_and_for_those_who_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert Style(Terminal()).bold("x") == f"{BOLD}x{PLAIN_MARK}"
-    assert PLAIN.bold("x") == "x"
+    streams = {"terminal": Terminal(), "pipe": io.StringIO()}
+    for stream in streams.values():
+        Output(stream).line(marked(BOLD, "x"))
+    assert {name: stream.getvalue() for name, stream in streams.items()} == {
+        "terminal": "\x1b[1mx\x1b[0m\n",
+        "pipe": "x\n",
+    }
     monkeypatch.setenv("NO_COLOR", "1")
-    assert Style(Terminal()).red("x") == "x"
+    Output(without := Terminal()).line(marked(BOLD, "x"))
+    assert without.getvalue() == "x\n"
 
 
 def test_progress_is_a_bar_if_the_end_is_known_and_a_count_if_not() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ..options import Option, Words  # noqa: TC001  # the Struct reads its fields' types
+from ..options import Option  # noqa: TC001  # the Struct reads its fields' types
 
 COMMANDS = {
     "serve": "serve Python functions as tools over standard input and output",
@@ -38,17 +38,12 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     passes_on: tuple[Option, ...] = ()
 
 
+def module(name: str) -> Any:
+    """Return the module of the command *name*, with its `COMMAND` and `run`."""
+    return import_module(f".{name}", __name__)
+
+
 def command(name: str) -> Command:
     """Return the usage of the command *name*."""
-    described: Command = _module(name).COMMAND
+    described: Command = module(name).COMMAND
     return described
-
-
-def run(name: str, words: Words) -> int:
-    """Run the command *name* with *words*, and return the exit status."""
-    status: int = _module(name).run(words)
-    return status
-
-
-def _module(name: str) -> Any:
-    return import_module(f".{name}", __name__)

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
 from ...loading import targets as load
-from ..agent_options import check_set
-from ..agent_run import CANCELLED, OPTIONS, AgentRun
+from ..agent_options import OPTIONS, agent_run
+from ..agent_run import CANCELLED
 from . import Command
 
 if TYPE_CHECKING:
+    from toolwire_client.agent import Outcome
+
+    from ..agent_run import AgentRun
     from ..options import Words
 
 COMMAND = Command(
@@ -32,10 +35,8 @@ COMMAND = Command(
 
 def run(words: Words) -> int:
     """Show the run for the question, or for that of a transcript, and return its exit status."""
-    check_set(words.options)
     question = _question(words)
-    agent_run = AgentRun(words, is_one_question=True)
-    return agent_run.run(partial(_ask, agent_run, question))
+    return agent_run(words, is_one_question=True).run(partial(_ask, words.options, question))
 
 
 def _question(words: Words) -> str | None:
@@ -45,7 +46,9 @@ def _question(words: Words) -> str | None:
         raise UsageError(_meant(given))
     if not given and "resume" not in words.options:
         raise UsageError('say what to ask, as in `ask "What is 2 + 3?"`; `-` reads it from standard input')
-    question = _piped() if given == ["-"] else given[0] if given else None
+    question = given[0] if given else None
+    if question == "-":
+        question = sys.stdin.read() if sys.stdin is not None else ""
     if question is not None and not question.strip():
         raise UsageError("the question is empty")
     return question
@@ -61,20 +64,28 @@ def _meant(words: list[str]) -> str:
     return f'name tools with --tools, as in `ask "{question}" {tools}`'
 
 
-def _piped() -> str:
-    return sys.stdin.read() if sys.stdin is not None else ""
-
-
-async def _ask(agent_run: AgentRun, question: str | None) -> int:
-    session, options = agent_run.session, agent_run.options
+async def _ask(options: dict[str, Any], question: str | None, running: AgentRun) -> int:
+    session = running.session
     if question is None and not session.can_go_on:
         raise UsageError(f"the last question in {options['resume']} is answered; give another one")
-    outcome = await agent_run.show(session.go_on() if question is None else session.run(question))
+    outcome = await running.show(session.go_on() if question is None else session.run(question))
     if outcome.status == "needs_input":
-        agent_run.tell(agent_run.why_no_user_was_asked(outcome) + _how_to_go_on(options))
+        file = options.get("resume", options.get("transcript"))
+        resume = f"--resume {file} resumes it" if file else "--transcript FILE makes a run resumable"
+        reason = "" if running.is_attended else _why_no_user_was_asked(outcome, is_json="json" in options)
+        running.tell(reason + resume)
     return {"answered": 0, "cancelled": CANCELLED}.get(outcome.status, 1)
 
 
-def _how_to_go_on(options: dict[str, Any]) -> str:
-    file = options.get("resume", options.get("transcript"))
-    return f"--resume {file} resumes it" if file else "--transcript FILE makes a run resumable"
+def _why_no_user_was_asked(outcome: Outcome, *, is_json: bool) -> str:
+    from toolwire_client.agent.events import ApprovalAsked
+
+    reason = "--json asks no user" if is_json else "no user can be asked, since this is no terminal"
+    match outcome.pending:
+        case ApprovalAsked(tool=tool, interrupted=True):
+            reason = f"the call may have taken effect: decide at a terminal, or --deny {quote(tool)} goes on without it"
+        case ApprovalAsked(tool=tool):
+            reason += f": --allow {quote(tool)}, or --approve all, says yes beforehand"
+        case _:
+            reason += ": --answer TEXT, or a line of standard input, answers the question"
+    return f"{reason}; "

@@ -6,14 +6,15 @@ import sys
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.output import RED, marked
+
 from ...errors import UsageError
 from ...loading import argument_text as values
 from ...loading import bundled_targets as bundled
 from ...loading import targets as load
-from ..agent_options import person
-from ..open_client import client_of, limit_of
-from ..options import JSON, SET, Option, seconds
-from ..output import ProgressLine, Style, as_json, complain, holds_data, remark, result, say
+from ..open_client import ask_user, client_of, limit_of
+from ..options import JSON, SET, Option
+from ..output import ProgressLine, as_json, complain, holds_data, remark, result, say
 from . import Command
 
 if TYPE_CHECKING:
@@ -33,10 +34,8 @@ COMMAND = Command(
     options=(
         JSON,
         SET,
-        Option("--output", "save images and other data to FILE", "FILE", short="-o"),
-        Option(
-            "--timeout", "time limit, including the start of the server; then the call is cancelled", "SECONDS", seconds
-        ),
+        Option("-o, --output FILE", "save images and other data to FILE"),
+        Option("--timeout SECONDS", "time limit, including the start of the server; then the call is cancelled"),
     ),
     examples=(
         "toolwire call tools.py add a=2 b=3",
@@ -52,7 +51,7 @@ def run(words: Words) -> int:
     target, name, rest = _what_to_call(words)
     limit = limit_of(words)
     line = ProgressLine(sys.stderr)
-    with client_of(words, [target] if target else [], limit=limit, on_ask=person(before=line.clear)) as client:
+    with client_of(words, [target] if target else [], limit=limit, on_ask=ask_user(before=line.clear)) as client:
         tools = client.list_tools(timeout_seconds=limit.left())
         if _is_argument(name) and len(tools) == 1 and tools[0].name != name:
             name, rest = tools[0].name, [name, *rest]
@@ -100,7 +99,7 @@ def _print(answer: CallResult, options: dict[str, Any]) -> None:
     if options.get("json"):
         say(as_json(answer.raw))
     elif answer.is_error:
-        complain(Style(sys.stderr).red(result(answer.content)))
+        complain(marked(RED, result(answer.content)))
     else:
         _print_content(answer.content, options.get("output"))
 

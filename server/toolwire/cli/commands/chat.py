@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import io
-from functools import partial
 from typing import TYPE_CHECKING
 
 from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.output import unmarked
 
 from ...errors import UsageError
-from ..agent_options import check_set
-from ..agent_run import OPTIONS, AgentRun
-from ..output import Style, tools_table, width
+from ..agent_options import OPTIONS, agent_run
+from ..output import tools_table, width
 from . import Command
 
 if TYPE_CHECKING:
+    from ..agent_run import AgentRun
     from ..options import Words
 
 COMMAND = Command(
@@ -24,7 +23,7 @@ COMMAND = Command(
     examples=("toolwire chat --tools tools.py --model anthropic:claude-sonnet-4-5",),
 )
 
-_TYPED = {
+_COMMANDS = {
     "/help": "this list",
     "/tools": "the tools that the model may use",
     "/continue": "resume a question that was interrupted or waits for you",
@@ -34,45 +33,42 @@ _TYPED = {
 
 def run(words: Words) -> int:
     """Answer each line of input until the end."""
-    check_set(words.options)
     if words.words:
         raise UsageError("chat reads its questions from standard input; `toolwire ask` takes one")
-    agent_run = AgentRun(words)
-    return agent_run.run(partial(_chat, agent_run))
+    return agent_run(words).run(_chat)
 
 
-async def _chat(agent_run: AgentRun) -> int:
-    if agent_run.is_attended:
-        agent_run.tell("/help lists the commands")
-    if agent_run.session.can_go_on:
-        agent_run.tell("the last question is not answered yet; /continue resumes it")
-    read = partial(agent_run.line, "\n> " if agent_run.is_attended else "", "Ctrl-D or /quit ends the chat")
-    while (line := await read()) is not None and line.strip() != "/quit":
+async def _chat(running: AgentRun) -> int:
+    if running.is_attended:
+        running.tell("/help lists the commands")
+    if running.session.can_go_on:
+        running.tell("the last question is not answered yet; /continue resumes it")
+    prompt = "\n> " if running.is_attended else ""
+    while (line := await running.line(prompt, "Ctrl-D or /quit ends the chat")) is not None and line.strip() != "/quit":
         if line.strip():
-            await _do(line.strip(), agent_run)
+            await _do(line.strip(), running)
     return 0
 
 
-async def _do(line: str, agent_run: AgentRun) -> None:
-    session = agent_run.session
+async def _do(line: str, running: AgentRun) -> None:
+    session = running.session
     match line:
         case "/help":
-            agent_run.tell("\n".join(f"{name:<10} {what}" for name, what in _TYPED.items()))
+            running.tell("\n".join(f"{name:<10} {what}" for name, what in _COMMANDS.items()))
         case "/tools":
-            await _show_tools(agent_run)
+            running.tell(await _tools(running))
         case "/continue" if session.can_go_on:
-            await agent_run.show(session.go_on())
+            await running.show(session.go_on())
         case "/continue":
-            agent_run.tell("the last question is done")
+            running.tell("the last question is done")
         case _ if line.startswith("/"):
-            agent_run.tell(unknown_name("command", line.split()[0], _TYPED))
+            running.tell(unknown_name("command", line.split()[0], _COMMANDS))
         case _:
-            await agent_run.show(session.run(line))
+            await running.show(session.run(line))
 
 
-async def _show_tools(agent_run: AgentRun) -> None:
+async def _tools(running: AgentRun) -> str:
     from toolwire_client import AsyncToolbox
 
-    tools = [tool.raw for tool in await AsyncToolbox(agent_run.tools).list_tools()] if agent_run.tools else []
-    table = tools_table(tools, width() - 2, Style(io.StringIO())) if tools else "no tools"
-    agent_run.tell(table)
+    tools = [tool.raw for tool in await AsyncToolbox(running.tools).list_tools()] if running.tools else []
+    return unmarked(tools_table(tools, width() - 2)) if tools else "no tools"

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shlex
 import sys
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.output import BOLD, DIM, RED, marked, printable
 
 from ...errors import Failed, UsageError
-from ..check_report import as_text, cases_table, replayed
 from ..open_client import client_of, command_of
-from ..options import JSON, SET, Option, count, one_of, seconds, whole_number
-from ..output import ProgressLine, Style, say
+from ..options import JSON, SET, Option
+from ..output import ProgressLine, as_json, counted, say, show, table, width
 from . import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from toolwire_client.contract import Gap, Report, Settings, Verdict
     from toolwire_client.contract.fuzz.fuzz import Fuzzing
@@ -41,6 +43,13 @@ def _call(word: str) -> tuple[str, dict[str, Any] | None]:
     return name, value
 
 
+def _seed(text: str) -> int:
+    """Accept a whole number, not negative."""
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError("a whole number")
+    return int(text)
+
+
 COMMAND = Command(
     usage=(
         "toolwire check [OPTIONS] -- COMMAND",
@@ -52,49 +61,31 @@ COMMAND = Command(
     "themselves read-only, and those named by --call. Each verdict quotes the rule of MCP, JSON-RPC or LSP. The exit "
     "status is 1 if a rule is violated: fail = a MUST is violated; warn = a SHOULD.",
     options=(
-        Option("--only", "run only cases whose id matches; repeatable", "PATTERN", many=True),
-        Option("--skip", "leave out cases whose id matches; repeatable", "PATTERN", many=True),
+        Option("--only PATTERN", "run only cases whose id matches; repeatable", many=True),
+        Option("--skip PATTERN", "leave out cases whose id matches; repeatable", many=True),
         Option("--list", "list the cases and exit"),
         Option(
-            "--replay",
+            "--replay CASE",
             "run only this case and show all messages; repeated, runs them in order in one process",
-            "CASE",
             many=True,
         ),
         SET,
-        Option(
-            "--era",
-            "use only legacy (initialize) or only modern (2026-07-28) MCP",
-            "ERA",
-            one_of("legacy", "modern", "both"),
-        ),
-        Option(
-            "--framing",
-            "use only lines or only headers (default: all that the server supports)",
-            "FRAMING",
-            one_of("lines", "headers", "both"),
-        ),
-        Option(
-            "--call", "a tool that may be called, and with what; may be given again", "NAME[=JSON]", _call, many=True
-        ),
+        Option("--era legacy|modern|both", "use only legacy (initialize) or only modern (2026-07-28) MCP"),
+        Option("--framing lines|headers|both", "use only lines or only headers (default: all supported)"),
+        Option("--call NAME[=JSON]", "a tool that may be called, and with what; may be given again", _call, many=True),
         Option("--destructive", "call tools that do not say they are read-only as well"),
         Option("--verbose", "show the messages of warnings, not only of failures"),
-        Option("--fuzz", "number of valid and of invalid arguments to call each tool with", "NUMBER", count),
-        Option("--seed", "with --fuzz: that of an earlier run, for the same arguments", "NUMBER", whole_number),
-        Option("--timeout", "time limit for each response (default: 10)", "SECONDS", seconds),
-        Option("--start-timeout", "time limit for the first response (default: 20)", "SECONDS", seconds),
-        Option("--jobs", "number of concurrent servers (default: one per core, up to 4)", "NUMBER", count),
-        Option(
-            "--fail-on",
-            "exit with 1 if a rule of this severity fails: must (default), should or advice",
-            "SEVERITY",
-            one_of("must", "should", "advice"),
-        ),
+        Option("--fuzz NUMBER", "number of valid and of invalid arguments to call each tool with"),
+        Option("--seed NUMBER", "with --fuzz: that of an earlier run, for the same arguments", _seed),
+        Option("--timeout SECONDS", "time limit for each response (default: 10)"),
+        Option("--start-timeout SECONDS", "time limit for the first response (default: 20)"),
+        Option("--jobs NUMBER", "number of concurrent servers (default: one per core, up to 4)"),
+        Option("--fail-on must|should|advice", "exit with 1 if a rule of this severity fails (default: must)"),
         Option("--sdk", "count findings that come from the server's SDK (default: they are folded)"),
-        Option("--baseline", "known gaps with reasons; they do not count", "FILE"),
-        Option("--write-baseline", "write all gaps to FILE, with places for the reasons", "FILE"),
+        Option("--baseline FILE", "known gaps with reasons; they do not count"),
+        Option("--write-baseline FILE", "write all gaps to FILE, with places for the reasons"),
         JSON,
-        Option("--junit", "also write the verdicts to FILE as JUnit XML", "FILE"),
+        Option("--junit FILE", "also write the verdicts to FILE as JUnit XML"),
     ),
     examples=(
         "toolwire check tools.py",
@@ -108,24 +99,29 @@ def run(words: Words) -> int:
     """Print the verdicts, and return 1 if a rule of the chosen severity failed."""
     options = words.options
     if options.get("list"):
-        cases = _cases(options)
-        say(_json(msgspec.to_builtins(cases)) if options.get("json") else cases_table(cases))
-        return 0
+        return _list(_cases(options), is_json=options.get("json", False))
     command = command_of(words, words.words)
     cases = _cases(options)
     gaps = _gaps(options.get("baseline"))
     if words.command is None:
         _need_target(words)
     report = _checked(command, cases, gaps, options)
-    if "replay" in options:
-        say(_json(report.as_json()) if options.get("json") else replayed(report, Style(sys.stdout)))
-        return 1 if report.failed(options.get("fail_on", "must")) else 0
-    _write_files(options, report, gaps)
+    if "replay" not in options:
+        _write_files(options, report, gaps)
     if options.get("json"):
-        say(_json(report.as_json()))
+        say(as_json(report.as_json()))
     else:
-        say(as_text(report, Style(sys.stdout), again=_again(words), verbose="verbose" in options))
+        show(_as_text(report, words))
     return 1 if report.failed(options.get("fail_on", "must")) else 0
+
+
+def _list(cases: Sequence[Case], *, is_json: bool) -> int:
+    rows = [(case.id, case.severity, case.behaviour) for case in cases]
+    if is_json:
+        say(as_json(cases))
+    else:
+        show(table(("case", "severity", "behaviour"), rows))
+    return 0
 
 
 def _need_target(words: Words) -> None:
@@ -142,82 +138,87 @@ def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], opt
     from toolwire_client import NotStarted
     from toolwire_client.contract import UnknownTool, check, replay
 
-    progress = _Progress()
+    line, numbers = ProgressLine(sys.stderr), itertools.count(1)
+
+    def on_verdict(verdict: Verdict, total: int) -> None:
+        number = next(numbers)
+        line(number, total, f"{number}/{total} {verdict.case}")
+
+    settings, timeout_seconds = _settings(options), options.get("timeout", 10.0)
     try:
         if "replay" in options:
-            settings, timeout_seconds = _settings(options), options.get("timeout", 10.0)
             return replay(command, cases, settings=settings, timeout_seconds=timeout_seconds)
         return check(
             command,
             cases=cases,
-            settings=_settings(options),
-            timeout_seconds=options.get("timeout", 10.0),
+            settings=settings,
+            timeout_seconds=timeout_seconds,
             gaps=gaps,
             fuzzing=_fuzzing(options),
             fold_sdk="sdk" not in options,
             jobs=options.get("jobs"),
-            on_verdict=progress,
+            on_verdict=on_verdict,
         )
     except NotStarted as error:
         raise Failed(str(error), 2) from None
     except UnknownTool as error:
         raise UsageError(unknown_name("tool", error.name, error.known)) from None
     finally:
-        progress.clear()
+        line.clear()
 
 
 def _again(words: Words) -> str:
-    """The options and target that repeat this check."""
+    """Return the options and target that repeat this check."""
     options = words.options
-    told = ["--destructive"] if "destructive" in options else []
+    again = ["--destructive"] if "destructive" in options else []
     for name, arguments in options.get("call", ()):
-        told += ["--call", name if arguments is None else f"{name}={json.dumps(arguments, ensure_ascii=False)}"]
-    for key, option in (("timeout", "--timeout"), ("start_timeout", "--start-timeout")):
-        told += [option, f"{options[key]:g}"] if key in options else []
+        again += ["--call", name if arguments is None else f"{name}={json.dumps(arguments, ensure_ascii=False)}"]
+    for key in ("timeout", "start_timeout"):
+        again += [f"--{key.replace('_', '-')}", f"{options[key]:g}"] if key in options else []
     for setting in options.get("set", ()):
-        told += ["--set", setting]
-    return shlex.join([*told, *words.words, *(("--", *words.command) if words.command is not None else ())])
+        again += ["--set", setting]
+    return shlex.join([*again, *words.words, *(("--", *words.command) if words.command is not None else ())])
 
 
 def _cases(options: dict[str, Any]) -> list[Case]:
     from toolwire_client.contract.cases.plan import chosen
     from toolwire_schemas.cases import cases
 
+    known = {case.id: case for case in cases()}
+    for name in options.get("replay", ()):
+        if name not in known:
+            raise _no_case(name, cases())
+        if known[name].process == "run":
+            problem = "judges all messages of a check and cannot be replayed alone"
+            raise UsageError(f"{name} {problem}; use --only {name}")
     if "replay" in options:
-        return [_replayed(name, cases()) for name in options["replay"]]
+        return [known[name] for name in options["replay"]]
     for pattern in (*options.get("only", ()), *options.get("skip", ())):
         if not chosen(cases(), [pattern]):
-            raise UsageError(unknown_name("case", pattern, _like(pattern, cases())))
+            raise _no_case(pattern, cases())
     return chosen(cases(), options.get("only", ()), options.get("skip", ()))
 
 
-def _replayed(name: str, cases: Sequence[Case]) -> Case:
-    found = next((case for case in cases if case.id == name), None)
-    if found is None:
-        raise UsageError(unknown_name("case", name, _like(name, cases)))
-    if found.process == "run":
-        raise UsageError(f"{name} judges all messages of a check and cannot be replayed alone; use --only {name}")
-    return found
-
-
-def _like(pattern: str, cases: Sequence[Case]) -> list[str]:
-    """Suggestions for *pattern*: the cases of its area, or all areas if the area is unknown."""
+def _no_case(pattern: str, cases: Sequence[Case]) -> UsageError:
+    """Propose the cases of the area of *pattern*, or all areas if the area is unknown."""
     area = pattern.partition("/")[0]
     within = [case.id for case in cases if case.area == area] if "/" in pattern else []
-    return within or [f"{area}/*" for area in dict.fromkeys(case.area for case in cases)]
+    areas = [f"{area}/*" for area in dict.fromkeys(case.area for case in cases)]
+    return UsageError(unknown_name("case", pattern, within or areas))
 
 
 def _settings(options: dict[str, Any]) -> Settings:
     from toolwire_client.contract import Settings
 
     framing, era = options.get("framing", "both"), options.get("era", "both")
-    given: dict[str, Any] = {
-        "eras": ("legacy", "modern") if era == "both" else (era,),
-        "framings": ("lines", "headers") if framing == "both" else (framing,),
-        "calls": dict(options.get("call", ())),
-        "any_tool": "destructive" in options,
-    }
-    return Settings(**given, **({"start_seconds": options["start_timeout"]} if "start_timeout" in options else {}))
+    start = {"start_seconds": options["start_timeout"]} if "start_timeout" in options else {}
+    return Settings(
+        eras=("legacy", "modern") if era == "both" else (era,),
+        framings=("lines", "headers") if framing == "both" else (framing,),
+        calls=dict(options.get("call", ())),
+        any_tool="destructive" in options,
+        **start,
+    )
 
 
 def _fuzzing(options: dict[str, Any]) -> Fuzzing | None:
@@ -249,32 +250,122 @@ def _write_files(options: dict[str, Any], report: Report, gaps: Sequence[Gap]) -
     from toolwire_client.contract.baseline import write
     from toolwire_client.contract.junit import as_junit
 
-    makers: dict[str, Callable[[], str]] = {
-        "junit": lambda: as_junit(report),
-        "write_baseline": lambda: write(report.verdicts, gaps),
-    }
-    for key, make in makers.items():
-        if key in options:
-            try:
-                Path(options[key]).write_text(make(), "utf-8")
-            except OSError as error:
-                raise UsageError(f"cannot write to {options[key]}: {error.strerror}") from None
+    if "junit" in options:
+        _write(options["junit"], as_junit(report))
+    if "write_baseline" in options:
+        _write(options["write_baseline"], write(report.verdicts, gaps))
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, "utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write to {path}: {error.strerror}") from None
 
 
-class _Progress:
-    """A progress bar on a terminal, nothing elsewhere."""
+# --- the report ---
 
-    def __init__(self) -> None:
-        self._line = ProgressLine(sys.stderr)
-        self._done = 0
+_SHOWN = 300
 
-    def __call__(self, verdict: Verdict, total: int) -> None:
-        self._done += 1
-        self._line(self._done, total, f"{self._done}/{total} {verdict.case}")
+_MARKS = {"pass": "pass", "fail": "FAIL", "warn": "warn", "known gap": "gap", "not applicable": "n/a"}
 
-    def clear(self) -> None:
-        self._line.clear()
+
+def _as_text(report: Report, words: Words) -> str:
+    """Return failures in detail, then counts; of a replay, each verdict with all messages."""
+    from toolwire_client.contract.report import is_bad, worst_first
+
+    if not report.revisions:
+        return _without_handshake(report)
+    if "replay" in words.options:
+        return "\n\n".join(_in_detail([verdict], "", verbose=True, is_whole=True) for verdict in report.verdicts)
+    found: dict[tuple[str, str, str], list[Verdict]] = {}
+    for verdict in filter(is_bad, worst_first(report.verdicts)):
+        found.setdefault((verdict.case, verdict.outcome, verdict.expected), []).append(verdict)
+    again, verbose = _again(words), "verbose" in words.options
+    blocks = [_in_detail(alike, again, verbose=verbose) for alike in found.values()]
+    blocks += [_areas(report), _reasons(report), _summary(report)]
+    return "\n\n".join(filter(None, blocks))
+
+
+def _without_handshake(report: Report) -> str:
+    """Three lines about a server that cannot be tested: what it did, its last line of stderr, what to try."""
+    failed = report.failed()[0]
+    what, _, stderr = failed.came.partition("; the end of its stderr: ")
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()] or ["nothing was written to stderr"]
+    last = next((line for line in reversed(lines) if "error" in line.lower()), lines[-1])  # Node ends with its version
+    more_time = "--start-timeout SECONDS if it only takes long to start; else " if "--start-timeout" in what else ""
+    return "\n".join(
+        (
+            marked(RED, f"FAIL  {failed.case}: {printable(what)}"),
+            f"  stderr  {printable(last[:_SHOWN])}",
+            printable(f"  try     {more_time}run it by hand: {shlex.join(report.command)}"),
+        )
+    )
+
+
+def _in_detail(alike: Sequence[Verdict], again: str, *, verbose: bool, is_whole: bool = False) -> str:
+    """One failure, with all revisions and framings in which it occurred."""
+    verdict = alike[0]
+    where = "; ".join(", ".join(filter(None, (one.revision, one.framing))) for one in alike)
+    head = f"{_MARKS[verdict.outcome]}  {verdict.case}" + (f"  ({where})" if where else "")
+    lines = [f"  {verdict.behaviour}", f"  {verdict.severity}, {'of Toolwire, not of ' * verdict.ours}{verdict.source}"]
+    if verdict.expected:
+        lines += [f"  expected  {verdict.expected}", f"  came      {indent(verdict.came, ' ' * 12).lstrip()}"]
+    if verdict.reason:
+        lines.append(f"  {verdict.reason}")
+    is_shown = verbose or verdict.outcome == "fail"
+    if is_shown and again and verdict.framing:
+        lines.append(f"  again     toolwire check {_replay(verdict)} {again}")
+    emphasis = RED if verdict.outcome == "fail" else BOLD
+    messages = [marked(DIM, _line(line, is_whole=is_whole)) for line in (verdict.exchange if is_shown else ())]
+    return "\n".join([marked(emphasis, head), *map(printable, lines), *messages])
+
+
+def _replay(verdict: Verdict) -> str:
+    """The options that play the case of *verdict* again, after the others that it takes."""
+    from toolwire_client.contract.cases.handshake import is_modern
+
+    words = [f"--replay {case}" for case in (*verdict.after, verdict.case)]
+    if verdict.revision:
+        words.append(f"--era {'modern' if is_modern(verdict.revision) else 'legacy'}")
+    return " ".join([*words, f"--framing {verdict.framing}"])
+
+
+def _line(line: str, *, is_whole: bool) -> str:
+    # Sent messages are shown whole, so that they can be sent again.
+    cut = line if is_whole or line.startswith("-> ") or len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+    return printable(f"    {cut}")
+
+
+def _areas(report: Report) -> str:
+    """One row for each area of cases: how many of each verdict."""
+    areas: dict[str, list[str]] = {}
+    for verdict in report.verdicts:
+        areas.setdefault(verdict.case.partition("/")[0], []).append(verdict.outcome)
+    rows = [(area, *(str(outcomes.count(outcome) or "") for outcome in _MARKS)) for area, outcomes in areas.items()]
+    return table(("area", *_MARKS), rows)
+
+
+def _reasons(report: Report) -> str:
+    """Why cases do not apply, and which gaps are known."""
+    reasons: dict[tuple[str, str], dict[str, None]] = {}
+    folded = Counter(verdict.reason for verdict in report.verdicts if verdict.sdk)
+    for verdict in report.verdicts:
+        if verdict.reason and not verdict.sdk:
+            reasons.setdefault((_MARKS[verdict.outcome], verdict.reason), {})[verdict.case] = None
+    lines = [f"{mark:<4}  {printable(reason)}: {', '.join(cases)}" for (mark, reason), cases in reasons.items()]
+    lines += [f"gap   {counted(number, 'finding')}: {reason}; --sdk shows all" for reason, number in folded.items()]
+    below = " " * 6
+    return "\n".join(fill(line, width(), subsequent_indent=below, break_on_hyphens=False) for line in lines)
+
+
+def _summary(report: Report) -> str:
+    counts = report.counts()
+    outcomes = ", ".join(f"{number} {outcome}" for outcome, number in counts.items() if number)
+    spoken = f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}" if report.revisions else "nothing"
+    name = printable(report.server) or "The server"
+    lines = [f"{name} speaks {spoken}; {counted(report.tools, 'tool')}. {outcomes}, in {report.seconds:.1f} s."]
+    if report.seed is not None:
+        lines.append(f"The same arguments are generated again with --seed {report.seed}.")
+    lines += [f"The gap {gap} is closed: remove it from the baseline." for gap in report.outdated]
+    return "\n".join(marked(BOLD, line) for line in lines)

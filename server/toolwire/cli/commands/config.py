@@ -16,7 +16,7 @@ from ..host_config import hosts
 from ..host_config.jsonc_edit import NotJson
 from ..host_config.safe_write import NotRewritten, rewrite
 from ..open_client import connected
-from ..options import Option, variable
+from ..options import Option
 from ..output import remark, say
 from . import Command
 from .serve import COMMAND as SERVE
@@ -27,6 +27,15 @@ if TYPE_CHECKING:
 
     from ..options import Words
 
+
+def _variable(text: str) -> tuple[str, str]:
+    """Accept `KEY=VALUE`."""
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise ValueError("KEY=VALUE")
+    return key, value
+
+
 COMMAND = Command(
     usage=("toolwire config HOST TARGET... [OPTIONS]",),
     details="A HOST is claude-desktop, claude-code, vscode, cursor, zed, neovim, emacs, or json for any that reads "
@@ -34,11 +43,11 @@ COMMAND = Command(
     "the file, including comments, and makes a backup next to it. Without FILE, writes the host's own config; "
     "`--user` picks the global one. The server is started once; a failure to start is reported.",
     options=(
-        Option("--write", "write to FILE (default: the host's own config)", "FILE", endings=(".json", ".jsonc")),
+        Option("--write [FILE]", "write to FILE (default: the host's own config)", endings=(".json", ".jsonc")),
         Option("--user", "use the config for all projects, if the host also has one per project"),
         Option("--force", "replace a different server of the same name"),
-        Option("--server-name", "name of the server in the host (default: that of the target)", "NAME"),
-        Option("--env", "environment variable for the server; repeatable", "KEY=VALUE", variable, True),
+        Option("--server-name NAME", "name of the server in the host (default: that of the target)"),
+        Option("--env KEY=VALUE", "environment variable for the server; repeatable", _variable, many=True),
     ),
     examples=(
         "toolwire config claude-desktop tools.py --write",
@@ -48,34 +57,39 @@ COMMAND = Command(
 )
 
 
-class Outcome(msgspec.Struct, frozen=True):
-    """The result of the command: *text* for stdout, *advice* for stderr, and the exit status."""
-
-    text: str
-    advice: str = ""
-    status: int = 0
-
-
 def run(words: Words) -> int:
     """Print what to paste, or change the host's file; return 1 if the user has to do it."""
     named = [*words.words, *(words.command or [])]
     if len(named) < 2:
         raise UsageError("name a host and a target, as in `config vscode tools.py`; --help lists the hosts")
     host, server = hosts.host(named[0]), _server(named[1:], words.options)
-    outcome = _outcome(host, server, words.options)
-    if outcome.text:
-        say(outcome.text)
-        sys.stdout.flush()  # before what is said about it
-    remark(outcome.advice)
+    is_for_user = words.options.get("user", False)
+    if "write" in words.options and not host.is_lisp:
+        path = words.options["write"] or _file(host, is_for_user=is_for_user)
+        status = _write(host, server, path, force=words.options.get("force", False))
+    elif "write" in words.options:
+        where = _path(host, host.places[0])
+        advice = f"{host.title} is configured by a program, which Toolwire does not edit: put this into {where}"
+        status = _print(hosts.snippet(host, server), advice, 1)
+    elif words.options.get("force"):
+        raise UsageError("--force goes with --write")
+    else:
+        status = _print(hosts.snippet(host, server), _where(host, is_for_user=is_for_user))
     remark(_fault(host, server))
-    return outcome.status
+    return status
+
+
+def _print(text: str, advice: str = "", status: int = 0) -> int:
+    """Write *text* to stdout and *advice* to stderr, in this order, and return *status*."""
+    if text:
+        say(text)
+        sys.stdout.flush()
+    remark(advice)
+    return status
 
 
 def _fault(host: hosts.Host, server: hosts.Server) -> str:
-    """Return a warning if the server does not start; the server itself reports why a target cannot be loaded.
-
-    Only a warning, since the host's environment may have what is missing here.
-    """
+    """Return a warning if the server does not start; the host's environment may have what is missing here."""
     quietly = [server.command, *server.args, "--log-level", "warning"]
     # `config` must not leave compiled code next to the user's files.
     environment = {**server.env, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -85,20 +99,6 @@ def _fault(host: hosts.Host, server: hosts.Server) -> str:
     except Failed as failure:
         reason = f" ({failure})" if str(failure) else ""
         return f"started from here, this server fails{reason}: {host.title} will not show its tools until this is fixed"
-
-
-def _outcome(host: hosts.Host, server: hosts.Server, given: Mapping[str, Any]) -> Outcome:
-    snippet = hosts.snippet(host, server)
-    if "write" not in given:
-        if given.get("force"):
-            raise UsageError("--force goes with --write")
-        return Outcome(snippet, _where(host, user=given.get("user", False)))
-    if host.is_lisp:
-        where = _path(host, host.places[0])
-        advice = f"{host.title} is configured by a program, which Toolwire does not edit: put this into {where}"
-        return Outcome(snippet, advice, 1)
-    path = given["write"] or _file(host, user=given.get("user", False))
-    return _written(host, server, path, force=given.get("force", False))
 
 
 def _server(targets: list[str], given: Mapping[str, Any]) -> hosts.Server:
@@ -155,15 +155,14 @@ def _passed_on(given: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def _where(host: hosts.Host, *, user: bool) -> str:
+def _where(host: hosts.Host, *, is_for_user: bool) -> str:
     if not host.places:
         return ""
-    if user:
-        _file(host, user=True)
+    if is_for_user:
+        _file(host, is_for_user=True)
     first, *others = host.places
     advice = f"{host.title} reads this from {_path(host, first)}" + (f" ({first.whose})" if others else "")
-    for place in others:
-        advice += f" or {_path(host, place)} ({place.whose})"
+    advice += "".join(f" or {_path(host, place)} ({place.whose})" for place in others)
     if not host.is_lisp:
         advice += ". --write puts it there"
         if any(place.whose == hosts.USER for place in others):
@@ -175,43 +174,31 @@ def _path(host: hosts.Host, place: hosts.Place) -> str:
     return place.path(sys.platform, os.environ, os.getcwd())
 
 
-def _file(host: hosts.Host, *, user: bool) -> str:
+def _file(host: hosts.Host, *, is_for_user: bool) -> str:
     if not host.places:
         raise UsageError(f"{host.title}: say which file, as in --write=FILE")
-    places = [place for place in host.places if place.whose == hosts.USER] if user else host.places
+    places = [place for place in host.places if place.whose == hosts.USER] if is_for_user else host.places
     if not places:
         raise UsageError(f"{host.title} has no file for all projects: leave out --user")
     return _path(host, places[0])
 
 
-def _written(host: hosts.Host, server: hosts.Server, path: str, *, force: bool) -> Outcome:
-    snippet = hosts.snippet(host, server)
-    was_there = False
-
-    def change(text: str) -> str:
-        nonlocal was_there
-        after = hosts.merged(host, text, server, force=force)
-        was_there = hosts.holds(host, text, server.name)
-        return after
-
+def _write(host: hosts.Host, server: hosts.Server, path: str, *, force: bool) -> int:
+    snippet, left = hosts.snippet(host, server), f"{path} was left as it is"
     try:
-        done = rewrite(path, change)
+        done = rewrite(path, lambda text: hosts.merged(host, text, server, force=force))
     except NotJson as error:
-        advice = (
-            f"{path} was left as it is, since {host.title} could not read it: {error}. Fix it, or paste this into it"
-        )
-        return Outcome(snippet, advice, 1)
+        advice = f"{left}, since {host.title} could not read it: {error}. Fix it, or paste this into it"
+        return _print(snippet, advice, 1)
     except hosts.Taken as taken:
-        advice = (
-            f"{path} was left as it is: its server {server.name!r} is another one ({taken}). "
-            "--force replaces it; --server-name gives ours another name"
-        )
-        return Outcome("", advice, 1)
+        remedy = "--force replaces it; --server-name gives ours another name"
+        return _print("", f"{left}: its server {server.name!r} is another one ({taken}). {remedy}", 1)
     except NotRewritten as error:
-        return Outcome(snippet, f"{path} was left as it is: {error}", 1)
+        return _print(snippet, f"{left}: {error}", 1)
     if not done.changed:
-        return Outcome(f"{path} has this server {server.name!r} already; nothing was changed.")
-    advice = f"{'Replaced' if was_there else 'Added'} the server {server.name!r} in {path}."
-    if done.backup:
-        advice += f"\nThe file as it was: {done.backup}"
-    return Outcome(advice + (f"\nThen {host.then}." if host.then else ""))
+        return _print(f"{path} has this server {server.name!r} already; nothing was changed.")
+    change = "Replaced" if hosts.holds(host, done.before, server.name) else "Added"
+    lines = [f"{change} the server {server.name!r} in {path}."]
+    lines += [f"The file as it was: {done.backup}"] if done.backup else []
+    lines += [f"Then {host.then}."] if host.then else []
+    return _print("\n".join(lines))

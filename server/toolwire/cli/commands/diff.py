@@ -6,20 +6,24 @@ Each list is read from a file or from a server that is started for it.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from toolwire_schemas.compare import LEVELS, BadList, between, verdict
+from toolwire_schemas.compare import LEVELS, BadList, Change, Level, between, verdict
+from toolwire_schemas.json_schema.error_text import shown
+from toolwire_schemas.output import printable
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ...errors import Failed, UsageError
-from ..diff_report import Kind, Listed, Report, written
 from ..open_client import connected, limit_of, own_command
-from ..options import Option, one_of, seconds
-from ..output import say
+from ..options import Option
+from ..output import as_json, counted, say, show, table
 from . import Command
 
 if TYPE_CHECKING:
@@ -38,16 +42,11 @@ COMMAND = Command(
     "example; if neither is possible it is unknown, which counts as major. The exit status is 1 if a change reaches "
     "--fail-on, and 2 if a list cannot be read.",
     options=(
-        Option(
-            "--fail-on",
-            "exit with 1 from this verdict on: major (default), minor, patch or never",
-            "VERDICT",
-            one_of("major", "minor", "patch", "never"),
-        ),
+        Option("--fail-on major|minor|patch|never", "exit with 1 from this verdict on (default: major)"),
         Option("--allow-unknown", "do not count changes as major whose effect is unknown"),
         Option("--json", "print the changes as JSON (`toolwire schema show tool-changes`)"),
         Option("--markdown", "print the changes as Markdown, for release notes and reviews"),
-        Option("--timeout", "time limit, including the start of the servers", "SECONDS", seconds),
+        Option("--timeout SECONDS", "time limit, including the start of the servers"),
     ),
     examples=(
         "toolwire list tools.py --json > tools.json",
@@ -56,34 +55,57 @@ COMMAND = Command(
     ),
 )
 
-_TARGETS = (".py", ".yaml", ".yml")
-_PAIR = "name the old tools and the new ones: toolwire diff OLD NEW"
-_LISTS = "a result of tools/list, a message with one, or a list of tools"
+Kind = Literal["saved", "target", "command"]
+
+_KINDS: dict[Kind, str] = {"saved": "a saved list", "target": "a target", "command": "a command"}
 
 
-class Source(msgspec.Struct, frozen=True):
-    """The source of a list: the argument, and how it is read."""
+class Listed(msgspec.Struct, frozen=True):
+    """One of the lists: the argument, how it was read, and the number of its tools."""
 
     name: str
     kind: Kind
+    tools: int
+
+
+class Report(msgspec.Struct, frozen=True):
+    """The output of `--json` (the schema `tool-changes`)."""
+
+    verdict: Level
+    old: Listed
+    new: Listed
+    changes: list[Change]
+
+
+_TARGETS = (".py", ".yaml", ".yml")
 
 
 def run(words: Words) -> int:
     """Print the changes, and return 1 if one reaches `--fail-on`."""
-    options = words.options
-    sources = [source(name) for name in _names(words)]
+    names = _names(words)
+    kinds = [kind_of(name) for name in names]
     limit = limit_of(words)
-    lists = [_entries(source, limit) for source in sources]
-    report = _report(sources, lists)
-    say(written(report, options))
-    return _status(report, options)
+    lists = [_entries(name, kind, limit) for name, kind in zip(names, kinds, strict=True)]
+    try:
+        changes = between(*lists)
+    except BadList as error:
+        raise Failed(f"{error} (old: {names[0]}, new: {names[1]})", 2) from None
+    old, new = (Listed(name, kind, len(tools)) for name, kind, tools in zip(names, kinds, lists, strict=True))
+    report = Report(verdict(changes), old, new, changes)
+    if words.options.get("json"):
+        say(as_json(report))
+    elif words.options.get("markdown"):
+        say(_as_markdown(report))
+    else:
+        show(_as_text(report))
+    return _status(changes, words.options)
 
 
 def _names(words: Words) -> list[str]:
     names = [*words.words, *(words.command or ())]
     if len(names) != 2:
         more = "; put quotes round a command of several words" if len(names) > 2 else ""
-        raise UsageError(_PAIR + more)
+        raise UsageError(f"name the old tools and the new ones: toolwire diff OLD NEW{more}")
     if names == ["-", "-"]:
         raise UsageError("only one of the lists can come from standard input")
     if words.options.get("json") and words.options.get("markdown"):
@@ -91,84 +113,124 @@ def _names(words: Words) -> list[str]:
     return names
 
 
-def source(name: str) -> Source:
+def kind_of(name: str) -> Kind:
     """Return how *name* is read: by the file of that name, else by its spelling."""
+    exists = os.path.exists(name)
     if name == "-":
-        return Source(name, "saved")
-    if os.path.exists(name):
-        return Source(name, _kind_of_path(name))
-    if len(name.split()) > 1:
-        return Source(name, "command")
-    if name.endswith(".json"):
-        return Source(name, "saved")
-    is_program = not name.endswith(_TARGETS) and shutil.which(name) is not None
-    return Source(name, "command" if is_program else "target")
-
-
-def _kind_of_path(path: str) -> Kind:
-    if os.path.isdir(path) or path.endswith(_TARGETS):
+        return "saved"
+    if not exists and len(name.split()) > 1:
+        return "command"
+    if os.path.isdir(name) or name.endswith(_TARGETS):
         return "target"
-    is_program = not path.endswith(".json") and shutil.which(path) is not None
-    return "command" if is_program else "saved"
+    if name.endswith(".json"):
+        return "saved"
+    if shutil.which(name) is not None:
+        return "command"
+    return "saved" if exists else "target"
 
 
-def _entries(source: Source, limit: Deadline) -> list[Any]:
-    if source.kind == "saved":
-        return _saved(source.name)
+def _entries(name: str, kind: Kind, limit: Deadline) -> list[Any]:
+    if kind == "saved":
+        return _saved(name)
     try:
-        command = shlex.split(source.name) if source.kind == "command" else own_command([source.name])
+        command = shlex.split(name) if kind == "command" else own_command([name])
     except ValueError as error:
-        raise UsageError(f"in the command {source.name!r} there is {str(error).lower()}") from None
+        raise UsageError(f"in the command {name!r} there is {str(error).lower()}") from None
     try:
-        with connected(command, is_ours=source.kind == "target", limit=limit) as client:
+        with connected(command, is_ours=kind == "target", limit=limit) as client:
             return client.list_entries(timeout_seconds=limit.left())
     except Failed as failure:  # 1 is for changes
         sentence = str(failure)
-        raise Failed(sentence and f"{source.name}: {sentence}", 2) from None
+        raise Failed(sentence and f"{name}: {sentence}", 2) from None
 
 
 def _saved(name: str) -> list[Any]:
     try:
-        text = sys.stdin.buffer.read() if name == "-" else _read(name)
+        text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         value = decode(text.removeprefix(b"\xef\xbb\xbf"))
     except OSError as error:
         raise UsageError(f"cannot read {name}: {error.strerror}") from None
     except DecodingError as error:
         raise UsageError(f"{name} is no JSON: {error}; `toolwire list --json` writes a list to save") from None
-    found = value
-    for member in ("result", "tools"):
-        found = found[member] if isinstance(found, dict) and member in found else found
-    if not isinstance(found, list):
-        raise UsageError(f"{name} holds no tools: it has to be {_LISTS}, as `toolwire list --json` prints")
-    if isinstance(value, dict) and _continues(value):
+    page = value.get("result", value) if isinstance(value, dict) else value
+    tools = page.get("tools") if isinstance(page, dict) else page
+    if not isinstance(tools, list):
+        lists = "a result of tools/list, a message with one, or a list of tools"
+        raise UsageError(f"{name} holds no tools: it has to be {lists}, as `toolwire list --json` prints")
+    if isinstance(page, dict) and page.get("nextCursor"):
         raise UsageError(f"{name} is only the first page of a list: it has a nextCursor; save all of it")
-    return found
+    return tools
 
 
-def _continues(value: dict[str, Any]) -> bool:
-    result = value.get("result", value)
-    return isinstance(result, dict) and bool(result.get("nextCursor"))
-
-
-def _read(name: str) -> bytes:
-    with open(name, "rb") as file:
-        return file.read()
-
-
-def _report(sources: Sequence[Source], lists: Sequence[list[Any]]) -> Report:
-    try:
-        changes = between(*lists)
-    except BadList as error:
-        raise Failed(f"{error} (old: {sources[0].name}, new: {sources[1].name})", 2) from None
-    old, new = (Listed(source.name, source.kind, len(entries)) for source, entries in zip(sources, lists, strict=True))
-    return Report(verdict(changes), old, new, changes)
-
-
-def _status(report: Report, options: dict[str, Any]) -> int:
+def _status(changes: Sequence[Change], options: dict[str, Any]) -> int:
     limit = options.get("fail_on", "major")
     if limit == "never":
         return 0
-    levels = {change.level for change in report.changes}
-    if "unknown" in levels:
-        levels.add("minor" if options.get("allow_unknown") else "major")
-    return 1 if levels.intersection(LEVELS[LEVELS.index(limit) :]) - {"unknown"} else 0
+    unknown: Level = "minor" if options.get("allow_unknown") else "major"
+    levels = {unknown if change.level == "unknown" else change.level for change in changes}
+    return 1 if levels.intersection(LEVELS[LEVELS.index(limit) :]) else 0
+
+
+def _as_text(report: Report) -> str:
+    lines = []
+    for which, listed in (("old", report.old), ("new", report.new)):
+        name = "standard input" if listed.name == "-" else listed.name
+        lines.append(f"{which}: {name}, {_KINDS[listed.kind]} with {counted(listed.tools, 'tool')}")
+    if report.changes:
+        rows = [(change.level, _where(change), _what(change), _WHOM[change.concerns]) for change in report.changes]
+        lines += ["", table(("", "where", "what changed", "whom it concerns"), rows)]
+    return "\n".join([*lines, "", _verdict(report)])
+
+
+def _where(change: Change) -> str:
+    return " ".join(filter(None, (change.tool, change.place))) or "all"
+
+
+def _what(change: Change) -> str:
+    if change.example is msgspec.UNSET:
+        return change.text
+    return f"{change.text}; {shown(change.example)} {_NOW[change.concerns]}"
+
+
+_NOW = {"callers": "is not taken any more", "readers": "may be given now"}
+_WHOM = {
+    "callers": "who calls it",
+    "readers": "who reads results",
+    "approval": "who approves by hints",
+    "models": "models",
+    "people": "people",
+}
+
+
+def _verdict(report: Report) -> str:
+    counts = Counter(change.level for change in report.changes)
+    match report.verdict:
+        case "none":
+            return "none: nothing changed."
+        case "major":
+            breaking = counted(counts["major"], "change") + (" breaks" if counts["major"] == 1 else " break")
+            return f"major: {breaking} users" + (f", and {counts['unknown']} more may." if counts["unknown"] else ".")
+        case "unknown":
+            return f"perhaps major: {counted(counts['unknown'], 'change')} may break users."
+    return f"{report.verdict}: {counted(len(report.changes), 'change')}, and none breaks users."
+
+
+def _as_markdown(report: Report) -> str:
+    level, _, sentence = _verdict(report).partition(":")
+    lines = [f"**{level}**:{sentence}"]
+    for level, heading in _HEADINGS.items():
+        found = [change for change in report.changes if change.level == level]
+        lines += ["", f"### {heading}", ""] if found else []
+        lines += [f"- {_code(_where(change))}: {_code(_what(change))} ({_WHOM[change.concerns]})" for change in found]
+    return "\n".join(lines)
+
+
+_HEADINGS = {"major": "Breaking", "unknown": "Perhaps breaking", "minor": "New", "patch": "Besides"}
+
+
+def _code(text: str) -> str:
+    """*text* as code, so that nothing in a foreign tool is Markdown."""
+    text = printable(" ".join(text.split()))
+    fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    space = " " if "`" in (text[:1], text[-1:]) else ""
+    return f"{fence}{space}{text}{space}{fence}"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import sys
+from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
 from ..open_client import client_of, limit_of
-from ..options import JSON, SET, Option, one_of, seconds
-from ..output import Style, as_json, findings_table, readiness_table, remark, say, tools_table, width
+from ..options import JSON, SET, Option, one_of
+from ..output import as_json, counted, remark, say, show, table, tools_table
 from . import Command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from toolwire_schemas.lint.portability import Finding
 
     from ..options import Words
 
@@ -33,14 +35,13 @@ COMMAND = Command(
         Option("--lint", "list what clients and model APIs refuse, with remedies"),
         Option("--notes", "with --lint: also list minor findings"),
         Option(
-            "--as",
+            "--as DIALECT",
             "print the tools in another format: lagent, openai, anthropic, python, typescript or markdown",
-            "DIALECT",
             one_of("lagent", "openai", "anthropic", "python", "typescript", "markdown"),
         ),
         Option("--strict", "with --as openai: make functions strict where they can be"),
         JSON,
-        Option("--timeout", "time limit, including the start of the server", "SECONDS", seconds),
+        Option("--timeout SECONDS", "time limit, including the start of the server"),
     ),
     examples=(
         "toolwire list tools.py",
@@ -60,11 +61,10 @@ def run(words: Words) -> int:
 
 
 def _check_forms(options: dict[str, Any]) -> None:
-    forms = [form for form in ("as", "lint", "json") if form in options]
-    if "as" in options and len(forms) > 1:
-        raise UsageError(f"--as and --{forms[1]} contradict each other: leave one out")
-    if "bundled" in options and (other := next((form for form in ("as", "lint") if form in options), None)):
-        raise UsageError(f"--bundled and --{other} contradict each other: leave one out")
+    forms = [form for form in ("bundled", "as", "lint", "json") if form in options]
+    # JSON is a form of --bundled and --lint, too.
+    if len(forms) > 1 and forms not in (["bundled", "json"], ["lint", "json"]):
+        raise UsageError(f"--{forms[0]} and --{forms[1]} contradict each other: leave one out")
     if "notes" in options and "lint" not in options:
         raise UsageError("--notes goes with --lint")
     if "strict" in options and options.get("as") != "openai":
@@ -82,10 +82,8 @@ def _list(words: Words) -> int:
         say(tools if isinstance(tools, str) else as_json(tools))
         for note in notes:
             remark(note)
-    elif entries:
-        say(tools_table(entries, width(), Style(sys.stdout)))
     else:
-        say("The server has no tools.")
+        show(tools_table(entries) if entries else "The server has no tools.")
     return 0
 
 
@@ -108,9 +106,9 @@ def in_dialect(entries: Sequence[Entry], dialect: str, *, strict: bool = False) 
     notes = _differences(theirs.items())
     tools = []
     for entry in entries:
-        tool, told = _tool({**entry, "name": theirs[entry["name"]]}, dialect, strict)
+        tool, remarks = _tool({**entry, "name": theirs[entry["name"]]}, dialect, strict)
         tools.append(tool)
-        notes += [f"{entry['name']}: {note}" for note in told]
+        notes += [f"{entry['name']}: {note}" for note in remarks]
     return tools, notes
 
 
@@ -148,9 +146,27 @@ def _lint(words: Words) -> int:
     if words.options.get("json"):
         say(as_json(findings))
     else:
-        notes = words.options.get("notes", False)
-        say(findings_table(findings, len(entries), width(), Style(sys.stdout), notes=notes))
+        _show_findings(findings, len(entries), notes=words.options.get("notes", False))
     return 1 if any(finding.severity == "error" for finding in findings) else 0
+
+
+def _show_findings(findings: Sequence[Finding], tools: int, *, notes: bool) -> None:
+    rows = [
+        (
+            finding.severity,
+            " ".join(filter(None, (finding.tool, finding.where))) or "all",
+            f"{finding.problem}; {finding.remedy}",
+            finding.concerns,
+        )
+        for finding in findings
+        if notes or finding.severity != "note"
+    ]
+    if rows:
+        show(table(("", "where", "what is wrong; what to do", "whom it concerns"), rows) + "\n")
+    counts = Counter(finding.severity for finding in findings)
+    summary = ", ".join(counted(counts[severity], severity) for severity in ("error", "warning", "note"))
+    hint = "; --notes shows the notes" if len(rows) < len(findings) else ""
+    show(f"{counted(tools, 'tool')}: {summary}{hint}.")
 
 
 def _bundled(words: Words) -> int:
@@ -159,5 +175,12 @@ def _bundled(words: Words) -> int:
     if words.words or words.command or "set" in words.options:
         raise UsageError("--bundled lists all of the tools that come with Toolwire: name no target")
     found = readiness()
-    say(as_json(found) if words.options.get("json") else readiness_table(found, width(), Style(sys.stdout)))
+    rows = [
+        (tool.name, tool.summary, ", ".join(tool.needs), "; ".join([*(tool.missing or ["ready"]), *tool.advice]))
+        for tool in found
+    ]
+    if words.options.get("json"):
+        say(as_json(found))
+    else:
+        show(table(("tool", "what it does", "needs", "here"), rows))
     return 0

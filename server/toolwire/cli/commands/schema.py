@@ -5,19 +5,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.output import unmarked
 from toolwire_schemas.published import UnknownSchema, bundle, files_to_export, load, names, text
 
 from ...errors import UsageError
 from ..open_client import client_of
 from ..options import SET, Option
-from ..output import Style, say, table, width
+from ..output import as_json, say, table
 from . import Command
 
 if TYPE_CHECKING:
@@ -66,21 +66,22 @@ def _answer(words: Words) -> str:
     least, most, wanted = _TAKES[what]
     if not least <= len(rest) <= most:
         raise UsageError(f"schema {what} takes {wanted}")
-    if words.options.get("json") and what != "list":
+    is_json, is_strict = words.options.get("json", False), words.options.get("strict", False)
+    if is_json and what != "list":
         raise UsageError("--json goes with schema list; all else is JSON anyway")
-    if words.options.get("strict") and what != "reply":
+    if is_strict and what != "reply":
         raise UsageError("--strict goes with schema reply")
     try:
         match what:
             case "list":
-                return _as_json() if words.options.get("json") else _as_table()
+                return _listed(is_json=is_json)
             case "show":
                 return text(rest[0]).rstrip()
             case "export":
                 return _export(Path(rest[0]))
             case "reply":
-                return _json(_replies(words))
-        return _json(bundle(*rest))
+                return as_json(_replies(words, is_strict=is_strict))
+        return as_json(bundle(*rest))
     except UnknownSchema as error:
         raise UsageError(str(error)) from None
 
@@ -95,41 +96,32 @@ _TAKES = {
 }
 
 
-def _as_table() -> str:
-    rows = [(name, re.split(r"[.:] ", load(name)["description"])[0].rstrip(".")) for name in names()]
-    return table(("schema", "what it describes"), rows, width(), Style(sys.stdout))
-
-
-def _as_json() -> str:
-    return _json([{"name": name, **_about(load(name))} for name in names()])
-
-
-def _about(schema: dict[str, str]) -> dict[str, str]:
-    return {member: schema[member] for member in ("$id", "title", "description")}
+def _listed(*, is_json: bool) -> str:
+    schemas = {name: load(name) for name in names()}
+    if is_json:
+        about = ("$id", "title", "description")
+        return as_json([{"name": name} | {key: schema[key] for key in about} for name, schema in schemas.items()])
+    rows = [(name, re.split(r"[.:] ", schema["description"])[0].rstrip(".")) for name, schema in schemas.items()]
+    return unmarked(table(("schema", "what it describes"), rows))
 
 
 def _export(folder: Path) -> str:
-    written = 0
+    files = dict(files_to_export())
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in files_to_export():
+        for name, content in files.items():
             (folder / name).write_bytes(content.encode())
-            written += 1
     except FileExistsError:
         raise UsageError(f"{folder} is a file; name a folder") from None
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
-    return f"Wrote {written} files to {folder}."
+    return f"Wrote {len(files)} files to {folder}."
 
 
-def _replies(words: Words) -> dict[str, Any]:
-    """The schema of a model's replies for the tools of a target or server."""
+def _replies(words: Words, *, is_strict: bool) -> dict[str, Any]:
+    """Return the schema of a model's replies for the tools of a target or server."""
     from toolwire_client.react import Tools, reply_schema
 
     with client_of(words, words.words[1:]) as client:
         entries = [tool.raw for tool in client.list_tools()]
-    return reply_schema(Tools(entries), strict=words.options.get("strict", False))
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return reply_schema(Tools(entries), strict=is_strict)

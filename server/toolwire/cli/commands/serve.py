@@ -15,7 +15,7 @@ from ...loading.targets import load, parse
 from ...log import LEVELS, configure
 from ...server import Server
 from ...transport.stdio import NotConnected, claim
-from ..options import SET, Option, count, one_of, seconds
+from ..options import SET, Option, one_of
 from . import Command
 
 if TYPE_CHECKING:
@@ -32,45 +32,33 @@ COMMAND = Command(
     "(package.module) or the name of bundled or installed tools; `:name` after a file or module picks one "
     "function or toolkit. A module offers what it decorates with @tool_api, or else its public functions.",
     options=(
-        Option("--name", "name of the server (default: that of the target)", "NAME"),
-        Option("--instructions", "instructions for clients on how to use the tools", "TEXT"),
-        Option("--include", "serve only tools whose name matches; repeatable", "PATTERN", many=True),
-        Option("--exclude", "leave out tools whose name matches; repeatable", "PATTERN", many=True),
+        Option("--name NAME", "name of the server (default: that of the target)"),
+        Option("--instructions TEXT", "instructions for clients on how to use the tools"),
+        Option("--include PATTERN", "serve only tools whose name matches; repeatable", many=True),
+        Option("--exclude PATTERN", "leave out tools whose name matches; repeatable", many=True),
         SET,
         Option("--strict", "exit with status 2 if a target cannot be loaded (default)"),
         Option("--keep-going", "serve the other targets if one cannot be loaded"),
         Option("--reload", "reload the tools when their source changes; the connection stays open"),
-        Option("--separator", "text between a toolkit's name and its method's (default: a dot)", "TEXT"),
+        Option("--separator TEXT", "text between a toolkit's name and its method's (default: a dot)"),
         Option("--coerce", "decode arguments that a model sent as JSON text"),
-        Option("--timeout", "time limit for calls of tools without a limit of their own", "SECONDS", seconds),
+        Option("--timeout SECONDS", "time limit for calls of tools without a limit of their own"),
         Option("--mask-errors", "hide the messages of unexpected exceptions from callers"),
-        Option("--page-size", "tools per page (default: all)", "NUMBER", count),
-        Option("--max-message-bytes", "maximum size of a message (default: 64MiB)", "SIZE", size),
-        Option("--max-result-bytes", "maximum size of a result (default: just below 10MiB)", "SIZE", size),
-        Option(
-            "--max-pending-bytes",
-            "maximum input held by unfinished calls (default: 256MiB)",
-            "SIZE",
-            size,
-        ),
-        Option("--max-pending-calls", "maximum number of unfinished calls (default: 100000)", "NUMBER", count),
-        Option("--max-batch-elements", "maximum number of messages in a batch (default: 10000)", "NUMBER", count),
-        Option("--max-unsent-bytes", "maximum output that the client has not read (default: 64MiB)", "SIZE", size),
-        Option("--max-workers", "maximum number of concurrent calls (default: 128)", "NUMBER", count),
-        Option(
-            "--max-abandoned",
-            "maximum number of threads that still run an abandoned call (default: 128)",
-            "NUMBER",
-            count,
-        ),
-        Option("--max-questions", "maximum number of concurrent elicitations (default: 128)", "NUMBER", count),
+        Option("--page-size NUMBER", "tools per page (default: all)"),
+        Option("--max-message-bytes SIZE", "maximum size of a message (default: 64MiB)", size),
+        Option("--max-result-bytes SIZE", "maximum size of a result (default: just below 10MiB)", size),
+        Option("--max-pending-bytes SIZE", "maximum input held by unfinished calls (default: 256MiB)", size),
+        Option("--max-pending-calls NUMBER", "maximum number of unfinished calls (default: 100000)"),
+        Option("--max-batch-elements NUMBER", "maximum number of messages in a batch (default: 10000)"),
+        Option("--max-unsent-bytes SIZE", "maximum output that the client has not read (default: 64MiB)", size),
+        Option("--max-workers NUMBER", "maximum number of concurrent calls (default: 128)"),
+        Option("--max-abandoned NUMBER", "maximum number of threads that still run an abandoned call (default: 128)"),
+        Option("--max-questions NUMBER", "maximum number of concurrent elicitations (default: 128)"),
         Option("--isolate", "run tools in processes of their own, so that a crash fails only one call"),
-        Option("--memory-limit", "memory limit of a tool process, as in 512MiB", "SIZE", size),
-        Option("--max-processes", "maximum number of tool processes (default: 16)", "NUMBER", count),
-        Option(
-            "--grace", "time for running calls to finish after the host disconnects (default: 1.5)", "SECONDS", seconds
-        ),
-        Option("--log-level", "log level on stderr: debug, info, warning, error or off", "LEVEL", one_of(*LEVELS)),
+        Option("--memory-limit SIZE", "memory limit of a tool process, as in 512MiB", size),
+        Option("--max-processes NUMBER", "maximum number of tool processes (default: 16)"),
+        Option("--grace SECONDS", "time for running calls to finish after the host disconnects (default: 1.5)"),
+        Option("--log-level LEVEL", "log level on stderr: debug, info, warning, error or off", one_of(*LEVELS)),
         Option("--log-json", "write the log as JSON, one object per line"),
     ),
     examples=(
@@ -104,11 +92,11 @@ def run(words: Words) -> NoReturn:
 
 
 def _server(targets: list[str], given: dict[str, Any], keep_going: bool) -> Server:
-    words: dict[str, Any] = {name: given.pop(key) for key, name in _LOADING.items() if key in given}
+    selected = {name: given.pop(key) for key, name in _SELECTION.items() if key in given}
     identity = {"name": name_of(targets), **{key: given.pop(key) for key in ("name", "instructions") if key in given}}
     reloads = given.pop("reload", False)
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
-    loading = partial(_tools, targets, {"keep_going": keep_going, **words}, settings, reloads=reloads)
+    loading = partial(_tools, targets, {"keep_going": keep_going, **selected}, settings, reloads=reloads)
     reloader = _reloader(targets, loading) if reloads else None
     server = Server(loading(), **identity, **settings)
     if reloader is not None:
@@ -116,12 +104,11 @@ def _server(targets: list[str], given: dict[str, Any], keep_going: bool) -> Serv
     return server
 
 
-_LOADING = {"include": "include", "exclude": "exclude", "set": "tool_settings"}
+_SELECTION = {"include": "include", "exclude": "exclude", "set": "tool_settings"}
 _SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds"}
 
 
 def _tools(targets: list[str], words: dict[str, Any], settings: dict[str, Any], *, reloads: bool) -> list[Tool]:
-    """The tools of *targets*, isolated in processes where that is configured."""
     tools = load(targets, **words)
     if not settings.get("isolate") and not any(tool.runs_in for tool in tools):
         return tools

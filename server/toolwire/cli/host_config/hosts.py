@@ -1,19 +1,18 @@
 """The config file of each host, and the form of a server's entry in it.
 
-Strategy. One table; everything else here makes text of values and text of text, and touches no file. The formats were
-looked up in October 2026; the source of each is above its entry. Hosts differ in little: the name of the member that
-holds the servers, a word or two in each server's entry, and the place of the file on each system.
+Strategy. The hosts are data, in `hosts.json`, as looked up in October 2026; the functions turn values into text and
+read and write no other file.
 """
 
 from __future__ import annotations
 
 import json
 import ntpath
-import posixpath
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import closest_first, unknown_name
 
 from ...errors import UsageError
 from . import jsonc_edit as jsonc
@@ -32,39 +31,45 @@ class Server(msgspec.Struct, frozen=True):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A file that a host reads: for one project (relative to its folder) or for a user, on each system."""
+    """A file that a host reads: for one project (relative to its folder) or for a user.
+
+    The *template* may contain `{folder}`, `{home}`, `{config}` (of the user) and `{support}` (where programs of the
+    system keep their settings); *windows* replaces it on Windows.
+    """
 
     whose: str
-    unix: str
-    mac: str = ""
+    template: str
     windows: str = ""
 
     def path(self, system: str, environment: Mapping[str, str], folder: str) -> str:
         """Return where that is; *system* is one of `sys.platform`, *folder* the project's."""
-        windows = system == "win32"
-        template = (self.windows if windows else self.mac if system == "darwin" else "") or self.unix
-        home = environment.get("USERPROFILE" if windows else "HOME") or "~"
-        join = ntpath.join if windows else posixpath.join
-        path = template.format(
-            home=home,
-            config=environment.get("XDG_CONFIG_HOME") or join(home, ".config"),
-            appdata=environment.get("APPDATA") or join(home, "AppData", "Roaming"),
-            folder=folder,
-        )
-        return ntpath.normpath(path) if windows else path
+        is_windows = system == "win32"
+        home = environment.get("USERPROFILE" if is_windows else "HOME") or "~"
+        config = f"{home}/.config"
+        match system:
+            case "win32":
+                support = environment.get("APPDATA") or f"{home}/AppData/Roaming"
+            case "darwin":
+                support = f"{home}/Library/Application Support"
+            case _:
+                support = config = environment.get("XDG_CONFIG_HOME") or config
+        template = (is_windows and self.windows) or self.template
+        path = template.format(home=home, config=config, support=support, folder=folder)
+        return ntpath.normpath(path) if is_windows else path
 
 
 PROJECT, USER = "this project", "all projects"
+"""The values of `Place.whose`."""
 
 
-class Host(msgspec.Struct, frozen=True):
-    """One host: the member *holds* of its file holds its servers, *extra* goes into each entry.
+class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One host, as documented in *source*: the member *holds* of its file holds its servers, with *extra* in each.
 
     With *comments* it reads JSON that has some, and trailing commas. *then* is what is left to do.
     """
 
-    name: str
     title: str
+    source: str
     holds: str
     places: tuple[Place, ...]
     then: str = ""
@@ -73,116 +78,13 @@ class Host(msgspec.Struct, frozen=True):
     is_lisp: bool = False
 
 
-HOSTS = {
-    host.name: host
-    for host in (
-        # modelcontextprotocol.io/docs/develop/connect-local-servers. There it is for macOS and Windows only; on Linux
-        # there is no such program from its makers, and this is where the unofficial builds look.
-        Host(
-            "claude-desktop",
-            "Claude Desktop",
-            "mcpServers",
-            (
-                Place(
-                    USER,
-                    "{config}/Claude/claude_desktop_config.json",
-                    "{home}/Library/Application Support/Claude/claude_desktop_config.json",
-                    "{appdata}/Claude/claude_desktop_config.json",
-                ),
-            ),
-            then="quit Claude Desktop altogether and start it again",
-        ),
-        # code.claude.com/docs/en/mcp: project scope in .mcp.json, user scope in ~/.claude.json
-        Host(
-            "claude-code",
-            "Claude Code",
-            "mcpServers",
-            (Place(PROJECT, "{folder}/.mcp.json"), Place(USER, "{home}/.claude.json")),
-            then="start Claude Code anew; /mcp shows its servers",
-            extra={"type": "stdio"},
-        ),
-        # code.visualstudio.com/docs/copilot/reference/mcp-configuration: `type` is required there. The path of the
-        # user's file is not in that reference (it depends on the profile); this is the default profile's.
-        Host(
-            "vscode",
-            "VS Code",
-            "servers",
-            (
-                Place(PROJECT, "{folder}/.vscode/mcp.json"),
-                Place(
-                    USER,
-                    "{config}/Code/User/mcp.json",
-                    "{home}/Library/Application Support/Code/User/mcp.json",
-                    "{appdata}/Code/User/mcp.json",
-                ),
-            ),
-            then="in VS Code, run MCP: List Servers and start it",
-            extra={"type": "stdio"},
-            comments=True,
-        ),
-        # cursor.com/docs/mcp. Whether Cursor reads comments is not said; those that are there are kept.
-        Host(
-            "cursor",
-            "Cursor",
-            "mcpServers",
-            (Place(PROJECT, "{folder}/.cursor/mcp.json"), Place(USER, "{home}/.cursor/mcp.json")),
-            then="restart Cursor",
-            comments=True,
-        ),
-        # zed.dev/docs/ai/mcp and /docs/configuring-zed. `source` was required until late 2025 and is ignored since
-        # (crates/settings_content/src/project.rs); the path on Windows is from users' pages.
-        Host(
-            "zed",
-            "Zed",
-            "context_servers",
-            (
-                Place(
-                    USER,
-                    "{config}/zed/settings.json",
-                    "{home}/.config/zed/settings.json",
-                    "{appdata}/Zed/settings.json",
-                ),
-                Place(PROJECT, "{folder}/.zed/settings.json"),
-            ),
-            then="Zed starts it as soon as the file is saved",
-            extra={"source": "custom"},
-            comments=True,
-        ),
-        # github.com/ravitemer/mcphub.nvim, doc/mcp/servers_json.md (its examples have comments)
-        Host(
-            "neovim",
-            "Neovim with mcphub.nvim",
-            "mcpServers",
-            (Place(USER, "{home}/.config/mcphub/servers.json"),),
-            then="mcphub.nvim follows the file; without it, see examples/hosts/neovim",
-            comments=True,
-        ),
-        # github.com/lizqwerscott/mcp.el, mcp-hub.el: `mcp-hub-servers`
-        Host(
-            "emacs",
-            "Emacs with mcp.el",
-            "mcp-hub-servers",
-            (Place(USER, "{home}/.emacs.d/init.el", windows="{appdata}/.emacs.d/init.el"),),
-            then="run M-x mcp-hub; without mcp.el, see examples/hosts/emacs",
-            is_lisp=True,
-        ),
-        # The common form; gofastmcp.com/integrations/mcp-json-configuration describes it.
-        Host("json", "any host that reads mcpServers", "mcpServers", ()),
-    )
-}
+HOSTS = msgspec.json.decode((files(__package__) / "hosts.json").read_bytes(), type=dict[str, Host])
 
 
 def host(name: str) -> Host:
-    """Return the host called *name*.
-
-    Raises:
-        UsageError: if the host is unknown; lists the known ones, the closest first.
-    """
+    """Return the host called *name*."""
     if name not in HOSTS:
-        import difflib
-
-        likeness = {other: difflib.SequenceMatcher(None, name.lower(), other).ratio() for other in HOSTS}
-        known = sorted(HOSTS, key=likeness.__getitem__, reverse=True)
+        known = closest_first(name.lower(), HOSTS)
         raise UsageError(unknown_name("host", name, known) + "; `json` is for any other")
     return HOSTS[name]
 
@@ -221,7 +123,7 @@ def merged(host: Host, text: str, server: Server, *, force: bool = False) -> str
     if there == made:
         return text
     if there is not None and not (force or is_ours(there)):
-        raise Taken(_start_of(there))
+        raise Taken(" ".join(_words(there)) or json.dumps(there, ensure_ascii=False))
     return jsonc.with_member(text, path, made, comments=host.comments)
 
 
@@ -241,11 +143,8 @@ def is_ours(entry: Any) -> bool:
     return any(words[place : place + 3] == ["-m", "toolwire", "serve"] for place in range(1, len(words)))
 
 
-def _start_of(entry: Any) -> str:
-    return " ".join(_words(entry)) or json.dumps(entry, ensure_ascii=False)
-
-
 def _words(entry: Any) -> list[str]:
+    """The command line of an entry, if it has one."""
     if not isinstance(entry, dict):
         return []
     args = entry.get("args")

@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 
 class Rewritten(msgspec.Struct, frozen=True):
-    """The result of a change: `backup` is the path of the old file (`None` if the file is new)."""
+    """The result of a change: the text *before*, and the path of the *backup* (`None` if the file is new)."""
 
-    path: str
+    before: str
     changed: bool
     backup: str | None = None
 
 
 class NotRewritten(Exception):
-    """A file was left as it was. The text says why."""
+    """A file was left as it was. The message says why."""
 
 
 def rewrite(path: str, change: Callable[[str], str]) -> Rewritten:
-    """Give the text of the file at *path* to *change* and put what it returns in its place; a missing file is empty.
+    """Replace the text of the file at *path* by what *change* returns for it; the text of a missing file is empty.
 
-    Links are followed, so that they stay links. Line ends are *change*'s affair, and permissions are kept; a new file
-    is for its owner alone.
+    Links are followed, so that they stay links. Line ends are left to *change*. Permissions are kept; a new file is for
+    its owner alone.
 
     Raises:
         NotRewritten: if that is not possible, or another program changed the file at the same time.
@@ -36,14 +36,16 @@ def rewrite(path: str, change: Callable[[str], str]) -> Rewritten:
     real = os.path.realpath(path)
     try:
         before = _read(real)
-        text, mark = _decoded(before or b"")
+        # Some editors on Windows begin a file with a byte order mark.
+        mark = codecs.BOM_UTF8 if before and before.startswith(codecs.BOM_UTF8) else b""
+        text = (before or b"").removeprefix(mark).decode()
         after = mark + change(text).encode()
         if after == before:
-            return Rewritten(path, changed=False)
+            return Rewritten(text, changed=False)
         os.makedirs(os.path.dirname(real), exist_ok=True)
         backup = None if before is None else _backup(real, before)
         _replace(real, before, after)
-        return Rewritten(path, changed=True, backup=backup)
+        return Rewritten(text, changed=True, backup=backup)
     except UnicodeError:
         raise NotRewritten("it is not text in UTF-8") from None
     except OSError as error:
@@ -58,22 +60,14 @@ def _read(path: str) -> bytes | None:
         return None
 
 
-def _decoded(data: bytes) -> tuple[str, bytes]:
-    """The text, and the byte order mark that some editors of Windows begin it with."""
-    mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
-    return data[len(mark) :].decode(), mark
-
-
 def _backup(path: str, data: bytes) -> str:
     """Write *data* next to *path*, under the first free number, and return its path."""
     number = 1
-    while True:
-        place = f"{path}.backup-{number}"
-        try:
-            _write_new(place, data, like=path)
-            return place
-        except FileExistsError:
-            number += 1
+    while os.path.exists(f"{path}.backup-{number}"):
+        number += 1
+    place = f"{path}.backup-{number}"
+    _write_new(place, data, like=path)
+    return place
 
 
 def _replace(path: str, before: bytes | None, after: bytes) -> None:
@@ -92,9 +86,7 @@ def _replace(path: str, before: bytes | None, after: bytes) -> None:
 def _write_new(path: str, data: bytes, *, like: str | None) -> None:
     """Write a file that must not exist, with the permissions of another: these files may hold keys."""
     mode = 0o600 if like is None else os.stat(like).st_mode & 0o777
-    with os.fdopen(
-        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode), "wb"
-    ) as file:
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())

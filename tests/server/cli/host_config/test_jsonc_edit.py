@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire.cli.host_config.jsonc_edit import NotJson, member, parse, with_member
+from toolwire.cli.host_config.jsonc_edit import NotJson, loads, member, with_member
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
@@ -51,7 +51,7 @@ def comments(text: str) -> list[str]:
 
 @given(st.data(), OBJECTS)
 def test_what_people_write_means_what_it_says(data: st.DataObject, value: dict[str, Any]) -> None:
-    assert parse(data.draw(documents(value))).value == value
+    assert loads(data.draw(documents(value))) == value
 
 
 @given(st.data(), OBJECTS, st.sampled_from(["new", "a"]), VALUES)
@@ -65,7 +65,7 @@ def test_everything_else_in_the_file_is_kept(
 
     made = with_member(text, (holder, name), value)
 
-    assert parse(made).value == {**before, holder: {**before.get(holder, {}), name: value}}
+    assert loads(made) == {**before, holder: {**before.get(holder, {}), name: value}}
     if name not in before.get(holder, {}):
         # Nothing is taken away: the old text is still there, in order.
         letters = iter(made)
@@ -111,24 +111,27 @@ def test_the_layout_is_that_of_the_file(before: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "line 1: a name in quotation marks is missing"),
-        ('{\n"a" 1}', "line 2: a colon is missing"),
-        ('{"a": 1\n"b": 2}', "line 2: a comma is missing"),
-        ('{"a": 1', "line 1: a } is missing at its end"),
-        ('{"a": }', "line 1: no value can begin like this"),
-        ('{"a": NaN}', "line 1: no value can begin like this"),
-        ('{"a": "\\q"}', "line 1: a string with an unknown escape"),
-        ('{"a": 1}\n{}', "line 2: something follows its end"),
+        ("{", "line 1: "),
+        ('{\n"a" 1}', "line 2: "),
+        ('{"a": 1\n"b": 2}', "line 2: "),
+        ('{"a": 1', "line 1: "),
+        ('{"a": }', "line 1: "),
+        ('{"a": NaN}', "NaN is no JSON"),
+        ('{"a": "\\q"}', "line 1: "),
+        ('{"a": 1}\n{}', "line 2: "),
+        ('{\n"a": 1 /* b', "line 2: "),
+        ('{"a": 1,,}', "line 1: "),
+        ("{,}", "it is laid out in a way"),
         ("[]", "line 1: the whole is not an object"),
         ('{\n"servers": null}', "line 2: servers is not an object"),
         ("[" * 100_000, "it is nested too deeply"),
-        ("1" * 5000, "line 1: a number that is too long"),
+        ("1" * 5000, "a number in it is too long"),
     ],
 )
 def test_what_cannot_be_edited_is_refused_with_its_line(text: str, told: str) -> None:
     with pytest.raises(NotJson) as refusal:
         with_member(text, ("servers", "x"), 1)
-    assert str(refusal.value) == told
+    assert str(refusal.value).startswith(told)
 
 
 @pytest.mark.parametrize(
@@ -139,9 +142,9 @@ def test_what_cannot_be_edited_is_refused_with_its_line(text: str, told: str) ->
     ],
 )
 def test_comments_are_refused_where_the_host_does_not_read_them(text: str, told: str) -> None:
-    assert parse(text).value in ({}, {"a": 1})
+    assert loads(text) in ({}, {"a": 1})
     with pytest.raises(NotJson) as refusal:
-        parse(text, comments=False)
+        loads(text, comments=False)
     assert str(refusal.value) == told
 
 

@@ -1,0 +1,136 @@
+"""Starts the servers that `ask` and `chat` name: commands, targets and those of a config file."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.output import printable
+
+from ..errors import Failed, UsageError
+from .open_client import own_command, server_gone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AsyncExitStack
+
+    from toolwire_client import AsyncClient, ClientError, PendingServers
+
+    from .options import Words
+
+Trusted = bool | tuple[str, ...]
+"""Whose hints are trusted: those of all clients, of none, or of the named ones."""
+
+
+class ServersToStart:
+    """The servers of a command line."""
+
+    def __init__(self, words: Words) -> None:
+        self._trust: list[str] = words.options.get("trust_hints", [])
+        if len(self._trust) > 1 and not {"yes", "no"}.isdisjoint(self._trust):
+            raise UsageError("--trust-hints takes servers, or else yes or no alone")
+        self._config: str | None = words.options.get("config")
+        self._commands = {text: _command(text) for text in words.options.get("server", ())}
+        if words.command is not None:
+            if not words.command:
+                raise UsageError("the server's command is missing after `--`")
+            self._commands[shlex.join(words.command)] = words.command
+        targets = words.options.get("tools", [])
+        self._own = shlex.join(["toolwire", "serve", *targets]) if targets else None
+        if self._own:
+            self._commands[self._own] = own_command(targets, words.options.get("set", ()))
+
+    @property
+    def are_any(self) -> bool:
+        """Whether any server is named."""
+        return bool(self._commands or self._config)
+
+    async def start(
+        self, stack: AsyncExitStack, on_ask: Any, tell: Callable[[str], object], timeout_seconds: float | None
+    ) -> tuple[dict[str, AsyncClient], Trusted]:
+        """Return the clients of all servers, which *stack* closes, and those whose hints are trusted.
+
+        All have to be ready within *timeout_seconds*. Servers named on the command line must start; *tell* reports
+        failures of those of a config file.
+        """
+        from toolwire_client.async_client import START_TIMEOUT_SECONDS
+        from toolwire_client.waiting.deadline import Deadline
+
+        limit = Deadline(START_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds)
+        configured = await stack.enter_async_context(self._configured(on_ask, limit.left()))
+        for name, error in configured.errors.items():
+            tell(f"{name} does not start: {error}")
+        typed = await stack.enter_async_context(self._typed(on_ask, limit.left()))
+        for text, error in typed.errors.items():
+            raise self._failure(text, error)
+        clients = dict(configured)
+        names = {name: name for name in clients}  # of the clients, by the names in the command line
+        for text, client in typed.items():
+            names[text] = _free(str(client.server_info.get("name") or "server"), clients)
+            clients[names[text]] = client
+        return clients, self._trusted(names, {*names, *configured.errors})
+
+    def _trusted(self, names: dict[str, str], known: set[str]) -> Trusted:
+        if self._trust in (["yes"], ["no"]):
+            return self._trust == ["yes"]
+        for text in self._trust:
+            if text not in known:
+                servers = ", ".join(map(repr, sorted(known))) or "none"
+                raise UsageError(f"--trust-hints takes yes, no or a server, not {text!r}; the servers are {servers}")
+        return tuple(name for text, name in names.items() if text in (*self._trust, self._own))
+
+    def _configured(self, on_ask: Any, timeout_seconds: float | None) -> PendingServers:
+        from toolwire_client import BadConfiguration, connect_config
+
+        config: str | dict[str, Any] = self._config or {"mcpServers": {}}
+        try:
+            return connect_config(config, restart=True, on_ask=on_ask, start_timeout_seconds=timeout_seconds)
+        except BadConfiguration as error:
+            raise UsageError(str(error)) from None
+        except OSError as error:
+            raise UsageError(f"cannot read {self._config}: {error.strerror}") from None
+
+    def _typed(self, on_ask: Any, timeout_seconds: float | None) -> PendingServers:
+        from toolwire_client import PendingServers, connect
+
+        openings = {
+            text: connect(
+                command,
+                # A command typed by the user is expected to inherit their environment.
+                inherit_env=True,
+                # Toolwire's own server reports why it cannot load a target, and tracebacks of the user's tools.
+                show_stderr=text == self._own,
+                era="modern" if text == self._own else "auto",
+                restart=True,
+                on_ask=on_ask,
+                start_timeout_seconds=timeout_seconds,
+            )
+            for text, command in self._commands.items()
+        }
+        return PendingServers(openings, {})
+
+    def _failure(self, text: str, error: ClientError) -> Failed:
+        from toolwire_client import NotStarted, ServerGone
+
+        if text == self._own and isinstance(error, ServerGone):
+            return server_gone(error, is_ours=True)
+        return Failed(printable(f"{text} does not start: {error}"), 2 if isinstance(error, NotStarted) else 1)
+
+
+def _command(text: str) -> list[str]:
+    try:
+        command = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--server wants a command, and in {text!r} there is {str(error).lower()}") from None
+    if not command:
+        raise UsageError('--server wants a command, as in --server "npx -y some-mcp-server"')
+    return command
+
+
+def _free(name: str, taken: dict[str, Any]) -> str:
+    """*name*, with a number appended if it is taken."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    return free

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import signal
 import sys
 from collections.abc import Generator, Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["pytester"]
+pytest_plugins = ["pytester", "support.command_line"]
 
 # How long an example takes depends on the machine, so no profile has a deadline. `tests/check` chooses `dev`.
 settings.register_profile("ci", deadline=None)
@@ -79,12 +78,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.fixture
 def own_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Run the test in its own folder, and forget the modules that it imports from there."""
-    before = dict(sys.modules)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.delitem(sys.modules, "tools", raising=False)  # what pytest may have called the folder of tests
+    from support.command_line import forgotten_imports  # whose assertions are rewritten once it is a plugin
+
     monkeypatch.chdir(tmp_path)
-    yield
-    for name in set(sys.modules) - set(before):
-        if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
-            del sys.modules[name]
-    importlib.invalidate_caches()
+    with forgotten_imports(tmp_path):
+        yield

@@ -1,4 +1,4 @@
-"""`toolwire ask` and `toolwire chat`, as processes: piped, and on a terminal."""
+"""`toolwire ask` and `toolwire chat`, piped and on a terminal."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.command_line import CommandLine, Done
 from toolwire_client.agent import load
 from toolwire_client.agent.events import FormAnswered, UserAnswered
-
-pytestmark = pytest.mark.process
 
 SECONDS = 60
 
@@ -104,50 +103,42 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-m", "toolwire", *words]
 
 
-def run(*words: str, cwd: Path, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*words),
-        cwd=cwd,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        env={**os.environ, **env},
-        check=False,
-    )
-
-
 OFFLINE = ("--tools", "tools.py", "--model", "arithmetic")
 
 
 # --- piped ---
 
 
-def test_the_answer_alone_goes_to_standard_output(folder: Path) -> None:
-    done = run("ask", "How much is 3 + 4?", *OFFLINE, cwd=folder)
+@pytest.mark.process
+def test_the_answer_alone_goes_to_standard_output(command_line: CommandLine, folder: Path) -> None:
+    done = command_line("ask", "How much is 3 + 4?", *OFFLINE, cwd=folder)
     assert (done.returncode, done.stdout) == (0, "3 + 4 = 7\n")
     assert done.stderr.splitlines()[:3] == ["  I compute 3 + 4.", "> add(a=3, b=4)", "  7"]
     assert re.fullmatch(r"  answered \(2 replies, \d+\.\d s\)", done.stderr.splitlines()[-1])
 
 
-def test_a_question_can_come_from_standard_input(folder: Path) -> None:
-    assert run("ask", "-", *OFFLINE, cwd=folder, stdin="How much\nis 3 + 4?\n").stdout == "3 + 4 = 7\n"
+@pytest.mark.process
+def test_a_question_can_come_from_standard_input(command_line: CommandLine, folder: Path) -> None:
+    assert command_line("ask", "-", *OFFLINE, cwd=folder, stdin="How much\nis 3 + 4?\n").stdout == "3 + 4 = 7\n"
 
 
-def test_every_event_is_a_line_of_json(folder: Path) -> None:
-    done = run("ask", "How much is 3 + 4?", *OFFLINE, "--json", "--transcript", "run.jsonl", cwd=folder)
+@pytest.mark.process
+def test_every_event_is_a_line_of_json(command_line: CommandLine, folder: Path) -> None:
+    done = command_line("ask", "How much is 3 + 4?", *OFFLINE, "--json", "--transcript", "run.jsonl", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert [event["type"] for event in events[-4:]] == ["CallFinished", "ModelAsked", "ModelReplied", "Ended"]
     assert (folder / "run.jsonl").read_text() == done.stdout
 
 
-def test_an_answer_is_piped_as_the_model_gave_it(folder: Path) -> None:
-    done = run("ask", "go", "--tools", "tools.py", "--model", "models.py:is_evil", cwd=folder)
+@pytest.mark.process
+def test_an_answer_is_piped_as_the_model_gave_it(command_line: CommandLine, folder: Path) -> None:
+    done = command_line("ask", "go", "--tools", "tools.py", "--model", "models.py:is_evil", cwd=folder)
     assert done.stdout == "[red]answer[/red] \x1b]0;title\x07\n"
     assert not CONTROL.search(done.stderr)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("model", "words", "told"),
     [
@@ -162,33 +153,36 @@ def test_an_answer_is_piped_as_the_model_gave_it(folder: Path) -> None:
     ],
 )
 def test_the_outcome_is_named_and_only_an_answer_is_a_success(
-    folder: Path, model: str, words: list[str], told: str
+    command_line: CommandLine, folder: Path, model: str, words: list[str], told: str
 ) -> None:
-    done = run("ask", "How much is 12 * (3 + 4)?", "--tools", "tools.py", "--model", model, *words, cwd=folder)
+    done = command_line("ask", "How much is 12 * (3 + 4)?", "--tools", "tools.py", "--model", model, *words, cwd=folder)
     is_answered = told == "answered"
     assert (done.returncode == 0, bool(done.stdout)) == (is_answered, is_answered)
     assert re.search(rf"^  {re.escape(told)}", done.stderr, re.MULTILINE)
 
 
-def test_a_resumed_run_shows_the_arguments_of_the_call_that_waits(folder: Path) -> None:
-    run("ask", "How much is 12 * (3 + 4)?", *OFFLINE, "--transcript", "run.jsonl", cwd=folder)
-    again = run("ask", *OFFLINE, "--resume", "run.jsonl", cwd=folder)
+@pytest.mark.process
+def test_a_resumed_run_shows_the_arguments_of_the_call_that_waits(command_line: CommandLine, folder: Path) -> None:
+    command_line("ask", "How much is 12 * (3 + 4)?", *OFFLINE, "--transcript", "run.jsonl", cwd=folder)
+    again = command_line("ask", *OFFLINE, "--resume", "run.jsonl", cwd=folder)
     assert "? Allow multiply(a=12, b=7)? " in again.stderr
 
 
-def test_a_run_that_needs_somebody_goes_on_in_another_process(folder: Path) -> None:
-    first = run("ask", "How much is 12 * (3 + 4)?", *OFFLINE, "--transcript", "run.jsonl", cwd=folder)
+@pytest.mark.process
+def test_a_run_that_needs_somebody_goes_on_in_another_process(command_line: CommandLine, folder: Path) -> None:
+    first = command_line("ask", "How much is 12 * (3 + 4)?", *OFFLINE, "--transcript", "run.jsonl", cwd=folder)
     assert (first.returncode, first.stdout) == (1, "")
     assert "no terminal: --allow multiply, or --approve all, says yes beforehand; --resume" in first.stderr
     assert "--resume run.jsonl resumes it" in first.stderr
-    second = run("ask", *OFFLINE, "--resume", "run.jsonl", "--allow", "mult*", cwd=folder)
+    second = command_line("ask", *OFFLINE, "--resume", "run.jsonl", "--allow", "mult*", cwd=folder)
     assert (second.returncode, second.stdout) == (0, "12 * (3 + 4) = 84\n")
-    third = run("ask", "And times 2?", *OFFLINE, "--resume", "run.jsonl", "--approve", "all", cwd=folder)
+    third = command_line("ask", "And times 2?", *OFFLINE, "--resume", "run.jsonl", "--approve", "all", cwd=folder)
     assert (third.returncode, third.stdout) == (0, "84 * 2 = 168\n")
-    over = run("ask", *OFFLINE, "--resume", "run.jsonl", cwd=folder)
+    over = command_line("ask", *OFFLINE, "--resume", "run.jsonl", cwd=folder)
     assert (over.returncode, "the last question in run.jsonl is answered" in over.stderr) == (2, True)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("model", "words", "told"),
     [
@@ -200,8 +194,10 @@ def test_a_run_that_needs_somebody_goes_on_in_another_process(folder: Path) -> N
         ),
     ],
 )
-def test_what_helps_where_nobody_can_be_asked_is_told(folder: Path, model: str, words: list[str], told: str) -> None:
-    done = run("ask", "How much is 12 * (3 + 4)?", "--tools", "tools.py", "--model", model, *words, cwd=folder)
+def test_what_helps_where_nobody_can_be_asked_is_told(
+    command_line: CommandLine, folder: Path, model: str, words: list[str], told: str
+) -> None:
+    done = command_line("ask", "How much is 12 * (3 + 4)?", "--tools", "tools.py", "--model", model, *words, cwd=folder)
     assert done.stderr.splitlines()[-1].startswith(told)
 
 
@@ -211,105 +207,131 @@ def test_what_helps_where_nobody_can_be_asked_is_told(folder: Path, model: str, 
     [(("--answer", "blue"), ""), (("--answer", "blue"), "red\n"), ((), "blue\n"), ((), "\nblue\nred\n")],
 )
 def test_a_question_of_the_model_is_answered_from_the_command_line_or_piped_input(
-    folder: Path, given: tuple[str, ...], stdin: str, words: tuple[str, ...]
+    command_line: CommandLine, folder: Path, given: tuple[str, ...], stdin: str, words: tuple[str, ...]
 ) -> None:
     asks = ["ask", "go", "--model", "models.py:asks", "--transcript", "run.jsonl", *given, *words]
-    assert run(*asks, cwd=folder, stdin=stdin).returncode == 0
+    assert command_line(*asks, cwd=folder, stdin=stdin).returncode == 0
     assert [event.content for event in load(folder / "run.jsonl") if isinstance(event, UserAnswered)] == ["blue"]
 
 
-def test_several_answers_are_given_in_order_and_then_a_question_waits(folder: Path) -> None:
+def test_several_answers_are_given_in_order_and_then_a_question_waits(command_line: CommandLine, folder: Path) -> None:
     (folder / "models.py").write_text(MODELS + "def asks_thrice(): return ScriptedModel([QUESTION] * 3 + [done()])\n")
     given = ["--model", "models.py:asks_thrice", "--transcript", "run.jsonl", "--answer", "blue", "--answer", "red"]
-    first = run("ask", "go", *given, cwd=folder)
+    first = command_line("ask", "go", *given, cwd=folder)
     assert (first.returncode, "needs_input" in first.stderr) == (1, True)
-    resumed = run("ask", "--model", "models.py:gives_up", "--resume", "run.jsonl", cwd=folder, stdin="green\n")
+    resumed = command_line("ask", "--model", "models.py:gives_up", "--resume", "run.jsonl", cwd=folder, stdin="green\n")
     assert "unsolvable" in resumed.stderr
     answers = [event.content for event in load(folder / "run.jsonl") if isinstance(event, UserAnswered)]
     assert answers == ["blue", "red", "green"]
 
 
-def test_a_resumed_run_needs_no_model_if_its_transcript_names_one(folder: Path) -> None:
-    run("ask", "How much is 12 * (3 + 4)?", *OFFLINE, "--transcript", "run.jsonl", cwd=folder)
-    done = run("ask", "--tools", "tools.py", "--resume", "run.jsonl", "--approve", "all", cwd=folder)
+@pytest.mark.process
+def test_a_resumed_run_needs_no_model_if_its_transcript_names_one(command_line: CommandLine, folder: Path) -> None:
+    command_line("ask", "How much is 12 * (3 + 4)?", *OFFLINE, "--transcript", "run.jsonl", cwd=folder)
+    done = command_line("ask", "--tools", "tools.py", "--resume", "run.jsonl", "--approve", "all", cwd=folder)
     assert (done.returncode, done.stdout) == (0, "12 * (3 + 4) = 84\n")
 
 
 @pytest.mark.parametrize("model", ["evil.py:model", "OpenAIModel mistral:latest", ""])
-def test_a_transcript_does_not_say_which_code_to_run_or_whom_to_send_it_to(folder: Path, model: str) -> None:
+def test_a_transcript_does_not_say_which_code_to_run_or_whom_to_send_it_to(
+    command_line: CommandLine, folder: Path, model: str
+) -> None:
     (folder / "evil.py").write_text("open('run', 'w')")
     (folder / "run.jsonl").write_text(json.dumps({"type": "Started", "model": model}) + "\n")
-    done = run("ask", "x", "--resume", "run.jsonl", cwd=folder)
+    done = command_line("ask", "x", "--resume", "run.jsonl", cwd=folder)
     assert (done.returncode, "--model NAME" in done.stderr, (folder / "run").exists()) == (2, True, False)
 
 
-def test_a_transcript_is_replayed_as_a_model(folder: Path) -> None:
+@pytest.mark.process
+def test_a_transcript_is_replayed_as_a_model(command_line: CommandLine, folder: Path) -> None:
     words = ["ask", "How much is 12 * (3 + 4)?", "--tools", "tools.py", "--approve", "all", "--model"]
-    run(*words, "arithmetic", "--transcript", "run.jsonl", cwd=folder)
+    command_line(*words, "arithmetic", "--transcript", "run.jsonl", cwd=folder)
     with (folder / "run.jsonl").open("a") as file:
         file.write('{"type":"Resu')
-    done = run(*words, "replay:run.jsonl", cwd=folder)
+    done = command_line(*words, "replay:run.jsonl", cwd=folder)
     assert (done.returncode, done.stdout) == (0, "12 * (3 + 4) = 84\n")
-    other = run("ask", "What?", *words[2:], "replay:run.jsonl", cwd=folder)
+    other = command_line("ask", "What?", *words[2:], "replay:run.jsonl", cwd=folder)
     assert (other.returncode, "model_error: run.jsonl has no reply to this" in other.stderr) == (1, True)
 
 
-def test_the_tools_of_all_servers_are_offered(folder: Path) -> None:
+@pytest.mark.process
+def test_the_tools_of_all_servers_are_offered(command_line: CommandLine, folder: Path) -> None:
     server = shlex.join(command("serve", "tools.py:add", "--name", "first"))
     entry = {"command": sys.executable, "args": ["-m", "toolwire", "serve", "tools.py:book"]}
     (folder / "servers.json").write_text(json.dumps({"mcpServers": {"second": entry, "bad": {"command": "no-such"}}}))
     words = ["--config", "servers.json", "--server", server, "--tools", "tools.py:add", "--tools", "tools.py:wait"]
-    done = run("ask", "2+3?", *words, "--model", "arithmetic", "--json", "--", *command("serve", "tools.py:multiply"),
-               cwd=folder)  # fmt: skip
+    multiply = ["--", *command("serve", "tools.py:multiply")]
+    done = command_line("ask", "2+3?", *words, "--model", "arithmetic", "--json", *multiply, cwd=folder)
     listed = next(event for event in map(json.loads, done.stdout.splitlines()) if event["type"] == "ToolsListed")
     names = {tool["name"] for tool in listed["tools"]}
     assert names == {"first_add", "toolwire_add", "wait", "book", "multiply"}
     assert "bad does not start: cannot start 'no-such'" in done.stderr
 
 
-def test_a_conversation_can_be_piped(folder: Path) -> None:
-    done = run("chat", *OFFLINE, "--approve", "all", cwd=folder, stdin="3 + 4?\n\nand times 2?\n/quit\n5 + 5?\n")
+@pytest.mark.process
+def test_a_conversation_can_be_piped(command_line: CommandLine, folder: Path) -> None:
+    done = command_line(
+        "chat", *OFFLINE, "--approve", "all", cwd=folder, stdin="3 + 4?\n\nand times 2?\n/quit\n5 + 5?\n"
+    )
     assert (done.returncode, done.stdout) == (0, "3 + 4 = 7\n7 * 2 = 14\n")
 
 
 @pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["ask", "x"], "--model NAME. Known: arithmetic, human"),
+        (["ask", "x", "--model", "arithmetc"], "did you mean 'arithmetic'"),
+        (["ask", "what", "is", "it", *OFFLINE], 'ask "what is it"'),
+        (["ask", *OFFLINE], "say what to ask"),
+        (["ask", " ", *OFFLINE], "empty"),
+        (["chat", "x", *OFFLINE], "`toolwire ask` takes one"),
+        (["ask", "x", *OFFLINE, "--approve", "some"], "one of ask, reads, all"),
+        (["ask", "x", *OFFLINE, "--trust-hints", "yes", "--trust-hints", "no"], "takes servers, or else yes or no"),
+        (["ask", "x", *OFFLINE, "--timeout", "0"], "more than 0"),
+        (["ask", "x", *OFFLINE, "--server", "cat 'x"], "no closing quotation"),
+        (["ask", "x", *OFFLINE, "--server", ""], "--server wants a command"),
+        (["ask", "x", *OFFLINE, "--config", "none.json"], "cannot read none.json"),
+        (["ask", "x", *OFFLINE, "--config", "tools.py"], "tools.py"),
+        (["ask", "x", *OFFLINE, "--resume", "a", "--transcript", "b"], "leave out --transcript"),
+        (["ask", "x", *OFFLINE, "--"], "command is missing"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_one_sentence_with_its_remedy(
+    command_line: CommandLine, folder: Path, words: list[str], told: str
+) -> None:
+    done = command_line(*words, cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert told in done.stderr
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
     ("words", "status", "told"),
     [
-        (["ask", "x"], 2, "--model NAME. Known: arithmetic, human"),
-        (["ask", "x", "--model", "arithmetc"], 2, "did you mean 'arithmetic'"),
-        (["ask", "what", "is", "it", *OFFLINE], 2, 'ask "what is it"'),
-        (["ask", *OFFLINE], 2, "say what to ask"),
-        (["ask", " ", *OFFLINE], 2, "empty"),
-        (["chat", "x", *OFFLINE], 2, "`toolwire ask` takes one"),
-        (["ask", "x", *OFFLINE, "--approve", "some"], 2, "one of ask, reads, all"),
-        (["ask", "x", *OFFLINE, "--trust-hints", "yes", "--trust-hints", "no"], 2, "takes servers, or else yes or no"),
         (["ask", "x", *OFFLINE, "--trust-hints", "some"], 2, "a server, not 'some'; the servers are 'toolwire serve"),
-        (["ask", "x", *OFFLINE, "--timeout", "0"], 2, "more than 0"),
-        (["ask", "x", *OFFLINE, "--server", "cat 'x"], 2, "no closing quotation"),
-        (["ask", "x", *OFFLINE, "--server", ""], 2, "--server wants a command"),
         (["ask", "x", *OFFLINE, "--server", "no-such-program"], 2, "cannot start 'no-such-program'"),
         (["ask", "x", *OFFLINE, "--server", "true"], 1, "true does not start: the server ended with exit status 0"),
         (["ask", "x", *OFFLINE, "--tools", "tols.py"], 2, "did you mean 'tools.py'"),
-        (["ask", "x", *OFFLINE, "--config", "none.json"], 2, "cannot read none.json"),
-        (["ask", "x", *OFFLINE, "--config", "tools.py"], 2, "tools.py"),
         (["ask", "x", *OFFLINE, "--resume", "none"], 2, "cannot open none: No such file"),
         (["ask", "x", *OFFLINE, "--resume", "tools.py"], 2, "tools.py, line"),
-        (["ask", "x", *OFFLINE, "--resume", "a", "--transcript", "b"], 2, "leave out --transcript"),
         (["ask", "x", *OFFLINE, "--transcript", "no/folder"], 2, "cannot open no/folder"),
-        (["ask", "x", *OFFLINE, "--"], 2, "command is missing"),
     ],
 )
-def test_a_mistake_is_one_sentence_with_its_remedy(folder: Path, words: list[str], status: int, told: str) -> None:
-    done = run(*words, cwd=folder)
+def test_a_mistake_that_is_found_after_the_start_is_one_sentence_with_its_remedy(
+    command_line: CommandLine, folder: Path, words: list[str], status: int, told: str
+) -> None:
+    done = command_line(*words, cwd=folder)
     assert (done.returncode, done.stdout) == (status, "")
     assert told in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_a_model_of_ones_own_that_fails_is_told_with_ones_own_traceback(folder: Path) -> None:
+def test_a_model_of_ones_own_that_fails_is_told_with_ones_own_traceback(
+    command_line: CommandLine, folder: Path
+) -> None:
     (folder / "broken.py").write_text("def make():\n    return 1 / 0\n")
-    done = run("ask", "x", "--tools", "tools.py", "--model", "broken.py:make", cwd=folder)
+    done = command_line("ask", "x", "--tools", "tools.py", "--model", "broken.py:make", cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines()[-1] == (
         "toolwire: broken.py:make cannot be loaded: ZeroDivisionError (traceback above)"
@@ -317,6 +339,7 @@ def test_a_model_of_ones_own_that_fails_is_told_with_ones_own_traceback(folder: 
     assert re.findall(r'File ".*/(.*)"', done.stderr) == ["broken.py"]
 
 
+@pytest.mark.process
 def test_ctrl_c_ends_the_call_and_then_the_run_and_leaves_nothing_behind(folder: Path) -> None:
     os.mkfifo(folder / "waiting")
     os.mkfifo(folder / "thinking")
@@ -341,6 +364,7 @@ def test_ctrl_c_ends_the_call_and_then_the_run_and_leaves_nothing_behind(folder:
     assert kinds[-4:] == ["CallStarted", "CallFinished", "ModelAsked", "Ended"]
 
 
+@pytest.mark.process
 def test_a_signal_to_end_does_so_and_leaves_a_transcript(folder: Path) -> None:
     os.mkfifo(folder / "waiting")
     words = ["--tools", "tools.py", "--model", "models.py:waits", "--transcript", "run.jsonl"]
@@ -384,6 +408,7 @@ def calls_all():
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("source", "words", "are_trusted"),
     [
@@ -401,7 +426,7 @@ def calls_all():
     ],
 )
 def test_only_what_is_trusted_and_says_that_it_reads_runs_as_a_read(
-    tmp_path: Path, source: str, words: list[str], are_trusted: bool | None
+    command_line: CommandLine, tmp_path: Path, source: str, words: list[str], are_trusted: bool | None
 ) -> None:
     (tmp_path / "hinted.py").write_text(HINTED)
     (tmp_path / "caller.py").write_text(CALLER)
@@ -417,7 +442,7 @@ def test_only_what_is_trusted_and_says_that_it_reads_runs_as_a_read(
     }[source]
     words = [shlex.join(serve) if word == "SERVER" else word for word in words]
     given = ["--model", "caller.py:calls_all", "--approve", "reads", "--max-turns", "99", *words, *server]
-    done = run("ask", "go", *given, cwd=tmp_path)
+    done = command_line("ask", "go", *given, cwd=tmp_path)
     if are_trusted is None:
         assert (done.returncode, (tmp_path / "calls").read_text()) == (2, "")
         assert "--trust-hints takes yes, no or a server, not 'toolwire'; the servers are 'mine'" in done.stderr
@@ -485,52 +510,63 @@ def payments(folder: Path) -> int:
     return len((folder / "payments").read_text().splitlines())
 
 
-def resume(folder: Path, model: str, *words: str) -> subprocess.CompletedProcess[str]:
+def resume(command_line: CommandLine, model: str, *words: str) -> Done:
     given = ["--tools", "pay.py", "--model", f"payers.py:{model}", "--resume", "run.jsonl", *words]
-    return run("ask", *given, cwd=folder)
+    return command_line("ask", *given)
 
 
-def test_resuming_an_interrupted_call_with_everything_allowed_waits_for_a_person(killed: Path) -> None:
+@pytest.mark.process
+def test_resuming_an_interrupted_call_with_everything_allowed_waits_for_a_person(
+    command_line: CommandLine, killed: Path
+) -> None:
     for _ in range(2):
-        waits = resume(killed, "repeats", "--approve", "all")
+        waits = resume(command_line, "repeats", "--approve", "all")
         assert (waits.returncode, waits.stdout, payments(killed)) == (1, "", 1)
         assert "needs_input" in waits.stderr
         assert "? Allow pay(euros=50)? it was started before and interrupted" in waits.stderr
         assert "decide at a terminal, or --deny pay goes on without it; --resume run.jsonl" in waits.stderr
-    goes_on = resume(killed, "stops", "--approve", "all", "--deny", "pay")
+    goes_on = resume(command_line, "stops", "--approve", "all", "--deny", "pay")
     assert (goes_on.returncode, payments(killed)) == (0, 1)
     assert "it may have taken effect. Do not repeat it without checking" in goes_on.stdout
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("words", [("--approve", "reads"), ("--deny", "pay"), ("--deny", "*", "--approve", "all")])
 def test_an_interrupted_call_that_may_not_be_made_is_reported_as_possibly_done(
-    killed: Path, words: tuple[str, ...]
+    command_line: CommandLine, killed: Path, words: tuple[str, ...]
 ) -> None:
-    done = resume(killed, "stops", *words)
+    done = resume(command_line, "stops", *words)
     assert (done.returncode, payments(killed)) == (0, 1)
     assert "it may have taken effect. Do not repeat it without checking" in done.stdout
     assert "Nothing was done" not in done.stdout
 
 
-def test_an_interrupted_call_with_a_secret_is_reported_as_possibly_done(killed: Path) -> None:
+@pytest.mark.process
+def test_an_interrupted_call_with_a_secret_is_reported_as_possibly_done(
+    command_line: CommandLine, killed: Path
+) -> None:
     (killed / "run.jsonl").unlink()
     (killed / "payments").unlink()
     pay_and_die(killed, "pays_secretly")
-    done = resume(killed, "stops", "--approve", "all")
+    done = resume(command_line, "stops", "--approve", "all")
     assert (done.returncode, payments(killed)) == (0, 1)
     assert "it may have taken effect. Do not repeat it without checking" in done.stdout
     assert "Nothing was done" not in done.stdout
 
 
-def test_an_identical_call_waits_for_a_person_although_everything_is_allowed(killed: Path) -> None:
-    resume(killed, "stops", "--approve", "reads")
+@pytest.mark.process
+def test_an_identical_call_waits_for_a_person_although_everything_is_allowed(
+    command_line: CommandLine, killed: Path
+) -> None:
+    resume(command_line, "stops", "--approve", "reads")
     words = ["--tools", "pay.py", "--model", "payers.py:repeats", "--resume", "run.jsonl", "--approve", "all"]
-    waits = run("ask", "Pay!", *words, cwd=killed)
+    waits = command_line("ask", "Pay!", *words, cwd=killed)
     assert (waits.returncode, waits.stdout, payments(killed)) == (1, "", 1)
     assert "needs_input" in waits.stderr
 
 
-def test_a_second_writer_and_a_doubled_line_are_one_sentence_each(killed: Path) -> None:
+@pytest.mark.process
+def test_a_second_writer_and_a_doubled_line_are_one_sentence_each(command_line: CommandLine, killed: Path) -> None:
     (killed / "run.jsonl").unlink()
     (killed / "payments").unlink()
     os.mkfifo(killed / "paying")
@@ -539,13 +575,13 @@ def test_a_second_writer_and_a_doubled_line_are_one_sentence_each(killed: Path) 
     with subprocess.Popen(started, cwd=killed, stdin=subprocess.DEVNULL) as process:
         assert (killed / "paying").read_text() == "yes"
         for more in (("--resume", "run.jsonl"), ("--transcript", "run.jsonl")):
-            done = run("ask", "Pay!", *words, "payers.py:stops", *more, cwd=killed)
+            done = command_line("ask", "Pay!", *words, "payers.py:stops", *more, cwd=killed)
             assert (done.returncode, done.stdout, payments(killed)) == (2, "", 1)
             assert done.stderr == "toolwire: cannot open run.jsonl: another run is writing it\n"
         process.kill()
     lines = (killed / "run.jsonl").read_text().splitlines(keepends=True)
     (killed / "run.jsonl").write_text("".join([*lines[:4], lines[3], *lines[4:]]))
-    done = run("ask", *words, "payers.py:stops", "--resume", "run.jsonl", cwd=killed)
+    done = command_line("ask", *words, "payers.py:stops", "--resume", "run.jsonl", cwd=killed)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "run.jsonl, line 5, cannot follow the event before it, ModelAsked" in done.stderr
 
@@ -622,6 +658,7 @@ APPROVAL = "always (for this tool) > "
 QUESTION = "How much is 12 * (3 + 4)?"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("typed", "status", "shown"),
     [
@@ -644,6 +681,7 @@ def test_a_person_decides_about_a_call(folder: Path, typed: list[tuple[str, str]
     assert shown in terminal.shown
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("model", "typed", "status", "count", "shown"),
     [
@@ -666,6 +704,7 @@ def test_a_person_decides_about_an_interrupted_call_and_sees_its_arguments(
     assert shown in terminal.shown
 
 
+@pytest.mark.process
 def test_always_is_for_all_calls_of_one_tool(folder: Path) -> None:
     with Terminal("chat", *OFFLINE, cwd=folder) as terminal:
         terminal.types("2 * 3?\r", at="\n> ")
@@ -676,6 +715,7 @@ def test_always_is_for_all_calls_of_one_tool(folder: Path) -> None:
     assert terminal.shown.count(APPROVAL) == 1
 
 
+@pytest.mark.process
 def test_a_person_answers_the_model_and_no_text_of_its_steers_the_terminal(folder: Path) -> None:
     with Terminal("ask", "go", "--model", "models.py:asks", cwd=folder) as terminal:
         terminal.types("blue\r", at="Which [bold]colour\\u001b[31m?")
@@ -686,6 +726,7 @@ def test_a_person_answers_the_model_and_no_text_of_its_steers_the_terminal(folde
     assert "[red]answer[/red] \\u001b]0;title\\u0007" in terminal.shown
 
 
+@pytest.mark.process
 def test_a_person_fills_in_the_forms_of_tools(folder: Path) -> None:
     words = ["--tools", "tools.py", "--model", "models.py:books", "--transcript", "run.jsonl"]
     with Terminal("ask", "go", *words, cwd=folder) as terminal:
@@ -698,6 +739,7 @@ def test_a_person_fills_in_the_forms_of_tools(folder: Path) -> None:
     assert answered == [{"answer": 3}, {"answer": "view"}]
 
 
+@pytest.mark.process
 def test_ctrl_c_at_the_question_of_a_tool_cancels_its_call(folder: Path) -> None:
     words = ["--tools", "tools.py", "--model", "models.py:books", "--transcript", "run.jsonl"]
     with Terminal("ask", "go", *words, cwd=folder) as terminal:
@@ -708,6 +750,7 @@ def test_ctrl_c_at_the_question_of_a_tool_cancels_its_call(folder: Path) -> None
     assert kinds[-6:-2] == ["CallStarted", "ToolAsked", "CallFinished", "ModelAsked"]
 
 
+@pytest.mark.process
 def test_a_server_that_takes_long_to_start_is_waited_for_visibly(folder: Path) -> None:
     os.mkfifo(folder / "ready")
     server = shlex.join(["sh", "-c", f"read line < ready; exec {shlex.join(command('serve', 'tools.py'))}"])
@@ -719,6 +762,7 @@ def test_a_server_that_takes_long_to_start_is_waited_for_visibly(folder: Path) -
     assert "3 + 4 = 7" in terminal.shown
 
 
+@pytest.mark.process
 def test_progress_is_a_bar_that_ctrl_c_ends(folder: Path) -> None:
     with Terminal("ask", "go", "--tools", "tools.py", "--model", "models.py:waits", cwd=folder) as terminal:
         terminal.types("\x03", at="25%")
@@ -727,6 +771,7 @@ def test_progress_is_a_bar_that_ctrl_c_ends(folder: Path) -> None:
     assert "The user cancelled the call." in terminal.shown
 
 
+@pytest.mark.process
 def test_ctrl_c_does_not_end_a_chat_that_waits_for_a_question(folder: Path) -> None:
     with Terminal("chat", *OFFLINE, cwd=folder) as terminal:
         terminal.types("\x03", at="\n> ")
@@ -737,6 +782,7 @@ def test_ctrl_c_does_not_end_a_chat_that_waits_for_a_question(folder: Path) -> N
         assert terminal.ends() == 0
 
 
+@pytest.mark.process
 def test_a_question_that_was_put_off_is_gone_on_with_in_a_chat(folder: Path) -> None:
     with Terminal("chat", *OFFLINE, cwd=folder) as terminal:
         terminal.types("2 * 3?\r", at="\n> ")
@@ -747,6 +793,7 @@ def test_a_question_that_was_put_off_is_gone_on_with_in_a_chat(folder: Path) -> 
         assert terminal.ends() == 0
 
 
+@pytest.mark.process
 def test_prompts_stay_out_of_a_pipe(folder: Path) -> None:
     script = f"{shlex.join(command('ask', QUESTION, *OFFLINE))} > answer.txt"
     with Terminal(program=["/bin/sh", "-c", script], cwd=folder) as terminal:
@@ -755,6 +802,7 @@ def test_prompts_stay_out_of_a_pipe(folder: Path) -> None:
     assert (folder / "answer.txt").read_text() == "12 * (3 + 4) = 84\n"
 
 
+@pytest.mark.process
 def test_without_rich_the_terminal_is_plain_and_a_hint_says_so(folder: Path) -> None:
     (folder / "without").mkdir()
     (folder / "without" / "rich.py").write_text("raise ImportError('as if it were not installed')")
@@ -768,6 +816,7 @@ def test_without_rich_the_terminal_is_plain_and_a_hint_says_so(folder: Path) -> 
 # --- call ---
 
 
+@pytest.mark.process
 def test_a_called_tool_asks_whoever_sits_at_the_terminal(folder: Path) -> None:
     with Terminal("call", "tools.py", "book", cwd=folder) as terminal:
         terminal.types("few\r", at="How many nights?")
@@ -777,6 +826,7 @@ def test_a_called_tool_asks_whoever_sits_at_the_terminal(folder: Path) -> None:
     assert "3 nights, view" in terminal.shown
 
 
+@pytest.mark.process
 def test_ctrl_c_at_the_question_of_a_called_tool_ends_everything(folder: Path) -> None:
     with Terminal("call", "tools.py", "book", cwd=folder) as terminal:
         terminal.types("\x03", at="Answer (integer) > ")
@@ -784,7 +834,8 @@ def test_ctrl_c_at_the_question_of_a_called_tool_ends_everything(folder: Path) -
     assert "Traceback" not in terminal.shown
 
 
-def test_a_called_tool_is_told_that_nobody_can_be_asked_in_a_pipe(folder: Path) -> None:
-    done = run("call", "tools.py", "book", cwd=folder)
+@pytest.mark.process
+def test_a_called_tool_is_told_that_nobody_can_be_asked_in_a_pipe(command_line: CommandLine, folder: Path) -> None:
+    done = command_line("call", "tools.py", "book", cwd=folder)
     assert (done.returncode, done.stdout) == (1, "")
     assert "has no way to" in done.stderr

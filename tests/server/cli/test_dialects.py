@@ -1,18 +1,16 @@
-"""`toolwire list --as`: the tools of a file, or of anybody's server, for other readers; by real processes."""
+"""`toolwire list --as`: the tools of a file, or of anybody's server, for other readers."""
 
 from __future__ import annotations
 
 import ast
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.command_line import CommandLine, Done
 from toolwire.cli.commands.list import in_dialect
-
-pytestmark = pytest.mark.process
 
 TOOLS = '''
 from typing import Any, Literal
@@ -41,28 +39,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def listed(folder: Path, *words: str, form: str = TARGET) -> subprocess.CompletedProcess[str]:
+def listed(command_line: CommandLine, *words: str, form: str = TARGET) -> Done:
     """`toolwire list` of the tools, named as a target or served by a command."""
     command = ["--", sys.executable, "-m", "toolwire", "serve", "--log-level", "error", "tools.py"]
-    return subprocess.run(
-        [sys.executable, "-m", "toolwire", "list", *words, *(["tools.py"] if form == TARGET else command)],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+    return command_line("list", *words, *(["tools.py"] if form == TARGET else command))
 
 
-def as_json(folder: Path, *words: str, form: str = TARGET) -> tuple[Any, str]:
-    done = listed(folder, *words, form=form)
+def as_json(command_line: CommandLine, *words: str, form: str = TARGET) -> tuple[Any, str]:
+    done = listed(command_line, *words, form=form)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), done.stderr
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", [TARGET, COMMAND])
-def test_lagent_gets_its_descriptions(folder: Path, form: str) -> None:
-    tools, told = as_json(folder, "--as", "lagent", form=form)
+def test_lagent_gets_its_descriptions(command_line: CommandLine, folder: Path, form: str) -> None:
+    tools, told = as_json(command_line, "--as", "lagent", form=form)
     assert told == ""
     assert [tool["name"] for tool in tools] == ["paint", "Notes.add"]
     assert tools[0] == {
@@ -77,26 +69,33 @@ def test_lagent_gets_its_descriptions(folder: Path, form: str) -> None:
     }
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", [TARGET, COMMAND])
 @pytest.mark.parametrize("dialect", ["openai", "anthropic"])
-def test_apis_get_names_that_they_take_and_the_reader_hears_of_it(folder: Path, dialect: str, form: str) -> None:
-    tools, told = as_json(folder, "--as", dialect, form=form)
+def test_apis_get_names_that_they_take_and_the_reader_hears_of_it(
+    command_line: CommandLine, folder: Path, dialect: str, form: str
+) -> None:
+    tools, told = as_json(command_line, "--as", dialect, form=form)
     functions = [tool.get("function", tool) for tool in tools]
     assert [function["name"] for function in functions] == ["paint", "Notes_add"]
     assert told == "toolwire: 'Notes.add' is called 'Notes_add' there\n"
 
 
-def test_functions_are_strict_where_they_can_be_and_the_reader_hears_where_not(folder: Path) -> None:
-    tools, told = as_json(folder, "--as", "openai", "--strict")
+@pytest.mark.process
+def test_functions_are_strict_where_they_can_be_and_the_reader_hears_where_not(
+    command_line: CommandLine, folder: Path
+) -> None:
+    tools, told = as_json(command_line, "--as", "openai", "--strict")
     paint, add = (tool["function"] for tool in tools)
     assert (paint["strict"], paint["parameters"]["required"]) == (True, ["colour", "coats"])
     assert "strict" not in add
     assert "toolwire: Notes.add: it cannot be strict: properties.more.anyOf[0]: " in told
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", [TARGET, COMMAND])
-def test_python_gets_stubs(folder: Path, form: str) -> None:
-    done = listed(folder, "--as", "python", form=form)
+def test_python_gets_stubs(command_line: CommandLine, folder: Path, form: str) -> None:
+    done = listed(command_line, "--as", "python", form=form)
     assert (done.returncode, done.stderr) == (0, "")
     paint, add = (node for node in ast.parse(done.stdout).body if isinstance(node, ast.FunctionDef))
     assert ast.unparse(paint.args) == "colour: Literal['red', 'blue'], coats: int=1"
@@ -104,16 +103,18 @@ def test_python_gets_stubs(folder: Path, form: str) -> None:
     assert add.name == "Notes_add"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", [TARGET, COMMAND])
-def test_typescript_gets_declarations(folder: Path, form: str) -> None:
-    done = listed(folder, "--as", "typescript", form=form)
+def test_typescript_gets_declarations(command_line: CommandLine, folder: Path, form: str) -> None:
+    done = listed(command_line, "--as", "typescript", form=form)
     assert (done.returncode, done.stderr) == (0, "")
     assert 'export declare function paint(args: {\n  colour: "red" | "blue";\n' in done.stdout
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", [TARGET, COMMAND])
-def test_people_get_a_page(folder: Path, form: str) -> None:
-    done = listed(folder, "--as", "markdown", form=form)
+def test_people_get_a_page(command_line: CommandLine, folder: Path, form: str) -> None:
+    done = listed(command_line, "--as", "markdown", form=form)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("# Tools\n\n## `paint`\n\n> Paint the wall.\n\n| parameter |")
 
@@ -128,8 +129,10 @@ def test_people_get_a_page(folder: Path, form: str) -> None:
         (["--strict", "--as", "anthropic"], "--strict goes with --as openai"),
     ],
 )
-def test_what_does_not_go_together_is_refused(folder: Path, words: list[str], complaint: str) -> None:
-    done = listed(folder, *words)
+def test_what_does_not_go_together_is_refused(
+    command_line: CommandLine, folder: Path, words: list[str], complaint: str
+) -> None:
+    done = listed(command_line, *words)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"toolwire: {complaint}\n")
 
 

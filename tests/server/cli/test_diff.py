@@ -5,14 +5,15 @@ from __future__ import annotations
 import io
 import json
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.command_line import forgotten_imports
 from toolwire.cli import main as cli
 from toolwire.cli.commands.diff import kind_of
+from toolwire.loading.targets import load
 from toolwire_schemas.published import validator
 
 OLD = '''
@@ -49,13 +50,13 @@ SERVE = [sys.executable, "-P", "-m", "toolwire", "serve", "--log-level", "error"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two versions of tools, and the list that `toolwire list --json` makes of the old one."""
+    """Two versions of tools, and a saved list of the old one."""
     folder = tmp_path_factory.mktemp("diff")
     (folder / "old.py").write_text(OLD)
     (folder / "new.py").write_text(NEW)
-    command = [sys.executable, "-m", "toolwire", "list", "old.py", "--json"]
-    listed = subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=True)
-    (folder / "old.json").write_bytes(listed.stdout)
+    with forgotten_imports(folder):
+        tools = load([str(folder / "old.py")])
+    (folder / "old.json").write_text(json.dumps([tool.describe() for tool in tools]))
     return folder
 
 

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support import SUPPORT
+from support.command_line import CommandLine
 from toolwire.cli import commands
 from toolwire_client import connect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-pytestmark = pytest.mark.process
 
 SECONDS = 60
 FAKE = SUPPORT / "fake_server.py"
@@ -88,24 +87,28 @@ def run(
     )
 
 
-def test_list_prints_a_table(folder: Path) -> None:
-    done = run("list", "tools.py:add", cwd=folder)
+@pytest.mark.process
+def test_list_prints_a_table(command_line: CommandLine, folder: Path) -> None:
+    done = command_line("list", "tools.py:add", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == ["tool  arguments  what it does", "add   a, [b]     Add two numbers."]
 
 
-def test_list_prints_json_as_the_server_sent_it(folder: Path) -> None:
-    (tool,) = json.loads(run("list", "--json", "tools.py:add", cwd=folder).stdout)
+@pytest.mark.process
+def test_list_prints_json_as_the_server_sent_it(command_line: CommandLine, folder: Path) -> None:
+    (tool,) = json.loads(command_line("list", "--json", "tools.py:add", cwd=folder).stdout)
     assert (tool["name"], tool["inputSchema"]["required"]) == ("add", ["a"])
 
 
-def test_any_server_can_be_listed_and_called(folder: Path) -> None:
+@pytest.mark.process
+def test_any_server_can_be_listed_and_called(command_line: CommandLine, folder: Path) -> None:
     server = ["--", sys.executable, str(FAKE), "Server"]
-    assert "echo" in run("list", *server, cwd=folder).stdout
-    done = run("call", "echo", "a=1", "b=x", *server, cwd=folder)
+    assert "echo" in command_line("list", *server, cwd=folder).stdout
+    done = command_line("call", "echo", "a=1", "b=x", *server, cwd=folder)
     assert (done.returncode, json.loads(done.stdout)) == (0, {"a": 1, "b": "x"})
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "printed"),
     [
@@ -117,63 +120,82 @@ def test_any_server_can_be_listed_and_called(folder: Path) -> None:
         (["steps"], "done"),
     ],
 )
-def test_call_reads_arguments_and_prints_the_answer(folder: Path, words: list[str], printed: str) -> None:
-    done = run("call", "tools.py", *words, cwd=folder)
+def test_call_reads_arguments_and_prints_the_answer(
+    command_line: CommandLine, folder: Path, words: list[str], printed: str
+) -> None:
+    done = command_line("call", "tools.py", *words, cwd=folder)
     assert (done.returncode, done.stdout, done.stderr) == (0, printed + "\n", "")
 
 
-def test_call_prints_the_whole_result_as_json(folder: Path) -> None:
-    result = json.loads(run("call", "--json", "tools.py", "add", "a=1", cwd=folder).stdout)
+@pytest.mark.process
+def test_call_prints_the_whole_result_as_json(command_line: CommandLine, folder: Path) -> None:
+    result = json.loads(command_line("call", "--json", "tools.py", "add", "a=1", cwd=folder).stdout)
     assert result["structuredContent"] == {"result": 3}
 
 
-def test_call_saves_what_is_no_text(folder: Path) -> None:
-    done = run("call", "tools.py", "picture", "-o", "p.png", cwd=folder)
+@pytest.mark.process
+def test_call_saves_what_is_no_text(command_line: CommandLine, folder: Path) -> None:
+    done = command_line("call", "tools.py", "picture", "-o", "p.png", cwd=folder)
     assert (done.returncode, (folder / "p.png").read_bytes()) == (0, b"\x89PNG")
-    done = run("call", "tools.py", "add", "a=1", "-o", "sum", cwd=folder)
+    done = command_line("call", "tools.py", "add", "a=1", "-o", "sum", cwd=folder)
     assert (done.returncode, done.stdout, "nothing was saved" in done.stderr) == (0, "3\n", True)
-    done = run("call", "tools.py", "picture", "-o", "no/p.png", cwd=folder)
+    done = command_line("call", "tools.py", "picture", "-o", "no/p.png", cwd=folder)
     assert (done.returncode, "no such folder" in done.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["call", "tools.py", "add", "--a", "3"], "arguments of the tool are given as a=VALUE"),
+        (["call", "tools.py"], "toolwire call TARGET NAME"),
+        (["call", "--"], "toolwire call NAME"),
+        (["list"], "a target"),
+        (["list", "tools.py", "--", "x"], "leave out tools.py"),
+        (["list", "--"], "command is missing"),
+        (["list", "sh", "-y"], "after --: -- sh -y"),
+        (["list", "--json", "sh", "-y", "a b"], "after --: -- sh -y 'a b'"),
+        (["call", "add", "a=1", "sh", "-y"], "after --: -- sh -y"),
+        (["serve"], "serve tools.py"),
+        (["serve", "tools.py", "--strict", "--keep-going"], "contradict"),
+        (["serve", "tools.py", "--log-level", "loud"], "debug, info"),
+        (["demo", "x"], "no arguments"),
+        (["lst"], "did you mean 'list'"),
+        (["ask", "what", "is it?", "tools.py", "Files"], '`ask "what is it?" --tools tools.py --tools Files`'),
+        (["tools.py"], "toolwire serve tools.py"),
+        (["--verbose"], "after a command"),
+        ([], "toolwire --help"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_one_sentence_with_its_remedy(
+    command_line: CommandLine, folder: Path, words: list[str], told: str
+) -> None:
+    done = command_line(*words, cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert told in done.stderr
+
+
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "status", "told"),
     [
         (["call", "tools.py", "fail"], 1, "no luck today"),
         (["call", "tools.py", "add", "a=three"], 1, "arguments.a"),
         (["call", "tools.py", "crash"], 1, "toolwire: the server ended with exit status 9"),
-        (["call", "tools.py", "add", "--a", "3"], 2, "arguments of the tool are given as a=VALUE"),
         (["call", "tools.py", "ad", "a=1"], 2, "did you mean 'add'"),
         (["call", "tools.py", "add", "3"], 2, "name=value"),
-        (["call", "tools.py"], 2, "toolwire call TARGET NAME"),
-        (["call", "--"], 2, "toolwire call NAME"),
-        (["list"], 2, "a target"),
-        (["list", "tools.py", "--", "x"], 2, "leave out tools.py"),
-        (["list", "--"], 2, "command is missing"),
-        (["list", "sh", "-y"], 2, "after --: -- sh -y"),
-        (["list", "--json", "sh", "-y", "a b"], 2, "after --: -- sh -y 'a b'"),
-        (["call", "add", "a=1", "sh", "-y"], 2, "after --: -- sh -y"),
         (["list", "--", "no-such-program"], 2, "no-such-program"),
         (["list", "tols.py"], 2, "did you mean 'tools.py'"),
-        (["serve"], 2, "serve tools.py"),
-        (["serve", "tools.py", "--strict", "--keep-going"], 2, "contradict"),
-        (["serve", "tools.py", "--separator", ""], 2, "separator"),
-        (["serve", "tools.py", "--log-level", "loud"], 2, "debug, info"),
-        (["demo", "x"], 2, "no arguments"),
-        (["lst"], 2, "did you mean 'list'"),
         (["call", "Calculator", "1/3"], 2, "if that is an argument, give its name: expression=1/3"),
         (["call", "Files", "write"], 2, "writing needs a setting: --set Files.writable=true"),
         (["call", "Files", "Files.edit", "path=a"], 2, "writing needs a setting: --set Files.writable=true"),
         (["list", "Files:write"], 2, "writing needs a setting: --set Files.writable=true"),
         (["call", "Files.write", "path=a"], 2, "tools of the bundled Files are targets of the form Files:write"),
-        (["ask", "what", "is it?", "tools.py", "Files"], 2, '`ask "what is it?" --tools tools.py --tools Files`'),
-        (["tools.py"], 2, "toolwire serve tools.py"),
-        (["--verbose"], 2, "after a command"),
-        ([], 2, "toolwire --help"),
     ],
 )
-def test_a_mistake_is_one_sentence_with_its_remedy(folder: Path, words: list[str], status: int, told: str) -> None:
-    done = run(*words, cwd=folder)
+def test_a_mistake_that_a_server_notices_is_one_sentence_with_its_remedy(
+    command_line: CommandLine, folder: Path, words: list[str], status: int, told: str
+) -> None:
+    done = command_line(*words, cwd=folder)
     assert (done.returncode, done.stdout) == (status, "")
     assert told in done.stderr
     assert "Traceback" not in done.stderr
@@ -181,22 +203,24 @@ def test_a_mistake_is_one_sentence_with_its_remedy(folder: Path, words: list[str
         assert done.stderr.count("\n") == 1
 
 
-def test_a_call_without_an_answer_ends_at_its_timeout(folder: Path) -> None:
+@pytest.mark.process
+def test_a_call_without_an_answer_ends_at_its_timeout(command_line: CommandLine, folder: Path) -> None:
     (folder / "running").touch()
     for limit in ("1", "4", "16", "50"):  # which includes the server's start, however slow the machine is
-        done = run("call", "tools.py", "wait", "--timeout", limit, cwd=folder)
+        done = command_line("call", "tools.py", "wait", "--timeout", limit, cwd=folder)
         if (folder / "running").read_text():
             break
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"toolwire: no answer within {limit} s\n"
 
 
-def test_a_folder_whose_tools_are_in_a_folder_of_it_is_told_so(tmp_path: Path) -> None:
+@pytest.mark.process
+def test_a_folder_whose_tools_are_in_a_folder_of_it_is_told_so(command_line: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "docs").mkdir()
     (tmp_path / "inner" / "tools.py").write_text(TOOLS)
 
-    done = run("list", ".", cwd=tmp_path)
+    done = command_line("list", ".", cwd=tmp_path)
 
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.endswith("; folders in it are targets of their own: inner\n")
@@ -211,12 +235,15 @@ def test_a_folder_whose_tools_are_in_a_folder_of_it_is_told_so(tmp_path: Path) -
         ["serve", "sh", "-y"],
     ],
 )
-def test_what_only_looks_like_a_server_s_command_is_not_taken_for_one(folder: Path, words: list[str]) -> None:
+def test_what_only_looks_like_a_server_s_command_is_not_taken_for_one(
+    command_line: CommandLine, folder: Path, words: list[str]
+) -> None:
     assert shutil.which("sort")
-    done = run(*words, cwd=folder)
+    done = command_line(*words, cwd=folder)
     assert (done.returncode, "after --" in done.stderr) == (2, False)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "remedy"),
     [
@@ -226,25 +253,47 @@ def test_what_only_looks_like_a_server_s_command_is_not_taken_for_one(folder: Pa
     ],
 )
 def test_a_server_s_command_in_the_place_of_a_target_is_told_where_it_belongs(
-    folder: Path, words: list[str], remedy: list[str]
+    command_line: CommandLine, folder: Path, words: list[str], remedy: list[str]
 ) -> None:
-    done = run(*words, cwd=folder)
+    done = command_line(*words, cwd=folder)
     complaint, *told = done.stderr.splitlines()
     assert (done.returncode, told) == (2, remedy)
     assert "not found: no such file, module or tool" in complaint
 
 
-@pytest.mark.parametrize("words", [["serve"], ["list"], ["call"]])
-def test_an_import_that_fails_shows_the_user_s_traceback_once(folder: Path, words: list[str]) -> None:
+@pytest.mark.process
+@pytest.mark.parametrize("words", [["list", "broken.py"], ["call", "broken.py", "x"]])
+def test_an_import_that_fails_shows_the_user_s_traceback_once(
+    command_line: CommandLine, folder: Path, words: list[str]
+) -> None:
     (folder / "broken.py").write_text("import os\nos.nonsense()\n")
-    done = run(*words, "broken.py", *(["x"] if words == ["call"] else []), cwd=folder)
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[0] == "Traceback (most recent call last):"
-    assert done.stderr.count("nonsense()") == 1
-    assert "cli.py" not in done.stderr
-    assert done.stderr.splitlines()[-1].startswith("toolwire: broken.py cannot be loaded: AttributeError")
+    done = command_line(*words, cwd=folder)
+    check_traceback(done.returncode, done.stderr)
 
 
+@pytest.mark.process
+def test_a_server_whose_import_fails_shows_the_user_s_traceback_once(folder: Path) -> None:
+    (folder / "broken.py").write_text("import os\nos.nonsense()\n")
+    done = run("serve", "broken.py", cwd=folder)
+    check_traceback(done.returncode, done.stderr)
+
+
+def check_traceback(status: int, stderr: str) -> None:
+    assert status == 2
+    assert stderr.splitlines()[0] == "Traceback (most recent call last):"
+    assert stderr.count("nonsense()") == 1
+    assert "cli.py" not in stderr
+    assert stderr.splitlines()[-1].startswith("toolwire: broken.py cannot be loaded: AttributeError")
+
+
+@pytest.mark.process
+def test_a_server_with_a_wrong_setting_does_not_start(folder: Path) -> None:
+    done = run("serve", "tools.py", "--separator", "", cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "separator" in done.stderr
+
+
+@pytest.mark.process
 def test_a_file_that_would_shadow_the_standard_library_does_not(folder: Path) -> None:
     for name in ("random", "types", "enum", "asyncio", "json", "select"):
         (folder / f"{name}.py").write_text("import random\ndef dice() -> int: return random.randint(1, 6)")
@@ -253,18 +302,20 @@ def test_a_file_that_would_shadow_the_standard_library_does_not(folder: Path) ->
 
 
 @pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], *([name, "--help"] for name in commands.COMMANDS)])
-def test_help_fits_the_terminal_and_shows_examples(folder: Path, words: list[str]) -> None:
-    done = run(*words, cwd=folder, COLUMNS="70")
+def test_help_fits_the_terminal_and_shows_examples(command_line: CommandLine, folder: Path, words: list[str]) -> None:
+    done = command_line(*words, cwd=folder, COLUMNS="70")
     assert (done.returncode, done.stderr) == (0, "")
     assert "toolwire" in done.stdout
     usage = [line for line in done.stdout.splitlines() if not line.lstrip().startswith(("toolwire", "usage"))]
     assert max(map(len, usage)) <= 80
 
 
+@pytest.mark.process
 def test_the_version_is_told(folder: Path) -> None:
     assert run("--version", cwd=folder).stdout.startswith("toolwire 0.")
 
 
+@pytest.mark.process
 def test_serve_passes_its_options_on(folder: Path) -> None:
     options = [
         *("--name", "mine", "--instructions", "Be kind.", "--include", "[ae]*", "--exclude", "echo"),
@@ -279,17 +330,20 @@ def test_serve_passes_its_options_on(folder: Path) -> None:
         assert client.call_tool("add", {"a": "1"}).structured == {"result": 3}
 
 
+@pytest.mark.process
 def test_a_server_is_called_like_what_it_serves(folder: Path) -> None:
     with connect([sys.executable, "-m", "toolwire", "serve", "tools.py:add"], cwd=folder) as client:
         assert client.server_info["name"] == "tools"
 
 
+@pytest.mark.process
 def test_a_hanging_thread_of_the_user_s_does_not_keep_a_failed_server_alive(folder: Path) -> None:
     text = "import threading\nthreading.Thread(target=threading.Event().wait).start()\n1 / 0\n"
     (folder / "hangs.py").write_text(text)
     assert run("serve", "hangs.py", cwd=folder).returncode == 2
 
 
+@pytest.mark.process
 def test_output_that_nobody_reads_is_no_reason_to_complain(folder: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "toolwire", "list", "tools.py"],
@@ -305,6 +359,7 @@ def test_output_that_nobody_reads_is_no_reason_to_complain(folder: Path) -> None
     assert (process.returncode, stderr) == (1, b"")
 
 
+@pytest.mark.process
 def test_ctrl_c_ends_quietly_and_takes_the_server_along(folder: Path) -> None:
     os.mkfifo(folder / "running")
     process = subprocess.Popen(
@@ -350,6 +405,7 @@ def _read(descriptor: int) -> bytes:
         return b""
 
 
+@pytest.mark.process
 def test_progress_is_a_bar_on_a_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     written = on_a_terminal("call", "tools.py", "steps", cwd=folder)
@@ -357,6 +413,7 @@ def test_progress_is_a_bar_on_a_terminal(folder: Path, monkeypatch: pytest.Monke
     assert written.endswith("\r\x1b[Kdone\r\n")
 
 
+@pytest.mark.process
 def test_colour_is_left_out_if_that_is_wanted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert "\x1b[1m" in on_a_terminal("list", "tools.py", cwd=folder)
@@ -370,6 +427,7 @@ def imported_by_serving(folder: Path, *options: str) -> set[str]:
     return set(structured["result"])
 
 
+@pytest.mark.process
 def test_serving_imports_nothing_that_only_asking_or_failing_needs(folder: Path) -> None:
     loaded = imported_by_serving(folder)
     unwanted = {"argparse", "gettext", "shutil", "difflib", "traceback", "subprocess", "toolwire_client", "fnmatch"}
@@ -378,6 +436,7 @@ def test_serving_imports_nothing_that_only_asking_or_failing_needs(folder: Path)
     assert loaded & unwanted == set()
 
 
+@pytest.mark.process
 def test_serving_imports_no_other_command(folder: Path) -> None:
     loaded = imported_by_serving(folder)
     assert {name for name in loaded if name.startswith("toolwire.cli.commands.")} == {"toolwire.cli.commands.serve"}

@@ -1,53 +1,48 @@
-"""`toolwire schema`: what it prints and writes, by real processes."""
+"""`toolwire schema`: what it prints and writes."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from support.command_line import CommandLine
 from toolwire_schemas.published import names, text, validator
 
-pytestmark = pytest.mark.process
 
-
-def schema(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "toolwire", "schema", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", timeout=60, check=False)
-
-
-def test_the_list_has_a_line_for_each_schema() -> None:
-    first, *rows = schema("list").stdout.splitlines()
+def test_the_list_has_a_line_for_each_schema(command_line: CommandLine) -> None:
+    first, *rows = command_line("schema", "list").stdout.splitlines()
     assert first.split("  ")[0] == "schema"
     assert [row.split()[0] for row in rows if not row.startswith(" ")] == list(names())
 
 
-def test_the_list_can_be_read_by_programs() -> None:
-    listed = json.loads(schema("list", "--json").stdout)
+def test_the_list_can_be_read_by_programs(command_line: CommandLine) -> None:
+    listed = json.loads(command_line("schema", "list", "--json").stdout)
     assert [one["name"] for one in listed] == list(names())
     assert list(listed[0]) == ["name", "$id", "title", "description"]
 
 
-def test_a_schema_is_shown_as_it_stands_in_its_file() -> None:
-    assert schema("show", "tool").stdout == text("tool")
+def test_a_schema_is_shown_as_it_stands_in_its_file(command_line: CommandLine) -> None:
+    assert command_line("schema", "show", "tool").stdout == text("tool")
 
 
-def test_all_files_are_written_to_a_folder_and_can_be_used_from_there(tmp_path: Path) -> None:
-    done = schema("export", "new/folder", folder=tmp_path)
+def test_all_files_are_written_to_a_folder_and_can_be_used_from_there(
+    command_line: CommandLine, tmp_path: Path
+) -> None:
+    done = command_line("schema", "export", "new/folder")
     written = {path.name: path.read_text("utf-8") for path in (tmp_path / "new" / "folder").iterdir()}
     assert done.stdout == f"Wrote {len(written)} files to {Path('new/folder')}.\n"
     assert set(written) == {"toolwire.d.ts", *(f"{name}.schema.json" for name in names())}
     assert written["tool.schema.json"] == text("tool")
 
 
-def test_a_bundle_is_one_document_that_needs_nothing_else() -> None:
-    judge = Draft202012Validator(json.loads(schema("bundle", "tools-list-result").stdout))
+def test_a_bundle_is_one_document_that_needs_nothing_else(command_line: CommandLine) -> None:
+    judge = Draft202012Validator(json.loads(command_line("schema", "bundle", "tools-list-result").stdout))
     assert judge.is_valid({"tools": [{"name": "now", "inputSchema": {"type": "object"}}]})
     assert not judge.is_valid({"tools": [{"name": "now"}]})
-    assert list(json.loads(schema("bundle").stdout)["$defs"]) == list(names())
+    assert list(json.loads(command_line("schema", "bundle").stdout)["$defs"]) == list(names())
 
 
 @pytest.mark.parametrize(
@@ -55,7 +50,6 @@ def test_a_bundle_is_one_document_that_needs_nothing_else() -> None:
     [
         ([], "say what to do: schema list, schema show NAME, schema export DIR, schema bundle or schema reply TARGET"),
         (["reply"], "schema reply takes a target, or a server's command after `--`"),
-        (["reply", "tols.py"], "no file tols.py"),
         (["list", "--strict"], "--strict goes with schema reply"),
         (["lst"], "no command of schema 'lst', did you mean 'list'?"),
         (["list", "tool"], "schema list takes no name"),
@@ -67,10 +61,17 @@ def test_a_bundle_is_one_document_that_needs_nothing_else() -> None:
         (["show", "tool", "--json"], "--json goes with schema list"),
     ],
 )
-def test_what_cannot_be_done_is_told_with_what_can(words: list[str], told: str) -> None:
-    done = schema(*words)
+def test_what_cannot_be_done_is_told_with_what_can(command_line: CommandLine, words: list[str], told: str) -> None:
+    done = command_line("schema", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"toolwire: {told}")
+
+
+@pytest.mark.process
+def test_a_target_that_does_not_exist_is_named(command_line: CommandLine) -> None:
+    done = command_line("schema", "reply", "tols.py")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("toolwire: no file tols.py")
 
 
 TOOLS = """
@@ -82,10 +83,13 @@ def now() -> str:
 """
 
 
-def test_a_model_that_knows_certain_tools_is_held_to_a_schema_of_its_replies(tmp_path: Path) -> None:
+@pytest.mark.process
+def test_a_model_that_knows_certain_tools_is_held_to_a_schema_of_its_replies(
+    command_line: CommandLine, tmp_path: Path
+) -> None:
     (tmp_path / "tools.py").write_text(TOOLS)
-    judge = Draft202012Validator(json.loads(schema("reply", "tools.py", folder=tmp_path).stdout))
-    strict = Draft202012Validator(json.loads(schema("reply", "tools.py", "--strict", folder=tmp_path).stdout))
+    judge = Draft202012Validator(json.loads(command_line("schema", "reply", "tools.py").stdout))
+    strict = Draft202012Validator(json.loads(command_line("schema", "reply", "tools.py", "--strict").stdout))
     calls = {"thought": "t", "type": "ACTION", "tool": "add"}
     for fits, reply in (
         (True, {**calls, "params": {"a": 1, "b": 2}}),
@@ -101,4 +105,4 @@ def test_a_model_that_knows_certain_tools_is_held_to_a_schema_of_its_replies(tmp
     assert judge.is_valid({**calls, "params": {"a": 1}})
     assert strict.schema["type"] == "object"
     command = [sys.executable, "-m", "toolwire", "serve", "tools.py"]
-    assert json.loads(schema("reply", "--", *command, folder=tmp_path).stdout) == judge.schema
+    assert json.loads(command_line("schema", "reply", "--", *command).stdout) == judge.schema

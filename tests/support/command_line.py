@@ -14,7 +14,7 @@ import pytest
 
 
 class Done(NamedTuple):
-    """What a command that has ended returned and wrote."""
+    """The exit status of a command, and its output."""
 
     returncode: int
     stdout: str

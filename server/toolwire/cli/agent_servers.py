@@ -53,11 +53,14 @@ class ServersToStart:
         All have to be ready within *timeout_seconds*. Servers named on the command line must start; *tell* reports
         failures of those of a config file.
         """
+        from toolwire_client import Servers
         from toolwire_client.async_client import START_TIMEOUT_SECONDS
         from toolwire_client.waiting.deadline import Deadline
 
         limit = Deadline(START_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds)
-        configured = await stack.enter_async_context(self._configured(on_ask, limit.left()))
+        configured: Servers[AsyncClient] = Servers({}, {})
+        if self._config is not None:
+            configured = await stack.enter_async_context(self._configured(self._config, on_ask, limit.left()))
         for name, error in configured.errors.items():
             tell(f"{name} does not start: {error}")
         typed = await stack.enter_async_context(self._typed(on_ask, limit.left()))
@@ -79,16 +82,15 @@ class ServersToStart:
                 raise UsageError(f"--trust-hints takes yes, no or a server, not {text!r}; the servers are {servers}")
         return tuple(name for text, name in names.items() if text in (*self._trust, self._own))
 
-    def _configured(self, on_ask: Any, timeout_seconds: float | None) -> PendingServers:
+    def _configured(self, config: str, on_ask: Any, timeout_seconds: float | None) -> PendingServers:
         from toolwire_client import BadConfiguration, connect_config
 
-        config: str | dict[str, Any] = self._config or {"mcpServers": {}}
         try:
             return connect_config(config, restart=True, on_ask=on_ask, start_timeout_seconds=timeout_seconds)
         except BadConfiguration as error:
             raise UsageError(str(error)) from None
         except OSError as error:
-            raise UsageError(f"cannot read {self._config}: {error.strerror}") from None
+            raise UsageError(f"cannot read {config}: {error.strerror}") from None
 
     def _typed(self, on_ask: Any, timeout_seconds: float | None) -> PendingServers:
         from toolwire_client import PendingServers, connect

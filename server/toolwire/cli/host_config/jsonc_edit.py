@@ -12,7 +12,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_client.host_config import without_commas, without_comments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +46,15 @@ def loads(text: str, *, comments: bool = True) -> Any:
 
 
 def _plain(text: str) -> str:
-    return without_commas(without_comments(text))
+    from toolwire_client.host_config import without_commas
+
+    return without_commas(_without_comments(text))
+
+
+def _without_comments(text: str) -> str:
+    from toolwire_client.host_config import without_comments
+
+    return without_comments(text)
 
 
 def _refuse(word: str) -> None:
@@ -55,7 +62,7 @@ def _refuse(word: str) -> None:
 
 
 def member(text: str, path: Sequence[str], *, comments: bool = True) -> Any:
-    """Return the value at *path*, `None` if there is none.
+    """Return the value at *path*, `None` if it is missing.
 
     Raises:
         NotJson: if *text* is not JSON.
@@ -157,7 +164,7 @@ def _inserted(text: str, start: int, brace: int, last: _Member | None, name: str
     # The last member may be followed by spaces, comments and a trailing comma.
     rest = text[last.end : brace].rstrip(_BLANKS)
     space = text[last.end + len(rest) : brace]
-    if "," not in without_comments(text)[last.end : brace]:
+    if "," not in _without_comments(text)[last.end : brace]:
         rest = f",{rest}"
     if "\n" not in text[start:brace]:
         line = f" {key}: {json.dumps(value, ensure_ascii=False)}"

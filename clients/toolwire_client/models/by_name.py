@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from .arithmetic import ArithmeticModel
 from .errors import NotAModel, NotReady
-from .http_api.remote_model import AnthropicModel, OpenAIModel, RemoteModel
-from .http_api.vendors import ALIASES, PRESETS, did_you_mean
+from .http_api.remote_model import AnthropicModel, OpenAIModel
+from .http_api.vendors import PRESETS, did_you_mean
 from .human import HumanModel
 from .model import as_model
 from .testing.replay import ReplayModel
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .model import Model
 
 _PLAIN: dict[str, Callable[[], Model]] = {"arithmetic": ArithmeticModel, "human": HumanModel}
-_FIRST_WORDS = (*_PLAIN, "replay", *PRESETS, *ALIASES)
+_FIRST_WORDS = (*_PLAIN, "replay", *PRESETS)
 
 
 def model_from_name(name: str, **settings: Any) -> Model:
@@ -41,10 +41,10 @@ def model_from_name(name: str, **settings: Any) -> Model:
         NotAModel: if the object is not a model.
     """
     kind, colon, rest = name.partition(":")
-    if kind in PRESETS or kind in ALIASES:
+    if preset := PRESETS.get(kind):
         if not rest:
             raise NotReady(f"which model of {kind}? The name is {kind}:MODEL")
-        return _remote(kind, rest, settings)
+        return (AnthropicModel if preset.wire == "messages" else OpenAIModel)(rest, kind, **settings)
     if settings:
         raise NotReady(f"{name!r} has no endpoint, so it takes no {', '.join(settings)}")
     if kind in _PLAIN and not colon:
@@ -65,11 +65,6 @@ def needs_no_code(name: str) -> bool:
 def known_names() -> list[str]:
     """Return the possible names, with placeholders."""
     return [*_PLAIN, "replay:FILE", *(f"{preset}:MODEL" for preset in PRESETS), "MODULE:OBJECT"]
-
-
-def _remote(preset: str, model: str, settings: dict[str, Any]) -> RemoteModel:
-    is_anthropic = PRESETS[ALIASES.get(preset, preset)].wire == "messages"
-    return (AnthropicModel if is_anthropic else OpenAIModel)(model, preset, **settings)
 
 
 def _own(name: str) -> Model:

@@ -92,13 +92,11 @@ class Connection:
     def send(self, message: bytes) -> None:
         self.transport.send(message + b"\n")
 
-    @property
-    def has_elicitations(self) -> bool:
-        """Whether an elicitation is not taken yet. All inboxes receive `ElicitationRequest` when one arrives."""
-        return bool(self._untaken)
-
     def take_elicitation(self) -> OpenElicitation | None:
-        """Return an elicitation to answer or to put back; `None` if all are taken."""
+        """Return an elicitation to answer or to put back; `None` if all are taken.
+
+        All inboxes receive `ElicitationRequest` when one arrives.
+        """
         with self._lock:
             return self._untaken.popleft() if self._untaken else None
 

@@ -102,17 +102,14 @@ class ElicitationHandler:
         observer.answered(replied)
         return replied
 
-    async def serve(self, connection: Connection) -> None:
-        """Answer one open elicitation of a legacy server, if there is one.
+    async def serve(self, connection: Connection, asked: OpenElicitation) -> None:
+        """Answer an elicitation of a legacy server.
 
         If `on_ask` fails, the server receives an error. If it is interrupted, another waiting call asks again.
 
         Raises:
             BaseException: as `ask`.
         """
-        asked = connection.take_elicitation()
-        if asked is None or self._on_ask is None:
-            return
         try:
             question = _question(asked.params, None)
         except BrokenRules as error:
@@ -134,15 +131,13 @@ class ElicitationHandler:
         """Return the user's answers to the `inputRequests` of a modern server."""
         if not isinstance(requests, dict):
             raise BrokenRules("the tool's inputRequests are not an object")
-        return {name: await self._respond(request, tool) for name, request in requests.items()}
-
-    async def _respond(self, request: Any, tool: str) -> dict[str, Any] | None:
-        method = request.get("method") if isinstance(request, dict) else None
-        if method != "elicitation/create":
-            raise BrokenRules(f"the tool {tool!r} asks for {method!r}, which this client did not offer")
-        if self._on_ask is None:
-            raise BrokenRules(f"the tool {tool!r} asks the user a question, and there is no on_ask to put it to")
-        return await self.ask(_question(request.get("params"), tool))
+        responses = {}
+        for name, request in requests.items():
+            method = request.get("method") if isinstance(request, dict) else None
+            if method != "elicitation/create" or self._on_ask is None:
+                raise BrokenRules(f"the tool {tool!r} asks for {method!r}, which this client did not offer")
+            responses[name] = await self.ask(_question(request.get("params"), tool))
+        return responses
 
 
 def _question(params: Any, tool: str | None) -> Question:

@@ -89,15 +89,15 @@ class RequestHandle:
 
     def _report(self, progress: Progress) -> None:
         if self._on_progress is not None:
-            outcome = self._on_progress(progress.done, progress.total, progress.message)
-            if isinstance(outcome, Coroutine):
-                outcome.close()
+            returned = self._on_progress(progress.done, progress.total, progress.message)
+            if isinstance(returned, Coroutine):
+                returned.close()
                 raise TypeError("on_progress must be a plain function, not an async one")
 
     async def _next(self, deadline: Deadline) -> Any:
-        if self._elicitation is not None and self.connection.has_elicitations:
+        if self._elicitation is not None and (elicitation := self.connection.take_elicitation()) is not None:
             with deadline.stopped():
-                await self._elicitation.serve(self.connection)
+                await self._elicitation.serve(self.connection, elicitation)
         left = deadline.left()
         arrival = await self._inbox.next(left)
         if arrival is None or (left == 0 and isinstance(arrival, Progress)):

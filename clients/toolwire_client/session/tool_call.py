@@ -80,10 +80,11 @@ class AsyncPendingCall:
                 result = await handle.result(deadline)
                 if not isinstance(result, dict) or result.get("resultType") != "input_required":
                     return outcome(result)
-                handle.begin("tools/call", {**self._params, **await self._wanted(result, deadline)})
+                more = await self._answers(result, deadline)
+                handle.begin("tools/call", {**self._params, **more})
             raise BrokenRules(f"the tool still asks after {_MAX_ROUNDS} rounds of questions")
 
-    async def _wanted(self, result: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+    async def _answers(self, result: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
         """The members of the next request that answer *result*."""
         requests, state = result.get("inputRequests"), result.get("requestState")
         more: dict[str, Any] = {} if state is None else {"requestState": state}

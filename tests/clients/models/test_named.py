@@ -34,7 +34,6 @@ from toolwire_client.models import (
     model_from_name,
 )
 from toolwire_client.models.http_api.endpoint import address
-from toolwire_client.models.http_api.vendors import ALIASES
 from toolwire_client.models.lagent import ModelStatusCode
 
 ASK = [{"role": "user", "content": "Hello?"}]
@@ -58,7 +57,7 @@ def test_a_record_is_named_by_its_file(tmp_path: Path) -> None:
 def test_a_model_behind_an_endpoint_is_named_after_it() -> None:
     made = model_from_name("openai:gpt-5", key=KEY, temperature=0.1)
     assert repr(made) == "<OpenAIModel 'gpt-5' at https://api.openai.com/v1/chat/completions>"
-    made = model_from_name("claude:claude-sonnet", key=KEY)
+    made = model_from_name("anthropic:claude-sonnet", key=KEY)
     assert repr(made) == "<AnthropicModel 'claude-sonnet' at https://api.anthropic.com/v1/messages>"
     assert repr(model_from_name("ollama:llama3.2:3b")).startswith(
         "<OpenAIModel 'llama3.2:3b' at http://localhost:11434"
@@ -167,11 +166,6 @@ def test_a_preset_is_complete(name: str) -> None:
     assert bool(preset.key_variables) or not preset.needs_key
     assert preset.source.startswith("https://")
     assert preset.formats[-1] == "text"
-
-
-def test_other_names_are_names_of_presets() -> None:
-    assert set(ALIASES.values()) <= set(PRESETS)
-    assert not set(ALIASES) & set(PRESETS)
 
 
 def test_a_preset_of_ones_own_is_one_too() -> None:

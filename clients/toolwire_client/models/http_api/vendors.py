@@ -40,28 +40,16 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
 PRESETS = msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_bytes(), type=dict[str, Preset])
 """Presets by the names that `model_from_name` takes."""
 
-ALIASES = {
-    "ark": "doubao",
-    "claude": "anthropic",
-    "dashscope": "qwen",
-    "glm": "zhipu",
-    "google": "gemini",
-    "kimi": "moonshot",
-    "llama.cpp": "llamacpp",
-    "volcengine": "doubao",
-}
-"""Other names of presets."""
-
 
 def preset_called(name: str) -> Preset:
-    """Return the preset of this *name* or alias.
+    """Return the preset of this *name*.
 
     Raises:
         NotReady: if it is unknown; the text suggests the closest name and lists all.
     """
-    preset = PRESETS.get(ALIASES.get(name, name))
+    preset = PRESETS.get(name)
     if preset is None:
-        raise NotReady(f"unknown endpoint {name!r}{did_you_mean(name, [*PRESETS, *ALIASES])}")
+        raise NotReady(f"unknown endpoint {name!r}{did_you_mean(name, [*PRESETS])}")
     return preset
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from itertools import takewhile
+from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -51,7 +53,13 @@ class ReplayModel:
         self._known: list[tuple[list[Message], bytes]] = []
         self._replies: dict[bytes, deque[ModelReply]] = {}
         for messages, reply in _exchanges(lines):
-            self._add(messages, reply)
+            key = codec.encode(messages)
+            try:
+                made = ModelReply(text=reply) if isinstance(reply, str) else msgspec.convert(reply, ModelReply)
+            except msgspec.ValidationError as error:
+                raise NoReplyLeft(f"a reply in {self._name} is invalid: {error}") from None
+            self._known.append((messages, key))
+            self._replies.setdefault(key, deque()).append(made)
         if not self._replies:
             raise NoReplyLeft(f"there is no reply in {self._name}: it has no line with messages and a reply")
 
@@ -71,18 +79,11 @@ class ReplayModel:
         await emit_text(options.get("on_text"), reply.text)
         return reply
 
-    def _add(self, messages: list[Message], reply: Any) -> None:
-        key = codec.encode(messages)
-        try:
-            made = ModelReply(text=reply) if isinstance(reply, str) else msgspec.convert(reply, ModelReply)
-        except msgspec.ValidationError as error:
-            raise NoReplyLeft(f"a reply in {self._name} is invalid: {error}") from None
-        self._known.append((messages, key))
-        self._replies.setdefault(key, deque()).append(made)
-
     def _difference(self, asked: list[Message]) -> str:
         """Return where *asked* first differs from the most similar recorded messages."""
-        recorded, place = max(((known, _same(known, asked)) for known, _ in self._known), key=lambda each: each[1])
+        same = [len(list(takewhile(bool, map(eq, known, asked)))) for known, _ in self._known]
+        place = max(same)
+        recorded, _ = self._known[same.index(place)]
         return f"message {place + 1} is\n  asked:    {_shown(asked, place)}\n  recorded: {_shown(recorded, place)}"
 
     def __repr__(self) -> str:
@@ -137,11 +138,6 @@ def _lines(path: Path) -> Iterable[Any]:
                 if line is rest and number > 1:  # a crash has cut it off
                     return
                 raise NoReplyLeft(f"{path}, line {number}, is not JSON: {error}") from None
-
-
-def _same(one: list[Message], other: list[Message]) -> int:
-    pairs = list(zip(one, other, strict=False))
-    return next((place for place, (mine, yours) in enumerate(pairs) if mine != yours), len(pairs))
 
 
 def _shown(messages: list[Message], place: int) -> str:

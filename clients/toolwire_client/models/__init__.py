@@ -14,8 +14,9 @@ from .errors import (
     Unreachable,
     UnreadableReply,
 )
+from .http_api.endpoint import TimeLimits
 from .http_api.error_responses import Retries
-from .http_api.remote_model import AnthropicModel, OpenAIModel, TimeLimits
+from .http_api.remote_model import AnthropicModel, OpenAIModel
 from .http_api.vendors import PRESETS, Preset
 from .human import HumanModel
 from .lagent import GPTAPI, DoubaoAPI

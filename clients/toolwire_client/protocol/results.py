@@ -8,8 +8,10 @@ import msgspec
 
 from ..errors import BrokenRules
 
+_WIRE_NAMES = {"input_schema": "inputSchema", "output_schema": "outputSchema"}
 
-class ToolDescription(msgspec.Struct, frozen=True, kw_only=True):
+
+class ToolDescription(msgspec.Struct, frozen=True, kw_only=True, rename=_WIRE_NAMES):
     """A tool, as its server describes it. `raw` is its entry in `tools/list`."""
 
     name: str
@@ -44,18 +46,9 @@ def describe(entry: Any) -> ToolDescription:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise BrokenRules("the server listed a tool without a name")
     try:
-        return msgspec.convert(
-            {
-                "name": entry["name"],
-                "title": entry.get("title"),
-                "description": entry.get("description") or "",
-                "input_schema": entry.get("inputSchema") or {},
-                "output_schema": entry.get("outputSchema"),
-                "annotations": entry.get("annotations") or {},
-                "raw": entry,
-            },
-            ToolDescription,
-        )
+        # Servers write null for a missing member, and some write [] for an empty object.
+        given = {name: value for name, value in entry.items() if value or isinstance(value, str | dict)}
+        return msgspec.convert(given | {"raw": entry}, ToolDescription)
     except msgspec.ValidationError as error:
         raise BrokenRules(f"the server describes the tool {entry['name']!r} wrongly: {error}") from None
 

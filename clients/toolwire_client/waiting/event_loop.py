@@ -32,8 +32,8 @@ class OnEventLoop:
     suspends = True
 
     @cached_property
-    def _scheduler(self) -> LoopScheduler:
-        return LoopScheduler()
+    def _scheduler(self) -> Callable[[Callable[[], object]], None]:
+        return loop_scheduler()
 
     def inbox(self) -> WaitedInbox:
         return _LoopInbox(self._scheduler)
@@ -110,7 +110,7 @@ async def within(work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline)
 
 
 class _LoopInbox:
-    def __init__(self, soon: LoopScheduler) -> None:
+    def __init__(self, soon: Callable[[Callable[[], object]], None]) -> None:
         self._arrived: deque[object] = deque()
         self._woken = Event()
         self._soon = soon
@@ -135,31 +135,18 @@ class _LoopInbox:
         self._woken = Event()
 
 
-class LoopScheduler:
-    """Runs functions on the loop, scheduled from any thread without blocking; anyio cannot.
+def loop_scheduler() -> Callable[[Callable[[], object]], None]:
+    """Return a function that runs functions on this loop, called from any thread without blocking; anyio cannot."""
+    soon = _run_soon()
 
-    Functions scheduled together run together: waking the loop takes longer than most of them.
-    """
+    def schedule(task: Callable[[], object]) -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            soon(task)
 
-    def __init__(self) -> None:
-        self._schedule = _scheduler()
-        self._due: deque[Callable[[], None]] = deque()
-        self._is_scheduled = False
-
-    def __call__(self, task: Callable[[], None]) -> None:
-        self._due.append(task)
-        if not self._is_scheduled:
-            self._is_scheduled = True
-            with suppress(RuntimeError):  # the loop has ended
-                self._schedule(self._work)
-
-    def _work(self) -> None:
-        self._is_scheduled = False  # first, so that a function added from here on runs now or is scheduled again
-        while self._due:
-            self._due.popleft()()
+    return schedule
 
 
-def _scheduler() -> Callable[[Callable[[], None]], Any]:
+def _run_soon() -> Callable[[Callable[[], object]], object]:
     if "trio" in sys.modules:
         from trio.lowlevel import current_trio_token
 
@@ -176,7 +163,7 @@ async def in_thread(work: Callable[[], T]) -> T:
     Cancellation abandons the thread, and so does the end of the program: a model or a person that does not answer must
     not keep Ctrl-C from ending it. anyio's own threads are waited for at exit, so they cannot be used.
     """
-    schedule, done = LoopScheduler(), Event()
+    schedule, done = loop_scheduler(), Event()
     future = in_daemon_thread(work)
     future.add_done_callback(lambda _: schedule(done.set))  # must not block: the loop may be ending
     await done.wait()
@@ -188,7 +175,7 @@ def here(function: Callable[..., object]) -> Callable[..., None]:
 
     Synchronous clients report progress, and blocking models stream their replies, in threads of their own.
     """
-    schedule, thread = LoopScheduler(), threading.get_ident()
+    schedule, thread = loop_scheduler(), threading.get_ident()
 
     def run(given: tuple[Any, ...]) -> None:
         try:

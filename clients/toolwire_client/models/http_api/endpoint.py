@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import anyio
+import msgspec
 from anyio.lowlevel import RunVar
 from toolwire_schemas.wire import codec
 
@@ -39,26 +40,30 @@ _CLOSE_SECONDS = 2.0
 _OF_STREAMS = ("text/event-stream", "text/plain", "")  # small servers send no content type
 
 
+class TimeLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """Time limits in seconds.
+
+    `silence` is the longest wait for the next piece of a reply; the model may think before the first one. `total`
+    limits a whole reply including retries.
+    """
+
+    connect: float = 10.0
+    silence: float = 300.0
+    total: float = 900.0
+
+
 class Endpoint:
     """An address that takes requests. *own_headers* may hold *key*, which appears nowhere else."""
 
     def __init__(
-        self,
-        url: str,
-        own_headers: Mapping[str, str],
-        key: Key | None,
-        *,
-        connect_seconds: float,
-        silence_seconds: float,
-        proxy: str | None = None,
+        self, url: str, own_headers: Mapping[str, str], key: Key | None, limits: TimeLimits, proxy: str | None
     ) -> None:
         self._url = url
         self.shown = _shown(url)
         self._headers = {"content-type": "application/json", "accept": "text/event-stream, application/json"}
         self._headers |= {name.lower(): _sendable(name, value) for name, value in own_headers.items()}
         self._key = key
-        self._connect_seconds = connect_seconds
-        self._silence_seconds = silence_seconds
+        self._limits = limits
         self._proxy = proxy
         self._kept: RunVar[_Kept | None] = RunVar("kept", None)  # connections belong to the event loop they are made on
 
@@ -75,9 +80,9 @@ class Endpoint:
                 await self._answered(response, reader, on_text)
             return self._taken(reader.reply)
         except httpx2.ConnectTimeout:
-            failure = ReplyTimedOut(f"{self.shown} could not be reached within {self._connect_seconds:g} seconds")
+            failure = ReplyTimedOut(f"{self.shown} could not be reached within {self._limits.connect:g} seconds")
         except httpx2.TimeoutException:
-            failure = ReplyTimedOut(f"{self.shown} sent nothing for {self._silence_seconds:g} seconds")
+            failure = ReplyTimedOut(f"{self.shown} sent nothing for {self._limits.silence:g} seconds")
         except httpx2.ConnectError as error:
             reason = "nothing answers there; is it running?" if _is_refused(error) else self._about(error)
             failure = Unreachable(f"{self.shown} cannot be reached: {reason}")
@@ -168,7 +173,7 @@ class Endpoint:
     def _new_client(self) -> httpx2.AsyncClient:
         import httpx2
 
-        limits = httpx2.Timeout(self._silence_seconds, connect=self._connect_seconds)
+        limits = httpx2.Timeout(self._limits.silence, connect=self._limits.connect)
         try:
             return httpx2.AsyncClient(timeout=limits, proxy=self._proxy, follow_redirects=False, verify=_trusted())
         except (ValueError, ImportError, httpx2.InvalidURL) as error:

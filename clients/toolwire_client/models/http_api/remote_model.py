@@ -15,7 +15,6 @@ import time
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
-import msgspec
 from toolwire_schemas.dialects import openai
 from toolwire_schemas.dialects.name_mapping import Names
 from toolwire_schemas.wire import codec
@@ -25,7 +24,7 @@ from .anthropic_messages import Messages
 from .api_key import key_from
 from .capability_fallback import KNOWN, first_form, reduced
 from .chat_completions import ChatCompletions
-from .endpoint import Endpoint, address
+from .endpoint import Endpoint, TimeLimits, address
 from .error_responses import Retries
 from .vendors import Preset, preset_called
 from .wire_format import Capabilities, Request
@@ -37,18 +36,6 @@ if TYPE_CHECKING:
     from ..model import Message, OnText
 
 _WIRES: dict[str, ChatCompletions | Messages] = {"chat_completions": ChatCompletions(), "messages": Messages()}
-
-
-class TimeLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Time limits in seconds.
-
-    `silence` is the longest wait for the next piece of a reply; the model may think before the first one. `total`
-    limits a whole reply including retries.
-    """
-
-    connect: float = 10.0
-    silence: float = 300.0
-    total: float = 900.0
 
 
 class RemoteModel:
@@ -100,14 +87,8 @@ class RemoteModel:
         self._limits = time_limits or TimeLimits()
         url = address(own or self._preset.base_url, self._wire.path)
         self._place = (url, model, self._preset)
-        self._endpoint = Endpoint(
-            url,
-            {**self._wire.headers(self._key), **(headers or {})},
-            self._key,
-            connect_seconds=self._limits.connect,
-            silence_seconds=self._limits.silence,
-            proxy=proxy,
-        )
+        all_headers = {**self._wire.headers(self._key), **(headers or {})}
+        self._endpoint = Endpoint(url, all_headers, self._key, self._limits, proxy)
 
     @property
     def strict_schemas(self) -> bool:

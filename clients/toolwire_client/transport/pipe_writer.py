@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import queue
 import select
 import threading
 from typing import IO
 
 _AT_ONCE_BYTES = getattr(select, "PIPE_BUF", 512)
 """Writes up to this size are atomic (POSIX, `write`)."""
+_CHUNK_BYTES = 64 * 1024
 
 
 class PipeWriter:
@@ -22,9 +22,8 @@ class PipeWriter:
     def __init__(self, sink: IO[bytes], stop: int) -> None:
         self._sink = sink
         self._stop = stop
-        self._lock = threading.Lock()
-        self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._queued = 0  # including the message that the thread writes
+        self._changed = threading.Condition()
+        self._rest = bytearray()
         self._finished = False
         self._thread: threading.Thread | None = None
         self._is_nonblocking = hasattr(select, "poll")  # Windows can neither write without blocking nor poll pipes
@@ -33,25 +32,22 @@ class PipeWriter:
 
     def send(self, data: bytes) -> None:
         """Write *data*, or drop it if the other end is closed."""
-        with self._lock:
-            if self._finished or (not self._queued and self._write_at_once(data)):
+        with self._changed:
+            if self._finished or (not self._rest and self._write_at_once(data)):
                 return
-            self._queued += 1
-            self._queue.put(data)
+            self._rest += data
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="toolwire-client-write", daemon=True)
                 self._thread.start()
+            self._changed.notify()
 
     def finish(self) -> None:
         """Close the pipe after all sent data. Does not block."""
-        with self._lock:
-            if self._finished:
-                return
-            self._finished = True
-            if self._thread is None:
+        with self._changed:
+            if not self._finished and self._thread is None:
                 self._close()
-            else:
-                self._queue.put(None)
+            self._finished = True
+            self._changed.notify()
 
     def join(self) -> None:
         """Wait for the end of the thread, after `finish` and *stop*."""
@@ -71,20 +67,20 @@ class PipeWriter:
 
     def _work(self) -> None:
         with contextlib.suppress(OSError):
-            while (data := self._queue.get()) is not None:
-                self._write(data)
-                with self._lock:
-                    self._queued -= 1
-        with self._lock:
+            while data := self._next():
+                self._wait()
+                with contextlib.suppress(BlockingIOError):
+                    written = os.write(self._sink.fileno(), data)
+                    with self._changed:
+                        del self._rest[:written]
+        with self._changed:
             self._finished = True
         self._close()
 
-    def _write(self, data: bytes) -> None:
-        rest = memoryview(data)
-        while rest:
-            self._wait()
-            with contextlib.suppress(BlockingIOError):
-                rest = rest[os.write(self._sink.fileno(), rest) :]
+    def _next(self) -> bytes:
+        with self._changed:
+            self._changed.wait_for(lambda: self._rest or self._finished)
+            return bytes(self._rest[:_CHUNK_BYTES])
 
     def _wait(self) -> None:
         if self._is_nonblocking:

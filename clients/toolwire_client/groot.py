@@ -17,6 +17,7 @@ from toolwire_schemas.dialects.lagent import to_entry
 from toolwire_schemas.dialects.tool_entry import Malformed
 from toolwire_schemas.output import BLUE, GREEN, PLAIN, Output, printable
 
+from .models import DoubaoAPI
 from .models.model import as_model, kept_open
 from .react import BaseProtocol, DoubaoProtocol, Protocol, Tools, Unreadable
 from .react.prompt_protocol import in_role, in_turn
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from toolwire_tools import BaseAction, CodeExecutor, Env, PythonInterpreter, WebSearch, tool_api
 
-    from .models import DoubaoAPI
     from .models.model import Message, ModelReply
 
 __all__ = [
@@ -54,10 +54,6 @@ _OF_TOOLS = ("BaseAction", "CodeExecutor", "Env", "PythonInterpreter", "WebSearc
 
 
 def __getattr__(name: str) -> Any:
-    if name == "DoubaoAPI":
-        from .models import DoubaoAPI
-
-        return DoubaoAPI
     if name not in _OF_TOOLS:
         from toolwire_schemas.misplaced_names import missing
 

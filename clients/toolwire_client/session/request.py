@@ -9,8 +9,6 @@ from ..errors import BrokenRules, CallCancelled, ClientError, RequestFailed, Tim
 from ..protocol.events import ErrorResponse, Progress, Result, UnreadableResponse
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from ..waiting.base import Waiting
     from ..waiting.deadline import Deadline
     from .connection import Connection
@@ -43,13 +41,10 @@ class RequestHandle:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if error is not None:  # no effect if the server has answered or ended
-            self.connection.cancel(
-                self.id, "timed out" if isinstance(error, TimedOut) else "the client stopped waiting"
-            )
+            reason = "timed out" if isinstance(error, TimedOut) else "the client stopped waiting"
+            self.connection.cancel(self.id, reason)
 
     def begin(self, method: str, params: dict[str, Any] | None = None) -> None:
         """Send a request. Raises `EncodingError` if *params* are not JSON, or the error that ended the conversation."""

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 class PendingConnection:
     """A server to start: `with` gives its `Client`, `async with` its `AsyncClient`."""
 
+    _client: AsyncClient
+
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._client: AsyncClient | None = None
 
     if not TYPE_CHECKING:  # or type checkers would accept the mistake
 
@@ -49,8 +50,7 @@ class PendingConnection:
         return Client(self._client).__enter__()
 
     def __exit__(self, *error: object) -> None:
-        if self._client is not None:
-            run(self._client.close())
+        run(self._client.close())
 
     async def __aenter__(self) -> AsyncClient:
         from .waiting.event_loop import OnEventLoop  # imports anyio, which the synchronous client does not need
@@ -59,8 +59,7 @@ class PendingConnection:
         return await self._client.__aenter__()
 
     async def __aexit__(self, *error: object) -> None:
-        if self._client is not None:
-            await self._client.close()
+        await self._client.close()
 
 
 def connect(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Schema = dict[str, Any]
 
 
-class Fitting:
+class LenientValidator:
     """Validates values by *schema*. References never leave the schema.
 
     `trouble` says why the last value could not be validated; empty if it could.
@@ -22,9 +22,9 @@ class Fitting:
         from toolwire_schemas.json_schema.bounded_validator import CannotJudge, SchemaValidator
 
         self.trouble = ""
-        self._judge: SchemaValidator | None = None
+        self._validator: SchemaValidator | None = None
         try:
-            self._judge = SchemaValidator(schema)
+            self._validator = SchemaValidator(schema)
         except CannotJudge as error:
             self.trouble = str(error)
 
@@ -32,11 +32,11 @@ class Fitting:
         """Return the errors of *value*, which they call *root*; none if it cannot be validated."""
         from toolwire_schemas.json_schema.bounded_validator import CannotJudge
 
-        if self._judge is None:
+        if self._validator is None:
             return []
         self.trouble = ""
         try:
-            return worded(self._judge.errors(value), root)
+            return worded(self._validator.errors(value), root)
         except CannotJudge as error:
             self.trouble = str(error)
             return []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.dialects.name_mapping import Names
 from toolwire_schemas.did_you_mean import closest_first
 
-from ..validation import Fitting
+from ..validation import LenientValidator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +43,7 @@ class Tools:
         self.entries = tuple(entries)
         self.names = tuple(_name(entry) for entry in self.entries)
         self._entries = dict(zip(self.names, self.entries, strict=True))
-        self._fittings: dict[str, Fitting] = {}
+        self._validators: dict[str, LenientValidator] = {}
         if len(self._entries) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)
             raise ValueError(f"there are two tools called {twice!r}; give one of them another name")
@@ -97,16 +97,16 @@ class Tools:
 
     def trouble(self, name: str) -> str:
         """Return why the tool's last parameters were not validated; empty if they were."""
-        return self._fittings[name].trouble if name in self._fittings else ""
+        return self._validators[name].trouble if name in self._validators else ""
 
     @cached_property
     def _stubs(self) -> Names:
         return Names(self.names, "python")
 
     def _faults(self, name: str, params: Params) -> list[Fault]:
-        if name not in self._fittings:
-            self._fittings[name] = Fitting(self.schema(name))
-        return self._fittings[name].faults(params, "params")
+        if name not in self._validators:
+            self._validators[name] = LenientValidator(self.schema(name))
+        return self._validators[name].faults(params, "params")
 
 
 def _name(entry: Entry) -> str:

@@ -165,6 +165,6 @@ def _elicit_result(answer: Answer | None, question: Question) -> dict[str, Any]:
 
 def misfit(answer: dict[str, Any], question: Question) -> str:
     """Return why *answer* does not fit the form of *question*; empty if it fits."""
-    from ..validation import Fitting, join_errors  # only an answer needs them
+    from ..validation import LenientValidator, join_errors  # only an answer needs them
 
-    return join_errors(Fitting(question.schema).faults(answer, "answer"))
+    return join_errors(LenientValidator(question.schema).faults(answer, "answer"))

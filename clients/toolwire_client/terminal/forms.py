@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from toolwire_schemas.wire import codec
 
-from ..validation import Fitting
+from ..validation import LenientValidator
 from .text import as_json
 
 Schema = dict[str, Any]
@@ -39,7 +39,7 @@ class Field(msgspec.Struct, frozen=True):
         if not text and not self.is_required:
             return msgspec.UNSET
         value = self._read(text)
-        faults = Fitting(self.schema).faults(value, self.name)
+        faults = LenientValidator(self.schema).faults(value, self.name)
         if faults or not text:
             raise ValueError("; ".join(sentence for _, sentence in faults) or "an answer is needed")
         return value

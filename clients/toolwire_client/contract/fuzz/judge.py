@@ -8,7 +8,7 @@ import msgspec
 from toolwire_schemas.json_schema.error_text import worded
 from toolwire_schemas.wire.codes import INVALID_PARAMS
 
-from ...validation import Fitting, join_errors
+from ...validation import LenientValidator, join_errors
 from ..cases.conversation import Ended, answers, is_answer, messages
 from ..cases.expectations import Unmet, shown
 
@@ -55,7 +55,7 @@ class Judge:
         self.input_schema: dict[str, Any] = tool["inputSchema"]
         self._input = Document(self.input_schema)
         output = tool.get("outputSchema")
-        self._output = Fitting(output) if isinstance(output, dict) else None
+        self._output = LenientValidator(output) if isinstance(output, dict) else None
 
     def takes(self, arguments: dict[str, Any]) -> bool:
         """Whether *arguments* are valid, as jsonschema has it. Formats are not judged."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 from toolwire_schemas.output import Output
-from toolwire_schemas.wire.codes import LEGACY_VERSIONS
 from toolwire_schemas.wire.frames import DEFAULT_MAX_MESSAGE_BYTES
 
 from .errors import Closed, TimedOut
@@ -271,7 +270,7 @@ class AsyncClient(ServerDetails):
 
     async def _start(self, deadline: Deadline) -> Running:
         settings, tools = self._settings, CachedToolList()
-        was_legacy = self._running is not None and self._running.handshake.version in LEGACY_VERSIONS
+        was_legacy = self._running is not None and not self._running.connection.protocol.is_modern
         era = "legacy" if was_legacy else settings.era  # a restarted server is not probed again
         connection, handshake = await shake_hands(partial(self._launch, tools), self._waiting, deadline, era)
         if not connection.protocol.is_modern:

@@ -55,9 +55,6 @@ class HumanModel:
             self._seen = copy.deepcopy(messages)
             return _typed(read)
 
-    def __repr__(self) -> str:
-        return "<HumanModel: the person at the terminal>"
-
 
 def _presented(messages: list[Message], tools: list[dict[str, Any]], *, since: int) -> str:
     new = messages[since:] or messages[-1:]

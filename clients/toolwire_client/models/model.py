@@ -102,9 +102,6 @@ class MethodModel:
             await emit_text(options.get("on_text"), answer.text)
         return answer
 
-    def __repr__(self) -> str:
-        return f"<model that asks {self._thing!r}.{self._name}>"
-
 
 def prompt_of(messages: list[Message]) -> str:
     """Return *messages* as one text: a single one unchanged, several under their roles, ending with `assistant:`."""

@@ -86,9 +86,6 @@ class ReplayModel:
         recorded, _ = self._known[same.index(place)]
         return f"message {place + 1} is\n  asked:    {_shown(asked, place)}\n  recorded: {_shown(recorded, place)}"
 
-    def __repr__(self) -> str:
-        return f"<ReplayModel of {len(self._known)} replies in {self._name}>"
-
 
 class RecordingModel:
     """A model that asks *model* and adds every reply, unchanged, to the file *path*, for `ReplayModel`."""
@@ -110,9 +107,6 @@ class RecordingModel:
         with self._path.open("ab") as file:  # one write, so that several may record to one file
             file.write(line)
         return reply
-
-    def __repr__(self) -> str:
-        return f"<{self._model!r}, recorded in {self._path}>"
 
 
 def _exchanges(lines: Iterable[Line]) -> Iterable[tuple[list[Message], Any]]:

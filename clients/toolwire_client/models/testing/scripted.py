@@ -64,6 +64,3 @@ class ScriptedModel:
         asked = self.asked[-1].messages
         last = f"the last message is {str(asked[-1].get('content'))[:200]!r}" if asked else "with no message"
         raise NoReplyLeft(f"the script has {len(self._lines)} replies, and is asked for reply {number + 1}; {last}")
-
-    def __repr__(self) -> str:
-        return f"<ScriptedModel, asked {len(self.asked)} times{'' if self._next else f' of {len(self._lines)}'}>"

@@ -5,217 +5,136 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from toolwire_schemas.language import language, set_language
-    from toolwire_schemas.lint.portability import Finding
+    from toolwire_schemas.language import language as language
+    from toolwire_schemas.language import set_language as set_language
+    from toolwire_schemas.lint.portability import Finding as Finding
 
-    from .actions.action_return import ActionReturn, ActionStatusCode, ActionValidCode
-    from .actions.base import AsyncActionMixin, BaseAction
-    from .actions.builtin import FinishAction, InvalidAction, NoAction
-    from .actions.executor import ActionExecutor, AsyncActionExecutor
-    from .actions.messages import (
-        ActionPreprocessor,
-        AgentMessage,
-        AgentStatusCode,
-        FunctionCall,
-        Hook,
-        InternLMActionProcessor,
-        MessageLogger,
-        ModelStatusCode,
-        RemovableHandle,
-    )
-    from .actions.parsers import BaseParser, JsonParser, ParseError, TupleParser
-    from .actions.registry import get_tool, get_tool_cls, list_tools
-    from .bundled.arxiv import ArxivSearch
-    from .bundled.calculator import Calculator
-    from .bundled.clock import Clock
-    from .bundled.files import Files
-    from .bundled.google_search import GoogleSearch
-    from .bundled.ipython import IPythonInterpreter
-    from .bundled.maps import BINGMap
-    from .bundled.ppt import PPT
-    from .bundled.python_interpreter import CodeExecutor, PythonInterpreter
-    from .bundled.scholar import GoogleScholar
-    from .bundled.web_browser import WebBrowser, WebSearch
-    from .content.blocks import Audio, Content, File, Image, ResourceLink, Text
-    from .context.context import AsyncContext, Caller, Context
-    from .decorator import tool_api
-    from .discovery.modules import Offer, Skipped, tools_in
-    from .discovery.tools_of import tools_of
-    from .env.env import Env
-    from .errors import (
-        ArgumentsError,
-        Cancelled,
-        CannotAsk,
-        Declined,
-        Dismissed,
-        NotAnswered,
-        NotOffered,
-        OutputError,
-        RegistrationError,
-        ToolError,
-        failure,
-    )
-    from .options import Options
-    from .steps.executor import Executor
-    from .steps.instructions import InstructionError, available_skills_and_tools, instruction_prompt, parse_instruction
-    from .steps.steps import AgentStep, StepError, StepState
-    from .tool import Tool
-    from .toolconfig.files import load_tool_config, load_tool_configs
-    from .toolconfig.model import ToolConfig
-    from .toolconfig.yaml_document import ConfigError
+    from .actions.action_return import ActionReturn as ActionReturn
+    from .actions.action_return import ActionStatusCode as ActionStatusCode
+    from .actions.action_return import ActionValidCode as ActionValidCode
+    from .actions.base import AsyncActionMixin as AsyncActionMixin
+    from .actions.base import BaseAction as BaseAction
+    from .actions.builtin import FinishAction as FinishAction
+    from .actions.builtin import InvalidAction as InvalidAction
+    from .actions.builtin import NoAction as NoAction
+    from .actions.executor import ActionExecutor as ActionExecutor
+    from .actions.executor import AsyncActionExecutor as AsyncActionExecutor
+    from .actions.messages import ActionPreprocessor as ActionPreprocessor
+    from .actions.messages import AgentMessage as AgentMessage
+    from .actions.messages import AgentStatusCode as AgentStatusCode
+    from .actions.messages import FunctionCall as FunctionCall
+    from .actions.messages import Hook as Hook
+    from .actions.messages import InternLMActionProcessor as InternLMActionProcessor
+    from .actions.messages import MessageLogger as MessageLogger
+    from .actions.messages import ModelStatusCode as ModelStatusCode
+    from .actions.messages import RemovableHandle as RemovableHandle
+    from .actions.parsers import BaseParser as BaseParser
+    from .actions.parsers import JsonParser as JsonParser
+    from .actions.parsers import ParseError as ParseError
+    from .actions.parsers import TupleParser as TupleParser
+    from .actions.registry import get_tool as get_tool
+    from .actions.registry import get_tool_cls as get_tool_cls
+    from .actions.registry import list_tools as list_tools
+    from .bundled.arxiv import ArxivSearch as ArxivSearch
+    from .bundled.calculator import Calculator as Calculator
+    from .bundled.clock import Clock as Clock
+    from .bundled.files import Files as Files
+    from .bundled.google_search import GoogleSearch as GoogleSearch
+    from .bundled.ipython import IPythonInterpreter as IPythonInterpreter
+    from .bundled.maps import BINGMap as BINGMap
+    from .bundled.ppt import PPT as PPT
+    from .bundled.python_interpreter import CodeExecutor as CodeExecutor
+    from .bundled.python_interpreter import PythonInterpreter as PythonInterpreter
+    from .bundled.scholar import GoogleScholar as GoogleScholar
+    from .bundled.web_browser import WebBrowser as WebBrowser
+    from .bundled.web_browser import WebSearch as WebSearch
+    from .content.blocks import Audio as Audio
+    from .content.blocks import Content as Content
+    from .content.blocks import File as File
+    from .content.blocks import Image as Image
+    from .content.blocks import ResourceLink as ResourceLink
+    from .content.blocks import Text as Text
+    from .context.context import AsyncContext as AsyncContext
+    from .context.context import Caller as Caller
+    from .context.context import Context as Context
+    from .decorator import tool_api as tool_api
+    from .discovery.modules import Offer as Offer
+    from .discovery.modules import Skipped as Skipped
+    from .discovery.modules import tools_in as tools_in
+    from .discovery.tools_of import tools_of as tools_of
+    from .env.env import Env as Env
+    from .errors import ArgumentsError as ArgumentsError
+    from .errors import Cancelled as Cancelled
+    from .errors import CannotAsk as CannotAsk
+    from .errors import Declined as Declined
+    from .errors import Dismissed as Dismissed
+    from .errors import NotAnswered as NotAnswered
+    from .errors import NotOffered as NotOffered
+    from .errors import OutputError as OutputError
+    from .errors import RegistrationError as RegistrationError
+    from .errors import ToolError as ToolError
+    from .errors import failure as failure
+    from .options import Options as Options
+    from .steps.executor import Executor as Executor
+    from .steps.instructions import InstructionError as InstructionError
+    from .steps.instructions import available_skills_and_tools as available_skills_and_tools
+    from .steps.instructions import instruction_prompt as instruction_prompt
+    from .steps.instructions import parse_instruction as parse_instruction
+    from .steps.steps import AgentStep as AgentStep
+    from .steps.steps import StepError as StepError
+    from .steps.steps import StepState as StepState
+    from .tool import Tool as Tool
+    from .toolconfig.files import load_tool_config as load_tool_config
+    from .toolconfig.files import load_tool_configs as load_tool_configs
+    from .toolconfig.model import ToolConfig as ToolConfig
+    from .toolconfig.yaml_document import ConfigError as ConfigError
 
-__all__ = [  # noqa: RUF022  # as Python sorts
-    "ActionExecutor",
-    "ActionPreprocessor",
-    "ActionReturn",
-    "ActionStatusCode",
-    "ActionValidCode",
-    "AgentMessage",
-    "AgentStatusCode",
-    "AgentStep",
-    "ArgumentsError",
-    "ArxivSearch",
-    "AsyncActionExecutor",
-    "AsyncActionMixin",
-    "AsyncContext",
-    "Audio",
-    "BINGMap",
-    "BaseAction",
-    "BaseParser",
-    "Calculator",
-    "Caller",
-    "Cancelled",
-    "CannotAsk",
-    "Clock",
-    "CodeExecutor",
-    "ConfigError",
-    "Content",
-    "Context",
-    "Declined",
-    "Dismissed",
-    "Env",
-    "Executor",
-    "File",
-    "Files",
-    "Finding",
-    "FinishAction",
-    "FunctionCall",
-    "GoogleScholar",
-    "GoogleSearch",
-    "Hook",
-    "IPythonInterpreter",
-    "Image",
-    "InstructionError",
-    "InternLMActionProcessor",
-    "InvalidAction",
-    "JsonParser",
-    "MessageLogger",
-    "ModelStatusCode",
-    "NoAction",
-    "NotAnswered",
-    "NotOffered",
-    "Offer",
-    "Options",
-    "OutputError",
-    "PPT",
-    "ParseError",
-    "PythonInterpreter",
-    "RegistrationError",
-    "RemovableHandle",
-    "ResourceLink",
-    "Skipped",
-    "StepError",
-    "StepState",
-    "Text",
-    "Tool",
-    "ToolConfig",
-    "ToolError",
-    "TupleParser",
-    "WebBrowser",
-    "WebSearch",
-    "available_skills_and_tools",
-    "failure",
-    "get_tool",
-    "get_tool_cls",
-    "instruction_prompt",
-    "language",
-    "list_tools",
-    "load_tool_config",
-    "load_tool_configs",
-    "parse_instruction",
-    "set_language",
-    "tool_api",
-    "tools_in",
-    "tools_of",
-]
-
-_LATER: dict[str, tuple[str, ...]] = {
-    ".content.blocks": ("Audio", "Content", "File", "Image", "ResourceLink", "Text"),
-    ".context.context": ("AsyncContext", "Caller", "Context"),
-    ".decorator": ("tool_api",),
-    ".discovery.modules": ("Offer", "Skipped", "tools_in"),
-    ".discovery.tools_of": ("tools_of",),
+_LATER = {
+    ".content.blocks": "Audio Content File Image ResourceLink Text",
+    ".context.context": "AsyncContext Caller Context",
+    ".decorator": "tool_api",
+    ".discovery.modules": "Offer Skipped tools_in",
+    ".discovery.tools_of": "tools_of",
     ".errors": (
-        "ArgumentsError",
-        "Cancelled",
-        "CannotAsk",
-        "Declined",
-        "Dismissed",
-        "NotAnswered",
-        "NotOffered",
-        "OutputError",
-        "RegistrationError",
-        "ToolError",
-        "failure",
+        "ArgumentsError Cancelled CannotAsk Declined Dismissed NotAnswered NotOffered OutputError "
+        "RegistrationError ToolError failure"
     ),
-    ".options": ("Options",),
-    ".tool": ("Tool",),
-    "toolwire_schemas.language": ("language", "set_language"),
-    "toolwire_schemas.lint.portability": ("Finding",),
-    ".actions.action_return": ("ActionReturn", "ActionStatusCode", "ActionValidCode"),
-    ".actions.base": ("AsyncActionMixin", "BaseAction"),
-    ".actions.builtin": ("FinishAction", "InvalidAction", "NoAction"),
-    ".actions.executor": ("ActionExecutor", "AsyncActionExecutor"),
+    ".options": "Options",
+    ".tool": "Tool",
+    "toolwire_schemas.language": "language set_language",
+    "toolwire_schemas.lint.portability": "Finding",
+    ".actions.action_return": "ActionReturn ActionStatusCode ActionValidCode",
+    ".actions.base": "AsyncActionMixin BaseAction",
+    ".actions.builtin": "FinishAction InvalidAction NoAction",
+    ".actions.executor": "ActionExecutor AsyncActionExecutor",
     ".actions.messages": (
-        "ActionPreprocessor",
-        "AgentMessage",
-        "AgentStatusCode",
-        "FunctionCall",
-        "Hook",
-        "InternLMActionProcessor",
-        "MessageLogger",
-        "ModelStatusCode",
-        "RemovableHandle",
+        "ActionPreprocessor AgentMessage AgentStatusCode FunctionCall Hook InternLMActionProcessor "
+        "MessageLogger ModelStatusCode RemovableHandle"
     ),
-    ".actions.parsers": ("BaseParser", "JsonParser", "ParseError", "TupleParser"),
-    ".actions.registry": ("get_tool", "get_tool_cls", "list_tools"),
-    ".bundled.arxiv": ("ArxivSearch",),
-    ".bundled.calculator": ("Calculator",),
-    ".bundled.clock": ("Clock",),
-    ".bundled.files": ("Files",),
-    ".bundled.google_search": ("GoogleSearch",),
-    ".bundled.ipython": ("IPythonInterpreter",),
-    ".bundled.maps": ("BINGMap",),
-    ".bundled.ppt": ("PPT",),
-    ".bundled.python_interpreter": ("CodeExecutor", "PythonInterpreter"),
-    ".bundled.scholar": ("GoogleScholar",),
-    ".bundled.web_browser": ("WebBrowser", "WebSearch"),
-    ".env.env": ("Env",),
-    ".steps.executor": ("Executor",),
-    ".steps.instructions": (
-        "InstructionError",
-        "available_skills_and_tools",
-        "instruction_prompt",
-        "parse_instruction",
-    ),
-    ".steps.steps": ("AgentStep", "StepError", "StepState"),
-    ".toolconfig.files": ("load_tool_config", "load_tool_configs"),
-    ".toolconfig.model": ("ToolConfig",),
-    ".toolconfig.yaml_document": ("ConfigError",),
+    ".actions.parsers": "BaseParser JsonParser ParseError TupleParser",
+    ".actions.registry": "get_tool get_tool_cls list_tools",
+    ".bundled.arxiv": "ArxivSearch",
+    ".bundled.calculator": "Calculator",
+    ".bundled.clock": "Clock",
+    ".bundled.files": "Files",
+    ".bundled.google_search": "GoogleSearch",
+    ".bundled.ipython": "IPythonInterpreter",
+    ".bundled.maps": "BINGMap",
+    ".bundled.ppt": "PPT",
+    ".bundled.python_interpreter": "CodeExecutor PythonInterpreter",
+    ".bundled.scholar": "GoogleScholar",
+    ".bundled.web_browser": "WebBrowser WebSearch",
+    ".env.env": "Env",
+    ".steps.executor": "Executor",
+    ".steps.instructions": "InstructionError available_skills_and_tools instruction_prompt parse_instruction",
+    ".steps.steps": "AgentStep StepError StepState",
+    ".toolconfig.files": "load_tool_config load_tool_configs",
+    ".toolconfig.model": "ToolConfig",
+    ".toolconfig.yaml_document": "ConfigError",
 }
-"""Names imported at first use, by their module: a server that needs none of them starts without them."""
-
-_MODULES = {name: module for module, names in _LATER.items() for name in names}
+"""The public names, by their module. Each is imported at its first use: a server starts without most of them."""
+_MODULES = {name: module for module, names in _LATER.items() for name in names.split()}
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,43 +1,29 @@
 """A function described as Lagent describes it: the dict that its agents show to the model.
 
-Strategy. Few programs read the description of a decorated function, so it is made when one does. A hint is only
-examined far enough to name its type; no JSON Schema is made.
+Strategy. Few programs read the description of a decorated function, so it is made when one does.
 """
 
 from __future__ import annotations
 
-import collections.abc
-import enum
 import inspect
-import typing
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from .options import Options, name_of, options_for
 from .schema.annotations import Names, Unresolved, members, unwrap_annotation
-from .schema.record_fields import has_members
-from .schema.to_json import in_json
+from .schema.types import Types
 from .signature import docstring as docstrings
 from .signature.docstring_sections import Entry, cut, unbulleted
 from .signature.docstring_types import hint_of
 from .signature.signature import OPEN, Parameters, is_required, parameters_of
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from .signature.docstring import Docstring
 
 _STRING = "STRING"
-_NAMES: dict[Any, str] = {
-    bool: "BOOLEAN",
-    int: "NUMBER",
-    float: "FLOAT",
-    **dict.fromkeys((list, tuple, set, frozenset, collections.deque), "Array"),
-    **dict.fromkeys((collections.abc.Set, collections.abc.MutableSet), "Array"),
-    **dict.fromkeys((collections.abc.Sequence, collections.abc.MutableSequence), "Array"),
-    **dict.fromkeys((collections.abc.Collection, collections.abc.Iterable, collections.abc.Reversible), "Array"),
-    **dict.fromkeys((str, Any, object), _STRING),
-    **dict.fromkeys((dict, collections.abc.Mapping, collections.abc.MutableMapping, type(None), None), ""),
-}
+_NAMES = {"boolean": "BOOLEAN", "integer": "NUMBER", "number": "FLOAT", "array": "Array", "object": "", "null": ""}
+"""The names of JSON Schema's types; objects and null have none."""
 
 
 def description_of(
@@ -70,7 +56,11 @@ def type_name(hint: Any, names: Names) -> str:
     Objects have none, and are called STRING as they always were: agents and prompts know these five. A union is
     called by one of its members, so that a value of the type that the name suggests is accepted.
     """
-    return _look(hint, names)[0] or _STRING
+    try:
+        types = Types("input", names)
+        return _named(types.of(hint).schema, types.defs) or _STRING
+    except (Unresolved, TypeError, RecursionError):  # it cannot be read yet, or has no form in JSON
+        return _STRING
 
 
 def _parameters(function: Any, options: Options) -> dict[str, Any]:
@@ -96,8 +86,8 @@ def _is_receiver(first: str, function: Any) -> bool:
 
 def _parameter(parameter: inspect.Parameter, found: Parameters) -> dict[str, str]:
     hint = Any if parameter.annotation is parameter.empty else parameter.annotation
-    name, text = _look(hint, found.names)
-    return {"name": parameter.name, "type": name or _STRING, "description": text or found.text(parameter.name) or ""}
+    text = _text(hint, found.names) or found.text(parameter.name) or ""
+    return {"name": parameter.name, "type": type_name(hint, found.names), "description": text}
 
 
 def _of_schema(schema: dict[str, Any]) -> dict[str, Any]:
@@ -108,7 +98,7 @@ def _of_schema(schema: dict[str, Any]) -> dict[str, Any]:
     named = [
         {
             "name": parameter["name"],
-            "type": parameter["type"] if parameter["type"] in _NAMES.values() else _STRING,
+            "type": parameter["type"] if parameter["type"] in {*_NAMES.values(), _STRING} else _STRING,
             "description": parameter["description"],
         }
         for parameter in described["parameters"]
@@ -164,48 +154,22 @@ def _returned(entry: Entry) -> dict[str, str]:
     }
 
 
-def _look(hint: Any, names: Names) -> tuple[str, str]:
-    """The name of a type, empty for objects and null, and what `Annotated` says of it."""
-    if type(hint) is type and hint in _NAMES:  # the most frequent case, and the cheapest
-        return _NAMES[hint], ""
+def _text(hint: Any, names: Names) -> str:
+    """Return what `Annotated` says of a type, or of a member of a union."""
     try:
-        peeled = unwrap_annotation(hint, names)
-        union = members(peeled.hint, names)
-        found = [(_named(peeled.hint, names), "")] if union is None else [_look(member, names) for member in union]
-    except (Unresolved, TypeError, RecursionError):
-        return _STRING, ""
-    texts = (peeled.notes and peeled.notes.texts.get("description"), *(text for _, text in found))
-    return _joined(name for name, _ in found), next(filter(None, texts), "")
-
-
-def _named(hint: Any, names: Names) -> str:
-    """The name of a type that is no union."""
-    kind = getattr(hint, "__origin__", hint)
-    if kind in _NAMES:
-        return _NAMES[kind]
-    if kind is Literal:
-        return _joined(_of_value(value) for value in hint.__args__)
-    if type(kind).__name__ == "TypeAliasType":
-        return _look(kind.__value__, names)[0]
-    if isinstance(kind, typing.TypeVar):
-        return _joined(_look(bound, names)[0] for bound in kind.__constraints__ or (kind.__bound__ or Any,))
-    return _of_class(kind, names) if isinstance(kind, type) else _STRING
-
-
-def _of_class(cls: type, names: Names) -> str:
-    if issubclass(cls, enum.Enum):
-        return _joined(_of_value(value) for value in in_json(cls).values())
-    if getattr(cls, "__pydantic_root_model__", False):
-        return _look(cls.model_fields["root"].annotation, names)[0]  # type: ignore[attr-defined]
-    if has_members(cls) or hasattr(cls, "__pydantic_core_schema__"):
+        hints = (hint, *(members(unwrap_annotation(hint, names).hint, names) or ()))
+        notes = [unwrap_annotation(each, names).notes for each in hints]
+    except (Unresolved, TypeError):
         return ""
-    return next((_NAMES[base] for base in (int, float, list, dict) if issubclass(cls, base)), _STRING)
+    return next((note.texts["description"] for note in notes if note and "description" in note.texts), "")
 
 
-def _of_value(value: Any) -> str:
-    """The name for a member of a Literal or an Enum."""
-    plain = in_json(type(value))[value] if isinstance(value, enum.Enum) else value
-    return _NAMES.get(type(plain), _STRING)
+def _named(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
+    if "$ref" in schema:
+        return _named(definitions.get(schema["$ref"].rpartition("/")[2], {}), definitions)
+    if "anyOf" in schema:
+        return _joined(_named(member, definitions) for member in schema["anyOf"])
+    return _NAMES.get(schema.get("type", ""), _STRING)
 
 
 def _joined(found: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge
 from toolwire_schemas.json_schema.bounded_validator import SchemaValidator as JsonSchemaValidator
 from toolwire_schemas.json_schema.error_text import Fault, worded
+from toolwire_schemas.json_schema.subschemas import walk
 from toolwire_schemas.language import say
 
 from .scalars import scalar
@@ -41,6 +42,9 @@ def problem(schema: Any) -> str | None:
     """Return what is wrong with a schema written by hand, or None."""
     from jsonschema import Draft202012Validator, FormatChecker
     from jsonschema.exceptions import best_match
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import DRAFT202012
 
     if not isinstance(schema, dict):
         return f"a JSON Schema is an object, not {type(schema).__name__}"
@@ -50,32 +54,14 @@ def problem(schema: Any) -> str | None:
     if error is not None:
         place = "/".join(map(str, error.absolute_path))
         return f"{error.message} at {place}" if place else str(error.message)
-    return _unresolvable(schema)
-
-
-def _unresolvable(schema: Schema) -> str | None:
-    from referencing import Registry
-    from referencing.exceptions import Unresolvable
-    from referencing.jsonschema import DRAFT202012
-
-    resource = DRAFT202012.create_resource(schema)
-    resolver = Registry().with_resource(schema.get("$id", ""), resource).resolver(schema.get("$id", ""))
-    for reference in _references(schema):
+    references = (str(inner["$ref"]) for _, inner in walk(schema, "") if "$ref" in inner)
+    resolver = Registry().with_resource("", DRAFT202012.create_resource(schema)).resolver()
+    for reference in references:
         try:
             resolver.lookup(reference)
         except (Unresolvable, ValueError):
             return f"the reference {reference!r} leads nowhere inside the schema"
     return None
-
-
-def _references(schema: Any) -> list[str]:
-    if isinstance(schema, list):
-        return [found for inner in schema for found in _references(inner)]
-    if not isinstance(schema, dict):
-        return []
-    own = [schema["$ref"]] if isinstance(schema.get("$ref"), str) else []
-    inside = (value for word, value in schema.items() if word not in ("enum", "const", "default", "examples"))
-    return own + [found for value in inside for found in _references(value)]
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.json_schema.subschemas import target
 
 if TYPE_CHECKING:
     from ..schema.shape import Schema
@@ -39,21 +40,14 @@ def _alternatives(schema: Schema, root: Schema, depth: int = 0) -> list[Schema]:
     if depth > _MAX_DEPTH or not isinstance(schema, dict):
         return [{}]
     if "$ref" in schema:
-        target = _target(schema["$ref"], root)
-        return [{}] if target is None else _alternatives(target, root, depth + 1)
+        try:
+            return _alternatives(target(root, schema["$ref"]), root, depth + 1)
+        except LookupError:
+            return [{}]
     for word in ("anyOf", "oneOf"):
         if word in schema:
             return [found for inner in schema[word] for found in _alternatives(inner, root, depth + 1)]
     return [schema]
-
-
-def _target(reference: str, root: Schema) -> Schema | None:
-    found: Any = root
-    if not reference.startswith("#"):
-        return None
-    for step in reference[1:].strip("/").split("/") if reference != "#" else ():
-        found = found.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else None
 
 
 def _takes_text(schema: Schema) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,31 @@ def test_only_the_budgeted_libraries_are_imported_before_the_first_list(loaded: 
 @pytest.mark.process
 def test_nothing_heavy_of_the_standard_library_is_imported_before_the_first_list(loaded: set[str]) -> None:
     assert loaded & TOO_MUCH == set()
+
+
+# These numbers may only fall.
+MOST_MODULES, MOST_LINES = 48, 7200
+
+
+@pytest.mark.process
+def test_a_server_of_two_integers_imports_few_modules_of_ours(tmp_path: Path) -> None:
+    text = 'def add(a: int, b: int) -> int:\n    """Add two numbers."""\n    return a + b\n'
+    (tmp_path / "plain.py").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "toolwire", "serve", "plain.py"],
+        cwd=tmp_path,
+        input='{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n',
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=True,
+    )
+    assert '"name":"add"' in done.stdout
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    specs = [find_spec(name) for name in imported if name.partition(".")[0] in OURS]
+    lines = sum(len(Path(spec.origin).read_text("utf-8").splitlines()) for spec in specs if spec and spec.origin)
+    assert len(specs) <= MOST_MODULES
+    assert lines <= MOST_LINES
 
 
 @pytest.mark.process

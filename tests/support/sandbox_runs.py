@@ -12,7 +12,7 @@ from toolwire_tools import ToolError
 from toolwire_tools.bundled import class_of
 from toolwire_tools.bundled.python_interpreter.sandbox_probe import protection
 from toolwire_tools.bundled.python_interpreter.syscalls import Machine, _steps
-from toolwire_tools.discovery.tools_of import tools_of
+from toolwire_tools.discovery import tools_of
 
 from support.recording_caller import RecordingCaller
 

@@ -58,10 +58,10 @@ if TYPE_CHECKING:
     from .context.context import Caller as Caller
     from .context.context import Context as Context
     from .decorator import tool_api as tool_api
-    from .discovery.modules import Offer as Offer
-    from .discovery.modules import Skipped as Skipped
-    from .discovery.modules import tools_in as tools_in
-    from .discovery.tools_of import tools_of as tools_of
+    from .discovery import Offer as Offer
+    from .discovery import Skipped as Skipped
+    from .discovery import tools_in as tools_in
+    from .discovery import tools_of as tools_of
     from .env.env import Env as Env
     from .errors import ArgumentsError as ArgumentsError
     from .errors import Cancelled as Cancelled
@@ -93,8 +93,7 @@ _LATER = {
     ".content.blocks": "Audio Content File Image ResourceLink Text",
     ".context.context": "AsyncContext Caller Context",
     ".decorator": "tool_api",
-    ".discovery.modules": "Offer Skipped tools_in",
-    ".discovery.tools_of": "tools_of",
+    ".discovery": "Offer Skipped tools_in tools_of",
     ".errors": (
         "ArgumentsError Cancelled CannotAsk Declined Dismissed NotAnswered NotOffered OutputError "
         "RegistrationError ToolError failure"

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from toolwire_tools import RegistrationError, Tool, tools_of
-from toolwire_tools.discovery.tools_of import finder
+from toolwire_tools.discovery import finder
 
 from .. import log
 from ..protocol.call import Call

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_tools import RegistrationError, Tool, tools_in, tools_of
-from toolwire_tools.discovery.modules import is_made_for_fastmcp
+from toolwire_tools.discovery import is_made_for_fastmcp
 from toolwire_tools.errors import MadeForFastMCP
 from toolwire_tools.options import marked
 

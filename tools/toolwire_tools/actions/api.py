@@ -12,7 +12,7 @@ from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.language import say
 
 from ..context.context import NULL_CALLER
-from ..discovery.tools_of import decorated
+from ..discovery import decorated
 from ..errors import RegistrationError, ToolError
 from ..options import Options, options_of
 from ..schema.annotations import is_async

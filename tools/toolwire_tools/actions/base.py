@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from toolwire_schemas.language import checked, language, speaking
 
-from ..discovery.tools_of import named_by
+from ..discovery import named_by
 from ..errors import ArgumentsError, text_of
 from .action_return import ActionReturn, ActionStatusCode
 from .api import ActionApi, api_of, apis_of

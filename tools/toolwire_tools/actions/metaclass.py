@@ -18,7 +18,7 @@ from toolwire_schemas.dialects.lagent import to_entries
 from toolwire_schemas.did_you_mean import unknown_name
 
 from ..api_description import description_of
-from ..discovery.tools_of import decorated
+from ..discovery import decorated
 from ..errors import RegistrationError
 from ..signature import docstring as docstrings
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from toolwire_schemas.did_you_mean import unknown_name
 
-from ..discovery.tools_of import named_by
+from ..discovery import named_by
 from .metaclass import classes
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..discovery.tools_of import constructed, named_by
+from ..discovery import constructed, named_by
 from ..errors import NotOffered, RegistrationError
 from ..tool import Tool
 from .action_return import ActionReturn

@@ -16,7 +16,7 @@ from ..actions.model_literals import Unreadable, json_value
 from ..actions.registry import action_from
 from ..api_description import description_of
 from ..context.context import NULL_CALLER
-from ..discovery.tools_of import constructed, tools_of
+from ..discovery import constructed, tools_of
 from ..errors import ArgumentsError, NotOffered, RegistrationError
 from .remote_server import entries_of, is_server, tool_of, value_of
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from toolwire_schemas.wire.codec import encode
 
 from ..context.context import Context
-from ..discovery.tools_of import constructed
+from ..discovery import constructed
 from ..errors import NotOffered, ToolError
 from ..options import Options
 from ..signature import docstring as docstrings

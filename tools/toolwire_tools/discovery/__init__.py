@@ -1,1 +1,0 @@
-"""Which tools an object, class or module offers."""

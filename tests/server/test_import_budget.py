@@ -118,7 +118,7 @@ def test_nothing_heavy_of_the_standard_library_is_imported_before_the_first_list
 
 # These numbers may only fall. They include what watches over calls.
 MOST_MODULES, MOST_LINES = 51, 7500
-PLAIN = '''
+PLAIN = """
 import sys
 
 def ours() -> list:
@@ -131,7 +131,7 @@ def lines() -> int:
     return sum(len(open(module.__file__, encoding="utf-8").readlines()) for module in ours())
 
 __tools__ = [modules, lines]
-'''
+"""
 
 
 @pytest.mark.process

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from .actions.action_return import ActionValidCode as ActionValidCode
     from .actions.base import AsyncActionMixin as AsyncActionMixin
     from .actions.base import BaseAction as BaseAction
-    from .actions.builtin import FinishAction as FinishAction
-    from .actions.builtin import InvalidAction as InvalidAction
-    from .actions.builtin import NoAction as NoAction
     from .actions.executor import ActionExecutor as ActionExecutor
     from .actions.executor import AsyncActionExecutor as AsyncActionExecutor
+    from .actions.executor import FinishAction as FinishAction
+    from .actions.executor import InvalidAction as InvalidAction
+    from .actions.executor import NoAction as NoAction
     from .actions.messages import ActionPreprocessor as ActionPreprocessor
     from .actions.messages import AgentMessage as AgentMessage
     from .actions.messages import AgentStatusCode as AgentStatusCode
@@ -86,8 +86,8 @@ if TYPE_CHECKING:
     from .tool import Tool as Tool
     from .toolconfig.files import load_tool_config as load_tool_config
     from .toolconfig.files import load_tool_configs as load_tool_configs
+    from .toolconfig.model import ConfigError as ConfigError
     from .toolconfig.model import ToolConfig as ToolConfig
-    from .toolconfig.yaml_document import ConfigError as ConfigError
 
 _LATER = {
     ".content.blocks": "Audio Content File Image ResourceLink Text",
@@ -104,8 +104,7 @@ _LATER = {
     "toolwire_schemas.lint.portability": "Finding",
     ".actions.action_return": "ActionReturn ActionStatusCode ActionValidCode",
     ".actions.base": "AsyncActionMixin BaseAction",
-    ".actions.builtin": "FinishAction InvalidAction NoAction",
-    ".actions.executor": "ActionExecutor AsyncActionExecutor",
+    ".actions.executor": "ActionExecutor AsyncActionExecutor FinishAction InvalidAction NoAction",
     ".actions.messages": (
         "ActionPreprocessor AgentMessage AgentStatusCode FunctionCall Hook InternLMActionProcessor "
         "MessageLogger ModelStatusCode RemovableHandle"
@@ -128,8 +127,7 @@ _LATER = {
     ".steps.instructions": "InstructionError available_skills_and_tools instruction_prompt parse_instruction",
     ".steps.steps": "AgentStep StepError StepState",
     ".toolconfig.files": "load_tool_config load_tool_configs",
-    ".toolconfig.model": "ToolConfig",
-    ".toolconfig.yaml_document": "ConfigError",
+    ".toolconfig.model": "ConfigError ToolConfig",
 }
 """The public names, by their module. Each is imported at its first use: a server starts without most of them."""
 _MODULES = {name: module for module, names in _LATER.items() for name in names.split()}

@@ -55,7 +55,8 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
     It stays a plain function; one that is written in C becomes a partial of itself. On a method it makes the class a
     toolkit; `@staticmethod` and `@classmethod` go above or below it. Its `api_description` is a dict that describes it
     as Lagent does: `name`, `description`, `parameters`, `required` and, if one of the last two options asks for it,
-    `return_data`.
+    `return_data`. It is made when it is read: for orjson and msgspec, which do not call the methods of a dict, write
+    `dict(function.api_description)`.
 
     Args:
         name: what callers call it; the function's name by default.
@@ -125,8 +126,8 @@ def _marked(thing: Any, options: Options) -> Any:
     return thing
 
 
-class _Unread:
-    """Replaces the members of a description until it is read."""
+# Replaces the members of a description until it is read. Encoders name it in their errors.
+_Unread = type("api_description that was not read; encode dict(...) of it", (), {})
 
 
 class _ApiDescription(dict[str, Any]):

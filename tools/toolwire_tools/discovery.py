@@ -105,7 +105,7 @@ _FINDERS = {
     ("toolwire_tools.actions.executor", "_Executor"): "toolwire_tools.actions.serving:tools_of_executor",
     ("toolwire_tools.env.env", "Env"): "toolwire_tools.env.env:tools_of_env",
     ("toolwire_tools.steps.executor", "Executor"): "toolwire_tools.steps.step_tool:tools_of_executor",
-    ("toolwire_tools.toolconfig.model", "ToolConfig"): "toolwire_tools.steps.configured_tool:tools_of_config",
+    ("toolwire_tools.toolconfig.model", "ToolConfig"): "toolwire_tools.steps.step_tool:tools_of_config",
 }
 
 

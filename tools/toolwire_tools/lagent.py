@@ -5,84 +5,20 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from . import (
-        PPT,
-        ActionExecutor,
-        ActionPreprocessor,
-        ActionReturn,
-        ActionStatusCode,
-        ActionValidCode,
-        AgentMessage,
-        AgentStatusCode,
-        ArxivSearch,
-        AsyncActionExecutor,
-        AsyncActionMixin,
-        BaseAction,
-        BaseParser,
-        BINGMap,
-        FinishAction,
-        FunctionCall,
-        GoogleScholar,
-        GoogleSearch,
-        Hook,
-        InternLMActionProcessor,
-        InvalidAction,
-        IPythonInterpreter,
-        JsonParser,
-        MessageLogger,
-        ModelStatusCode,
-        NoAction,
-        ParseError,
-        PythonInterpreter,
-        RemovableHandle,
-        TupleParser,
-        WebBrowser,
-        get_tool,
-        get_tool_cls,
-        list_tools,
-        tool_api,
-    )
-    from . import WebBrowser as BingBrowser
+from . import _MODULES
 
-__all__ = [  # noqa: RUF022  # as Python sorts
-    "ActionExecutor",
-    "ActionPreprocessor",
-    "ActionReturn",
-    "ActionStatusCode",
-    "ActionValidCode",
-    "AgentMessage",
-    "AgentStatusCode",
-    "ArxivSearch",
-    "AsyncActionExecutor",
-    "AsyncActionMixin",
-    "BINGMap",
-    "BaseAction",
-    "BaseParser",
-    "BingBrowser",
-    "FinishAction",
-    "FunctionCall",
-    "GoogleScholar",
-    "GoogleSearch",
-    "Hook",
-    "IPythonInterpreter",
-    "InternLMActionProcessor",
-    "InvalidAction",
-    "JsonParser",
-    "MessageLogger",
-    "ModelStatusCode",
-    "NoAction",
-    "PPT",
-    "ParseError",
-    "PythonInterpreter",
-    "RemovableHandle",
-    "TupleParser",
-    "WebBrowser",
-    "get_tool",
-    "get_tool_cls",
-    "list_tools",
-    "tool_api",
-]
+if TYPE_CHECKING:
+    from . import *  # noqa: F403
+    from . import WebBrowser
+
+    BingBrowser = WebBrowser
+
+_NEW = {"Calculator", "Clock", "CodeExecutor", "Files", "WebSearch"}
+"""Bundled tools that Lagent has not."""
+
+_NAMES = {name for name, module in _MODULES.items() if module.startswith((".actions", ".bundled"))}
+
+__all__ = sorted(_NAMES - _NEW | {"BingBrowser", "tool_api"})
 
 _INSTEAD = {
     "GPTAPI": "from toolwire_client.models import GPTAPI",

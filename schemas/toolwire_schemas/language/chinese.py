@@ -136,7 +136,9 @@ SENTENCES: dict[str, str] = {
         "这是 {other} 的块，但需要的是 {name} 的：请写 {block}。"
     ),
     "The block {block} is empty: write the instruction in it.": "块 {block} 是空的：请在其中写指令。",
-    "The block {block} begins like JSON, but is none: {reason}.": "块 {block} 的开头像 JSON，但不是 JSON：{reason}。",
+    "The block {block} begins like JSON, but is not JSON: {reason}.": (
+        "块 {block} 的开头像 JSON，但不是 JSON：{reason}。"
+    ),
     "The block <{tag}> is not closed: end it with </{tag}>.": "块 <{tag}> 没有结束：请用 </{tag}> 结束。",
     "There is </{tag}>, but no <{tag}> before it: write {block}.": "有 </{tag}>，但前面没有 <{tag}>：请写 {block}。",
     " (There is <{tag}>.)": "（有 <{tag}>。）",

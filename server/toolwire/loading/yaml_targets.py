@@ -6,8 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_tools.steps.configured_tool import tool_of
-from toolwire_tools.steps.step_tool import StepCall
+from toolwire_tools.steps.step_tool import StepCall, tool_of
 from toolwire_tools.toolconfig.files import load_file, tool_files
 from toolwire_tools.toolconfig.model import ExecutorName, ToolConfig, canonical
 

@@ -215,10 +215,10 @@ def test_all_faults_of_a_folder_are_told_before_anything_is_served(folder: Path)
     with serving(folder, ".") as process:
         assert process.wait() == 2
         assert process.stderr().splitlines() == [
-            "toolwire: ./a.yaml:1: use_guide.description: is missing; say what the tool is good for",
-            "./b.yaml:1: use_guide.descripton: no key 'descripton', did you mean 'description'? "
-            "Known: tool_name, description",
-            "./b.yaml:1: use_guide.description: is missing; say what the tool is good for",
+            "toolwire: ./a.yaml:1: use_guide.description: is missing",
+            "./b.yaml:1: use_guide.description: is missing",
+            "./b.yaml:1: use_guide.descripton: is unknown; did you mean description? "
+            "Known here: description, tool_name",
         ]
     with serving(folder, ".", "--keep-going") as process:
         assert process.wait() == 2

@@ -125,12 +125,15 @@ def test_whatever_a_model_writes_is_read_or_answered_in_words(answer: str) -> No
         ("<OCR>x</OCR>", "The block is for OCR, but rag is asked for: write <RAG>...</RAG>."),
         ("<OCR>x</OCR><RAG>y</RAG>", "There are blocks for rag and for OCR; write one for rag alone."),
         ("<RAG> \n</RAG>", "The block <RAG>...</RAG> is empty: write the instruction in it."),
-        ('<RAG>{"a": 1, "a": 2}</RAG>', 'begins like JSON, but is none: "a" occurs twice in one object.'),
-        ('<RAG>{"a": NaN}</RAG>', "begins like JSON, but is none: NaN is no number that JSON knows"),
-        ('<RAG>{"a": 1e999}</RAG>', "begins like JSON, but is none: 1e999 is no number that JSON knows"),
-        ('<RAG>{"a": 1}{"b": 2}</RAG>', "begins like JSON, but is none: Extra data (line 1, column 9 of the block)."),
-        ("<RAG>{'a': 1}</RAG>", "begins like JSON, but is none: Expecting property name"),
-        ("<RAG>" + "[" * 100_000 + "</RAG>", "begins like JSON, but is none: "),
+        ('<RAG>{"a": 1, "a": 2}</RAG>', 'begins like JSON, but is not JSON: "a" occurs twice in one object.'),
+        ('<RAG>{"a": NaN}</RAG>', "begins like JSON, but is not JSON: NaN is no number that JSON knows"),
+        ('<RAG>{"a": 1e999}</RAG>', "begins like JSON, but is not JSON: 1e999 is no number that JSON knows"),
+        (
+            '<RAG>{"a": 1}{"b": 2}</RAG>',
+            "begins like JSON, but is not JSON: Extra data (line 1, column 9 of the block).",
+        ),
+        ("<RAG>{'a': 1}</RAG>", "begins like JSON, but is not JSON: Expecting property name"),
+        ("<RAG>" + "[" * 100_000 + "</RAG>", "begins like JSON, but is not JSON: "),
     ],
 )
 def test_an_answer_without_an_instruction_is_refused_in_words_for_the_model(answer: str, told: str) -> None:

@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_tools.steps.configured_tool import tool_of
+from toolwire_schemas.published import load
+from toolwire_tools.steps.step_tool import tool_of
 from toolwire_tools.toolconfig.command import Command, parse
 from toolwire_tools.toolconfig.files import load_tool_config, load_tool_configs
-from toolwire_tools.toolconfig.model import ExecutorName, Function, ToolConfig
-from toolwire_tools.toolconfig.reader import _KEYS, config_of
-from toolwire_tools.toolconfig.yaml_document import MAX_VALUES, ConfigError, documents
+from toolwire_tools.toolconfig.model import ConfigError, ExecutorName, Function, ToolConfig
+from toolwire_tools.toolconfig.reader import config_of
+from toolwire_tools.toolconfig.yaml_document import documents
 
 PARTS = ["type", "default", "enum", "required", "name", "properties", "items", "description", "minimum", "tool_name"]
+KEYS = list(load("tool-library")["properties"])
 GUIDE = "use_guide: {tool_name: tool, description: It does something.}\n"
 
 
@@ -67,9 +69,9 @@ def test_the_standard_file_is_read_and_its_prompts_may_be_empty(write: Any) -> N
 
 def test_the_standard_file_as_it_is_printed_lacks_names_and_descriptions(write: Any) -> None:
     assert faults(write(STANDARD.format(name="", description=""), "rag_config.yaml")) == [
-        "rag_config.yaml:7: use_guide.tool_name: is empty; give the tool a name",
-        "rag_config.yaml:8: use_guide.description: is empty; say what the tool is good for",
-        "rag_config.yaml:12: use_prompt.tool_name: is empty; repeat the name: ",
+        "rag_config.yaml:7: use_guide.tool_name: it is empty, which is not a string",
+        "rag_config.yaml:8: use_guide.description: it is empty, which is not a string",
+        "rag_config.yaml:12: use_prompt.tool_name: it is empty, which is not a string",
     ]
 
 
@@ -115,10 +117,9 @@ def test_all_faults_of_all_files_are_told_at_once(write: Any, tmp_path: Path) ->
     write(GUIDE.replace("tool,", "Tool,"), "e.yaml")
 
     assert faults(str(tmp_path)) == [
-        "a.yaml:1: use_guide.descripton: no key 'descripton', did you mean 'description'? "
-        "Known: tool_name, description",
-        "a.yaml:1: use_guide.description: is missing; say what the tool is good for",
-        "b.yaml:2: timeout_seconds: must be `float`, not `str`",
+        "a.yaml:1: use_guide.description: is missing",
+        "a.yaml:1: use_guide.descripton: is unknown; did you mean description? Known here: description, tool_name",
+        'b.yaml:2: timeout_seconds: "soon" is not a number',
         "b.yaml:3: read_only: yes is read as true; write that, or put it in quotes",
         "c.yaml:1: this is not YAML: expected the node content, but found '<stream end>'",
         f"e.yaml:1: use_guide.tool_name: 'Tool' is described in {tmp_path}/d.yaml:1 already; rename or remove one",
@@ -131,13 +132,29 @@ def test_all_faults_of_all_files_are_told_at_once(write: Any, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("ocr_config.yaml", GUIDE, ":1: use_guide.tool_name: 'tool' is not 'ocr', which the file is called after"),
+        (
+            "ocr_config.yaml",
+            GUIDE,
+            "1: use_guide.tool_name: 'tool' is not 'ocr', after which the file is named; rename one of them",
+        ),
         ("tool.yaml", GUIDE + "use_prompt: {tool_name: spade}", ":2: use_prompt.tool_name: 'spade' is not 'tool'"),
-        ("tool.yaml", GUIDE + "use_prompt: {tool_prompt: x}", ":2: use_prompt.tool_name: is missing; repeat the name"),
-        ("tool.yaml", GUIDE.replace("tool,", "a b,"), ":1: use_guide.tool_name: 'a b' cannot stand in a tag"),
-        ("tool.yaml", GUIDE.replace("tool,", "a<b,"), ":1: use_guide.tool_name: 'a<b' cannot stand in a tag"),
-        ("tool.yaml", GUIDE.replace("tool,", "007,"), ":1: use_guide.tool_name: 7 is no text; put it in quotes"),
-        ("x_config.yaml", f"{GUIDE}---\n{GUIDE.replace('tool,', 'two,')}", "called after the one tool 'x'"),
+        ("tool.yaml", GUIDE + "use_prompt: {tool_prompt: x}", "2: use_prompt.tool_name: is missing"),
+        (
+            "tool.yaml",
+            GUIDE.replace("tool,", "a b,"),
+            '1: use_guide.tool_name: "a b" does not match the pattern ^[^\\s<>/]+$',
+        ),
+        (
+            "tool.yaml",
+            GUIDE.replace("tool,", "a<b,"),
+            '1: use_guide.tool_name: "a<b" does not match the pattern ^[^\\s<>/]+$',
+        ),
+        ("tool.yaml", GUIDE.replace("tool,", "007,"), "1: use_guide.tool_name: 7 is not a string"),
+        (
+            "x_config.yaml",
+            f"{GUIDE}---\n{GUIDE.replace('tool,', 'two,')}",
+            "1: use_guide.tool_name: 'tool' is not 'x', after which the file is named; rename one of them",
+        ),
     ],
 )
 def test_a_tool_has_one_name(write: Any, name: str, text: str, told: str) -> None:
@@ -205,23 +222,29 @@ def test_a_parameter_may_say_what_json_schema_can(write: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("parameters:", "parameters: is empty; write {} for a tool that takes nothing"),
-        ("parameters: query", 'parameters: "query" is neither a list nor a mapping of parameters'),
-        ("parameters: [query]", 'parameters[0]: "query" has no name; write {name: ..., type: ..., description: ...}'),
+        ("parameters:", "parameters: it is empty, which is neither an object nor an array"),
+        ("parameters: query", 'parameters: "query" is neither an object nor an array'),
+        ("parameters: [query]", 'parameters[0]: "query" is not an object'),
         ("parameters: [{name: a}, {name: a}]", "parameters[1]: the parameter 'a' is there already; keep one"),
-        ("parameters: {a: 5}", "parameters.a: 5 says nothing of a parameter; write its type, or {type: ...}"),
+        ("parameters: {a: 5}", "parameters.a: 5 is neither an object nor a string nor null"),
         ("parameters: {a: strin}", "parameters.a.type: no type 'strin', did you mean 'string'?"),
-        ("parameters: {a: {typ: string}}", "parameters.a.typ: no key 'typ', did you mean 'type'?"),
-        ("parameters: {a: {type: string, minLength: x}}", "parameters.a: 'x' is not of type 'integer' at minLength"),
+        ("parameters: {a: {typ: string}}", "parameters.a: there are unknown keys ('typ' was unexpected)"),
+        ("parameters: {a: {type: string, minLength: x}}", 'parameters.a.minLength: "x" is not an integer'),
         ("parameters: {a: {type: integer, default: x}}", 'parameters.a.default: "x" is not an integer'),
         ("parameters: [{name: a}]\nrequired: [b]", "required[0]: no parameter 'b'"),
-        ("parameters: [{name: a}]\nrequired: a", 'required: "a" is no list of names of parameters'),
-        ("required: [a]", "required: it belongs to a list of parameters; say it in parameters"),
-        ("input_schema: {type: object}\nrequired: [a]", "required: it belongs to a list of parameters"),
-        ("input_schema: {type: strin}", "input_schema: 'strin' is not valid under any of the given schemas at type"),
-        ("input_schema: {type: string}", "input_schema: arguments come by name: its root has to say type: object"),
-        ("input_schema: query", 'input_schema: "query" is no JSON Schema'),
-        ("input_schema: {type: object}\nparameters: {}", "input_schema: parameters are given as well"),
+        ("parameters: [{name: a}]\nrequired: a", 'required: "a" is not an array'),
+        ("required: [a]", "required: it needs parameters as well"),
+        ("input_schema: {type: object}\nrequired: [a]", "required: it needs parameters as well"),
+        (
+            "input_schema: {type: strin}",
+            'input_schema.type: "strin" is not one of "array", "boolean", "integer", "null",',
+        ),
+        ("input_schema: {type: string}", 'input_schema.type: "string" is not "object"'),
+        ("input_schema: query", 'input_schema: "query" is neither an object nor a boolean'),
+        (
+            "input_schema: {type: object}\nparameters: {}",
+            "input_schema: only one of parameters, input_schema may be given",
+        ),
     ],
 )
 def test_faults_of_parameters_are_named(write: Any, text: str, told: str) -> None:
@@ -285,43 +308,49 @@ def test_functions_and_executors_are_bound_by_their_names(write: Any) -> None:
     [
         (
             "command: echo -n 'it {instruction}' no 3",
-            "is one text, and there is no shell to split it; write its words as a list: "
-            "[echo, -n, 'it {instruction}', 'no', '3']",
+            "command: \"echo -n 'it {instruction}' no 3\" is not an array; there is no shell: write a list",
         ),
-        ("command: echo it's", "write its words as a list: [echo, 'it''s']"),
-        ("command: echo hi | wc", 'there is no shell for "echo hi | wc"; write a list of words such as [grep,'),
-        ("command: 3", "command: 3 is no list of words such as [grep, -n, '{pattern}']"),
-        ("command: []", "command: [] is no list of words"),
-        ('command: ["{instruction}"]', "command[0]: what runs cannot come from an argument; name the program"),
+        (
+            "command: echo it's",
+            'command: "echo it\'s" is not an array; there is no shell: write a list',
+        ),
+        (
+            "command: echo hi | wc",
+            'command: "echo hi | wc" is not an array; there is no shell: write a list',
+        ),
+        ("command: 3", "command: 3 is not an array"),
+        ("command: []", "command: has 0 items, at least 1 are needed"),
+        ('command: ["{instruction}"]', "command[0]: the first word is the name of a program, without places"),
         ('command: [echo, "{instruct}"]', "command[1]: no parameter 'instruct', did you mean 'instruction'?"),
         ('command: [awk, "{print $1}"]', "write {{ and }} for braces"),
         ('command: [echo, "{"]', "command[1]: the '{' at character 1 belongs to no place; write '{{'"),
-        ('command: [echo, true, "{instruction}"]', "command[1]: true is no text; put it in quotes"),
-        ('command: [echo, [-n], "{instruction}"]', "command[1]: a list among the words is left out if"),
-        ("command: [echo]", "the parameter 'instruction' stands nowhere; write {instruction} where it goes or, if"),
+        ('command: [echo, true, "{instruction}"]', "command[1]: true is neither a string or an integer nor an array"),
+        ("command: [echo]", "command: the parameter 'instruction' is not used; write {instruction} where it goes"),
         (
             'parameters: {a: {required: false}}\ncommand: [echo, "{a}"]',
             "command[1]: a call may leave out 'a': write {a?}, put it in a list of its own, or give it a default",
         ),
         ('parameters: {a: string}\ncommand: [echo, "{a}"]\nstdin: "{b}"', "stdin: no parameter 'b'. Known: a"),
-        ('command: [echo, "{*}"]\nenv: [A]', 'env: ["A"] is no mapping'),
-        ('command: [echo, "{*}"]\nenv: {A=B: x}', "env.A=B: no variable of the environment can have this name"),
+        ('command: [echo, "{*}"]\nenv: [A]', 'env: ["A"] is not an object'),
+        ('command: [echo, "{*}"]\nenv: {A=B: x}', 'env: "A=B" does not match the pattern ^[^=]+$'),
         ('command: [echo, "{*}"]\nenv: {A: on}', "env.A: on is read as true"),
-        ('command: [echo, "{*}"]\nenv: {A: "\\0"}', "env.A: it holds a NUL character"),
         ('command: [echo, "{*}"]\ncwd: nowhere', "cwd: there is no folder"),
-        ('command: [echo, "{*}"]\noutput: xml', "output: no output 'xml'"),
-        ('command: [echo, "{*}"]\noutput_schema: {type: object}', "output_schema: text has no schema; say output"),
-        ('command: [echo, "{*}"]\nsuccess: 0', "success: 0 is no list of exit statuses such as [0, 1]"),
+        ('command: [echo, "{*}"]\noutput: xml', 'output: "xml" is not one of "text", "json"'),
+        (
+            'command: [echo, "{*}"]\noutput_schema: {type: object}',
+            "output_schema: text has no schema; add output: json",
+        ),
+        ('command: [echo, "{*}"]\nsuccess: 0', "success: 0 is not an array"),
         ('command: [echo, "{*}"]\nmax_output: lots', 'max_output: "lots" is not a number of bytes'),
         ('command: [echo, "{*}"]\nallow_leading_dash: [x]', "allow_leading_dash[0]: no parameter 'x'"),
-        ('command: [echo, "{*}"]\nexecutor: x', "executor: command says already what runs the tool"),
-        ("stdin: x", "stdin: it belongs to a command, and there is none"),
-        ("function: f", 'function: "f" is not of the form module:function'),
-        ("function: 'module:'", 'function: "module:" is not of the form module:function'),
-        ("executor: ':x'", 'executor: ":x" is not of the form NAME or module:NAME'),
-        ("commnd: [echo]", "commnd: no key 'commnd', did you mean 'command'?"),
-        ("memory_limit: 1 MiB", "memory_limit: it needs a process of its own; say runs_in: process as well"),
-        ("title:", "title: is empty; leave it out if there is nothing to say"),
+        ('command: [echo, "{*}"]\nexecutor: x', "executor: only one of command, function, executor may be given"),
+        ("stdin: x", "stdin: it needs command as well"),
+        ("function: f", 'function: "f" does not match the pattern ^.+:[^:]+$'),
+        ("function: 'module:'", 'function: "module:" does not match the pattern ^.+:[^:]+$'),
+        ("executor: ':x'", 'executor: ":x" does not match the pattern ^(.+:)?[^:]+$'),
+        ("commnd: [echo]", "commnd: is unknown; did you mean command?"),
+        ("memory_limit: 1 MiB", "memory_limit: it needs runs_in as well"),
+        ("title:", "title: it is empty, which is not a string"),
     ],
 )
 def test_faults_of_what_runs_a_tool_are_named(write: Any, text: str, told: str) -> None:
@@ -336,21 +365,30 @@ def test_faults_of_what_runs_a_tool_are_named(write: Any, text: str, told: str) 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "tool.yaml: it says nothing; a tool has at least use_guide: {tool_name: ..., description: ...}"),
-        ("- a", 'tool.yaml:1: ["a"] describes no tool'),
-        ("use_guide: {}", "tool.yaml:1: use_guide: is empty; write use_guide: {tool_name: ..., description: ...}"),
-        ("use_guide: x", 'tool.yaml:1: use_guide: "x" is no mapping'),
+        ("", "tool.yaml: it is empty; a tool has at least use_guide: {tool_name: ..., description: ...}"),
+        (
+            "- a",
+            'tool.yaml:1: ["a"] does not describe a tool, which has at least use_guide',
+        ),
+        ("use_guide: {}", "tool.yaml:1: use_guide.tool_name: is missing"),
+        ("use_guide: x", 'tool.yaml:1: use_guide: "x" is not an object'),
         ("title: x", "tool.yaml:1: use_guide: is missing"),
-        (GUIDE + GUIDE, "tool.yaml:2: use_guide: this key stands here twice, first in line 1; keep one"),
-        (GUIDE + "title: 2024-01-01", "title: this is a date, which JSON lacks; put it in quotes if text is meant"),
+        (GUIDE + GUIDE, "tool.yaml:2: use_guide: this key occurs twice, first in line 1; keep one"),
+        (
+            GUIDE + "title: 2024-01-01",
+            "title: JSON has no values of the type timestamp; put it in quotes if text is meant",
+        ),
         (GUIDE + "title: 1:30", "title: 1:30 is read as 90; write that, or put it in quotes"),
-        (GUIDE + "meta: {x: .inf}", "meta.x: .inf is no number in JSON"),
-        (GUIDE + "meta: {1: x}", "meta: there is a key that is no text"),
-        (GUIDE + "meta: !!python/object/apply:os.system [id]", "meta: this is of the type"),
-        (GUIDE + 'title: "\\ud800"', "title: the text holds half a character"),
-        (GUIDE + "meta: &m [*m]", "an alias (*name) stands inside of what it stands for"),
+        (GUIDE + "meta: {x: .inf}", "meta.x: .inf is not a number in JSON; put it in quotes if text is meant"),
+        (GUIDE + "meta: {1: x}", "meta: there is a key that is not text; put it in quotes if text is meant"),
+        (
+            GUIDE + "meta: !!python/object/apply:os.system [id]",
+            "meta: JSON has no values of the type python/object/apply:os.system; put it in quotes if text is meant",
+        ),
+        (GUIDE + 'title: "\\ud800"', 'title: "\ud800" cannot be read as str: surrogates not allowed'),
+        (GUIDE + "meta: &m [*m]", "this is not YAML: an alias (*name) is not read here; repeat the value"),
         (GUIDE + "a: \x07", "this is not YAML"),
-        (GUIDE + "icons: [1]", "tool.yaml:2: icons: icons[0] must be `dict`, not `int`"),
+        (GUIDE + "icons: [1]", "tool.yaml:2: icons[0]: 1 is not an object"),
         (GUIDE + "meta: " + "[" * 500, "it is nested too deeply"),
     ],
 )
@@ -360,12 +398,12 @@ def test_faults_of_the_yaml_are_told_with_their_line(write: Any, text: str, told
     assert any(told in fault for fault in found), found
 
 
-def test_aliases_do_not_grow_without_bound() -> None:
+def test_aliases_are_refused_so_that_they_cannot_grow_without_bound(write: Any) -> None:
     levels = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]" for n in range(1, 12)]
-    (document,) = documents("\n".join(["l0: &l0 [x]", *levels]), "bomb.yaml")
 
-    (fault,) = document.faults
-    assert f"more than {MAX_VALUES:,} values" in fault.problem
+    assert faults(write("\n".join(["l0: &l0 [x]", *levels]), "bomb.yaml")) == [
+        "bomb.yaml:2: this is not YAML: an alias (*name) is not read here; repeat the value"
+    ]
 
 
 def test_a_file_that_is_no_utf8_is_told_with_its_line(tmp_path: Path) -> None:
@@ -388,7 +426,7 @@ anything = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from([*_KEYS, "unknown"]), anything, max_size=5), st.booleans())
+@given(st.dictionaries(st.sampled_from([*KEYS, "unknown"]), anything, max_size=5), st.booleans())
 def test_whatever_a_file_says_is_a_tool_or_a_list_of_faults(said: dict[str, Any], with_guide: bool) -> None:
     if with_guide:
         said["use_guide"] = {"tool_name": "tool", "description": "d"}

@@ -16,7 +16,7 @@ import pytest
 from support.server_process import PATIENCE_SECONDS, wait_until
 from toolwire_tools import ToolError
 from toolwire_tools.toolconfig import run_command as subprocesses
-from toolwire_tools.toolconfig.command import MAX_TOLD_BYTES, Finished, Invocation
+from toolwire_tools.toolconfig.command import MAX_ERROR_BYTES, Finished, Invocation
 from toolwire_tools.toolconfig.run_command import run
 
 pytestmark = [
@@ -56,7 +56,7 @@ def test_output_is_kept_up_to_its_limit_and_read_to_its_end() -> None:
     ended = ran("sh", "-c", "head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2; printf end >&2; exit 7", limit=10)
 
     assert (ended.status, ended.output, ended.output_bytes) == (7, b"\0" * 10, 300_000)
-    assert (len(ended.errors), ended.errors[-3:], ended.errors_bytes) == (MAX_TOLD_BYTES, b"end", 200_003)
+    assert (len(ended.errors), ended.errors[-3:], ended.errors_bytes) == (MAX_ERROR_BYTES, b"end", 200_003)
 
 
 def test_a_command_that_is_killed_says_by_which_signal() -> None:

@@ -1,10 +1,10 @@
-"""The APIs of an action: what runs each."""
+"""The APIs of an action: each with its method, its options and its tool."""
 
 from __future__ import annotations
 
 import inspect
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.dialects.lagent import to_entry
@@ -20,52 +20,31 @@ from ..tool import Tool
 from .metaclass import RUN, method_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from .metaclass import ActionMeta
+    from collections.abc import Callable
 
 _UNCHECKED = {"type": "object"}
 """Replaces a return hint that may have no form in JSON. Calls within the process do not check results."""
 
 
-class ActionLike(Protocol):
-    """What APIs and parsers use of a `BaseAction`."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def description(self) -> dict[str, Any]: ...
-
-    @property
-    def is_toolkit(self) -> bool: ...
-
-    @property
-    def __toolwire_apis__(self) -> Mapping[str, ActionApi]: ...
-
-    @property
-    def __toolwire_needs__(self) -> Mapping[str, str]: ...
-
-
 class ActionApi:
     """The API called *name* of *action*.
 
-    The signature of its method defines the arguments; if the action's description was written *by_hand*, that does,
-    with the types of the method's hints for parameters of the same name.
+    Its arguments are defined by the signature of its method; or by the action's description if that was written
+    *by_hand*, with the types of the method's hints for parameters of the same name.
     """
 
     def __init__(self, action: Any, name: str, *, by_hand: bool) -> None:
         self.action = action
         self.name = name
         self.by_hand = by_hand
-        self._method = method_of(cast("ActionMeta", type(action)), name, by_hand=by_hand)
+        self._method = method_of(action.__class__, name, by_hand=by_hand)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "tool"}  # made again at its next use
+        return {name: value for name, value in vars(self).items() if name not in ("tool", "served")}  # made again
 
     @property
     def description(self) -> dict[str, Any]:
-        """Its part of the action's description, which may be changed likewise."""
+        """Its part of the action's description: not a copy."""
         whole: dict[str, Any] = self.action.description
         return {api["name"]: api for api in whole["api_list"]}[self.name] if self.action.is_toolkit else whole
 
@@ -76,13 +55,11 @@ class ActionApi:
 
     @property
     def method(self) -> Callable[..., Any]:
-        """The method that runs it."""
         method: Callable[..., Any] = getattr(self.action, self._method or self.name)
         return method
 
     @cached_property
     def is_async(self) -> bool:
-        """True if its method is a coroutine function or an async generator."""
         return self.is_callable and is_async(self.method)
 
     @property
@@ -103,7 +80,7 @@ class ActionApi:
 
     @cached_property
     def tool(self) -> Tool:
-        """Checks arguments and runs the method within the process, where a hint may have no form in JSON."""
+        """The tool for calls within the process, where a hint may have no form in JSON."""
         try:
             return Tool(self.method, name=self.full_name, options=self.options)
         except RegistrationError:
@@ -111,11 +88,10 @@ class ActionApi:
             return Tool(_loosened(self.method), name=self.full_name, options=options)
 
     def run(self, arguments: dict[str, Any]) -> Any:
-        """Call the method and return its value. Raises what `Tool.run` does."""
         return self.tool.run(arguments, NULL_CALLER)
 
     async def run_async(self, arguments: dict[str, Any]) -> Any:
-        """As `run`, for any method. If calls of the action are awaited, so is the value of the method."""
+        """As `run`, for any method: if calls of the action are awaited, so is the value of the method."""
         awaits = self.tool.is_async or self.returns_awaitable
         return await self.tool.run_async(arguments, NULL_CALLER) if awaits else self.run(arguments)
 
@@ -142,19 +118,19 @@ def _completed(described: dict[str, Any], hinted: dict[str, Any]) -> dict[str, A
     return {**described, **hinted}
 
 
-def apis_of(action: ActionLike, *, by_hand: bool) -> dict[str, ActionApi]:
-    """The APIs of *action* by their names; that of a simple one is called `run`."""
+def apis_of(action: Any, *, by_hand: bool) -> dict[str, ActionApi]:
+    """Return the APIs of *action* by their names; that of a simple one is called `run`."""
     names = [api["name"] for api in action.description["api_list"]] if action.is_toolkit else [RUN]
     return {name: ActionApi(action, name, by_hand=by_hand) for name in names}
 
 
-def api_of(action: ActionLike, name: str) -> ActionApi:
-    """The API of *action* called *name*.
+def api_of(action: Any, name: str) -> ActionApi:
+    """Return the API of *action* called *name*.
 
     Raises:
         ToolError: if it does not exist or has no method.
     """
-    api = action.__toolwire_apis__.get(name)
+    api: ActionApi | None = action.__toolwire_apis__.get(name)
     if api is None:
         why = action.__toolwire_needs__.get(name)
         if why is None:
@@ -169,7 +145,7 @@ def api_of(action: ActionLike, name: str) -> ActionApi:
 
 
 def _loosened(method: Callable[..., Any]) -> Callable[..., Any]:
-    """*method*, called by keywords alone, and with any value where its hint has no form in JSON."""
+    """Return *method* called by keywords alone, and with any value where its hint has no form in JSON."""
     every = inspect.signature(method).parameters.values()
     named = [parameter for parameter in every if parameter.kind is not parameter.VAR_POSITIONAL]
     loose = [parameter if _has_form(method, parameter) else parameter.replace(annotation=Any) for parameter in named]
@@ -185,7 +161,7 @@ def _has_form(method: Callable[..., Any], parameter: inspect.Parameter) -> bool:
 
 
 def _with(method: Callable[..., Any], parameters: list[inspect.Parameter]) -> Callable[..., Any]:
-    """*method* with only these parameters."""
+    """Return *method* with only these parameters."""
 
     def call(**arguments: Any) -> Any:
         return method(**arguments)

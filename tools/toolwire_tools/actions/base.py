@@ -25,10 +25,9 @@ _DESCRIBE_IN_CHINESE = "toolwire_tools.bundled.chinese:describe"
 class BaseAction(metaclass=ActionMeta):
     """The base of all actions.
 
-    A subclass has a method `run`, or several decorated by `tool_api`, which makes it a toolkit. `Name()` is described
-    by these methods and their docstrings (`Name.__tool_description__` is the description of the class), and called as
-    `Name()('{"text": "hi"}')`, or with the name of an API of the toolkit as the second argument. It is served by any
-    server, and known to `get_tool`, by its name.
+    A subclass has a method `run`, or several decorated by `tool_api`, which makes it a toolkit. These methods and their
+    docstrings describe it. It is called as `Name()('{"text": "hi"}')`, a toolkit with the name of an API as the second
+    argument, and known to `get_tool` by its name.
 
     *description* replaces the one made from the methods; *parser* defines how a model passes arguments. *lang*
     ("en" or "zh", by default that of the process) is the language of the parser's text, of faults of arguments, and
@@ -89,8 +88,8 @@ class BaseAction(metaclass=ActionMeta):
     def __call__(self, inputs: Any = None, name: str = RUN) -> Any:
         """Call the API *name* with what a model wrote, and return an `ActionReturn`.
 
-        Await the result if one of the APIs is `async`. Every failure is reported by `state` and `errmsg`; only
-        orders to stop, such as KeyboardInterrupt, pass.
+        Await the result if one of the APIs is `async`. `state` and `errmsg` report every failure; only
+        KeyboardInterrupt, SystemExit and cancellations are raised.
         """
         if has_async_apis(self):
             return _call_async(self, inputs, name)
@@ -108,7 +107,7 @@ class BaseAction(metaclass=ActionMeta):
 
 
 class AsyncActionMixin:
-    """Put in front of an action, as in `class Search(AsyncActionMixin, BaseAction)`: all its calls are awaited."""
+    """Makes all calls of an action asynchronous: `class Search(AsyncActionMixin, BaseAction)`."""
 
     async def __call__(self, inputs: Any = None, name: str = RUN) -> ActionReturn:
         """As `BaseAction.__call__`."""

@@ -1,7 +1,7 @@
 """Several actions behind one call, for an agent that knows them all.
 
-Strategy. There is one way through: a message, its hooks, the action, its hooks, a message. A call by name is a message
-as well, so that hooks see it.
+Strategy. Every call takes one way: a message, its hooks, the action, its hooks, a message. A call by name becomes a
+message as well, so that hooks see it.
 """
 
 from __future__ import annotations
@@ -14,17 +14,85 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.language import say, speaking
 
+from ..decorator import tool_api
+from .action_return import ActionReturn, ActionStatusCode, ActionValidCode
 from .base import BaseAction, is_async
-from .builtin import FinishAction, InvalidAction, NoAction
-from .messages import AgentMessage, RemovableHandle, asked_for, methods_of
+from .messages import AgentMessage, RemovableHandle, asked_for
 from .metaclass import RUN
+from .parsers import BaseParser
 from .registry import action_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, KeysView
 
-    from .action_return import ActionReturn
     from .api import ActionApi
+
+
+class InvalidAction(BaseAction):
+    """Tells the model that there is no such action: by *err_msg*, unless a call has a better text."""
+
+    _usual = "The action is invalid, please check the action name."
+
+    def __init__(
+        self,
+        err_msg: str | None = None,
+        description: dict[str, Any] | None = None,
+        parser: Callable[..., BaseParser] = BaseParser,
+        *,
+        lang: str | None = None,
+    ) -> None:
+        super().__init__(description, parser, enable=False, lang=lang)
+        with speaking(self.__toolwire_language__):
+            self._err_msg = say(self._usual) if err_msg is None else err_msg
+
+    @tool_api
+    def run(self, err_msg: Any = None) -> ActionReturn:
+        """Return the error message.
+
+        Args:
+            err_msg (str, optional): what to tell instead of the usual
+        """
+        is_given = err_msg not in (None, "", {}, [])
+        return ActionReturn(
+            {"text": err_msg},
+            type=self.name,
+            errmsg=self._parser.parse_outputs(err_msg)[0]["content"] if is_given else self._err_msg,
+            state=ActionStatusCode.API_ERROR,
+            valid=ActionValidCode.INVALID,
+        )
+
+
+class NoAction(InvalidAction):
+    """Tells the model that its reply is not a call: by *err_msg*, unless a call has a better text."""
+
+    _usual = "Please follow the format"
+
+
+class FinishAction(BaseAction):
+    """Takes the final answer; its `valid` ends the conversation."""
+
+    def __init__(
+        self,
+        description: dict[str, Any] | None = None,
+        parser: Callable[..., BaseParser] = BaseParser,
+        *,
+        lang: str | None = None,
+    ) -> None:
+        super().__init__(description, parser, lang=lang)
+
+    @tool_api(read_only=True, open_world=False, idempotent=True)
+    def run(self, response: Any) -> ActionReturn:
+        """Return the final result.
+
+        Args:
+            response (str): the final result
+        """
+        return ActionReturn(
+            {"text": response},
+            type=self.name,
+            result=self._parser.parse_outputs(response),
+            valid=ActionValidCode.FINISH,
+        )
 
 
 def no_such_action(name: object, known: Collection[str]) -> str:
@@ -35,16 +103,36 @@ def no_such_action(name: object, known: Collection[str]) -> str:
     return say("There is {which}", which=unknown_name("action", name, known))
 
 
-class ActionSet:
-    """Actions, or settings they are made from (see `action_from`), each once by its name."""
+class _Executor:
+    _execute: Callable[..., Any]
+    """Executes a message, and returns one, or the content of it for a call by name."""
 
-    def __init__(self, actions: Iterable[Any]) -> None:
+    def __init__(
+        self,
+        actions: Any,
+        invalid_action: Any = None,
+        no_action: Any = None,
+        finish_action: Any = None,
+        finish_in_action: bool = False,
+        hooks: Iterable[Any] | None = None,
+    ) -> None:
+        self.invalid_action = self._made(invalid_action or InvalidAction())
+        self.no_action = self._made(no_action or NoAction())
+        listed = actions if isinstance(actions, list | tuple) else [actions]
+        given = self._made(finish_action) if finish_action else None
         self.actions: dict[str, BaseAction] = {}
-        for action in actions:
+        for action in [*listed, given] if given and finish_in_action else listed:
             made = self._made(action)
             if self.actions.get(made.name, made) is not made:
-                warnings.warn(f"of two actions called {made.name!r}, only the last is kept", stacklevel=3)
+                warnings.warn(f"of two actions called {made.name!r}, only the last is kept", stacklevel=2)
             self.actions[made.name] = made
+        # One among *actions* is meant to be the one that ends the conversation.
+        self.finish_action = given or self.actions.get("FinishAction") or self._made(FinishAction())
+        if finish_in_action:
+            self.actions.setdefault(self.finish_action.name, self.finish_action)
+        self._hooks: dict[int, Any] = {}
+        for hook in hooks or ():
+            self.register_hook(hook)
 
     def add_action(self, action: Any) -> None:
         """Add an action, in the place of one of the same name."""
@@ -83,9 +171,7 @@ class ActionSet:
         """The description of each API of the enabled actions, those of toolkits called `Toolkit.api`."""
         return [{**deepcopy(api.description), "name": api.full_name} for api in self._apis()]
 
-    def description(self) -> list[dict[str, Any]]:
-        """As `get_actions_info`."""
-        return self.get_actions_info()
+    description = get_actions_info
 
     def _apis(self) -> Iterator[ActionApi]:
         for action in self.actions.values():
@@ -106,33 +192,6 @@ class ActionSet:
         if not isinstance(made, BaseAction):
             raise TypeError(f"an action is wanted, not {made!r}; subclass BaseAction, or put it into an Env")
         return made
-
-
-class _Executor(ActionSet):
-    _execute: Callable[..., Any]
-    """Executes a message, and returns one, or the content of it for a call by name."""
-
-    def __init__(
-        self,
-        actions: Any,
-        invalid_action: Any = None,
-        no_action: Any = None,
-        finish_action: Any = None,
-        finish_in_action: bool = False,
-        hooks: Iterable[Any] | None = None,
-    ) -> None:
-        self.invalid_action = self._made(invalid_action or InvalidAction())
-        self.no_action = self._made(no_action or NoAction())
-        listed = actions if isinstance(actions, list | tuple) else [actions]
-        given = self._made(finish_action) if finish_action else None
-        super().__init__([*listed, given] if given and finish_in_action else listed)
-        # One among *actions* is meant to be the one that ends the conversation.
-        self.finish_action = given or self.actions.get("FinishAction") or self._made(FinishAction())
-        if finish_in_action:
-            self.actions.setdefault(self.finish_action.name, self.finish_action)
-        self._hooks: dict[int, Any] = {}
-        for hook in hooks or ():
-            self.register_hook(hook)
 
     def __call__(
         self, name: Any = None, inputs: Any = None, session_id: int = 0, *, message: Any = None, command: Any = None
@@ -159,6 +218,10 @@ class _Executor(ActionSet):
         handle = RemovableHandle(self._hooks)
         self._hooks[handle.id] = made
         return handle
+
+    def _hooks_with(self, method: str) -> list[Callable[..., Any]]:
+        found = (getattr(hook, method, None) for hook in self._hooks.values())
+        return [bound for bound in found if bound is not None]
 
     def _target(self, name: Any, parameters: Any) -> tuple[BaseAction, Any, str]:
         """Return the action to call, its inputs and its API; a substitute if *name* is not the name of an action."""
@@ -200,11 +263,11 @@ class ActionExecutor(_Executor):
         return result
 
     def _execute(self, message: Any, session_id: int, *, by_name: bool = False) -> Any:
-        for look in methods_of(self._hooks, "before_action"):
-            message = _replaced(message, look(self, message, session_id))
+        for hook in self._hooks_with("before_action"):
+            message = _replaced(message, hook(self, message, session_id))
         answer = self._answer(self.forward(*_call_in(message)))
-        for look in methods_of(self._hooks, "after_action"):
-            answer = _replaced(answer, look(self, answer, session_id))
+        for hook in self._hooks_with("after_action"):
+            answer = _replaced(answer, hook(self, answer, session_id))
         return answer.content if by_name else answer
 
     def _made(self, action: Any) -> BaseAction:
@@ -232,11 +295,11 @@ class AsyncActionExecutor(_Executor):
         return await to_thread.run_sync(action, inputs, api)
 
     async def _execute(self, message: Any, session_id: int, *, by_name: bool = False) -> Any:
-        for look in methods_of(self._hooks, "before_action"):
-            message = _replaced(message, await _awaited(look(self, message, session_id)))
+        for hook in self._hooks_with("before_action"):
+            message = _replaced(message, await _awaited(hook(self, message, session_id)))
         answer = self._answer(await self.forward(*_call_in(message)))
-        for look in methods_of(self._hooks, "after_action"):
-            answer = _replaced(answer, await _awaited(look(self, answer, session_id)))
+        for hook in self._hooks_with("after_action"):
+            answer = _replaced(answer, await _awaited(hook(self, answer, session_id)))
         return answer.content if by_name else answer
 
 

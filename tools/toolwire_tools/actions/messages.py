@@ -6,12 +6,9 @@ from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from enum import IntEnum
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .action_return import ActionReturn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class ModelStatusCode(IntEnum):
@@ -82,7 +79,7 @@ class AgentMessage:
 
 
 def asked_for(call: Any) -> tuple[Any, Any]:
-    """The name and the parameters of a `FunctionCall`, or of a dict; None for what is not there."""
+    """Return the name and the parameters of a `FunctionCall`, or of a dict; None for a missing one."""
     if isinstance(call, dict):
         return call.get("name"), call.get("parameters")
     return getattr(call, "name", None), getattr(call, "parameters", None)
@@ -92,16 +89,16 @@ _numbers = count()
 
 
 class Hook:
-    """Sees each message before and after its action. The value of a method, unless None, replaces the message.
+    """Receives each message before and after its action. A value that a method returns replaces the message.
 
     An asynchronous executor awaits methods that are `async`.
     """
 
     def before_action(self, executor: Any, message: Any, session_id: int = 0) -> Any:
-        """*message* is about to be executed: its content has `name` and `parameters`."""
+        """Receive the request *message*, whose content has `name` and `parameters`."""
 
     def after_action(self, executor: Any, message: Any, session_id: int = 0) -> Any:
-        """*message* is the answer: its content is an `ActionReturn`."""
+        """Receive the answer *message*, whose content is an `ActionReturn`."""
 
 
 class RemovableHandle:
@@ -112,7 +109,7 @@ class RemovableHandle:
         self.id = next(_numbers)
 
     def remove(self) -> None:
-        """Let the hook there see no more messages. Doing so twice does no harm."""
+        """Remove the hook; a second time does nothing."""
         self._hooks.pop(self.id, None)
 
 
@@ -172,20 +169,7 @@ class MessageLogger(Hook):
             self.logger.setLevel(logging.INFO)
 
     def before_action(self, executor: Any, message: Any, session_id: int = 0) -> None:
-        """Log the request."""
-        self._log(message, session_id)
-
-    def after_action(self, executor: Any, message: Any, session_id: int = 0) -> None:
-        """Log the answer."""
-        self._log(message, session_id)
-
-    def _log(self, message: Any, session_id: int) -> None:
+        """Log the message."""
         self.logger.info("session %s, message from %s: %s", session_id, message.sender, message.content)
 
-
-def methods_of(hooks: dict[int, Any], name: str) -> Iterator[Any]:
-    """The method *name* of each hook that has it, in the order of registration."""
-    for hook in list(hooks.values()):
-        method = getattr(hook, name, None)
-        if method is not None:
-            yield method
+    after_action = before_action

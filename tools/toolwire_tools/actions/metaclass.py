@@ -1,7 +1,6 @@
 """Classes of actions: which methods are their APIs, and how the class describes itself.
 
-Strategy. A class body runs at import, so it is only looked at there: a fault in it is an error at once, and the
-description is made when it is first read.
+Strategy. An error in a class is reported at its definition; its description is made when it is first read.
 """
 
 from __future__ import annotations
@@ -33,11 +32,7 @@ classes: dict[str, ActionMeta] = {}
 
 
 class ActionMeta(ABCMeta):
-    """The class of all classes of actions.
-
-    Raises:
-        RegistrationError: at a class whose methods cannot be APIs side by side.
-    """
+    """The metaclass of actions; raises a RegistrationError at a class whose methods cannot be APIs together."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> None:
         super().__init__(name, bases, namespace, **kwargs)
@@ -65,11 +60,7 @@ class NotSetUp:
 
 
 def methods_of(cls: type) -> dict[str, str]:
-    """The method of each API, by the API's name: `run` alone, or those that are decorated; inherited ones as well.
-
-    Raises:
-        RegistrationError: for `run` next to others, two of one name, or one that hides a member of `BaseAction`.
-    """
+    """Return the method of each API, inherited ones included, by the API's name: `run` alone, or those decorated."""
     found: dict[str, str] = {}
     for method, options in decorated(cls).items():
         if cls is not _root(cls) and method in vars(_root(cls)):
@@ -93,18 +84,14 @@ def methods_of(cls: type) -> dict[str, str]:
 
 
 def method_of(cls: ActionMeta, api: str, *, by_hand: bool) -> str | None:
-    """The method of *api*, if there is one. A description *by_hand* may name methods that are not decorated."""
+    """Return the method of *api*, or None. A description *by_hand* may name methods that are not decorated."""
     known = cls.__toolwire_methods__
     may_be_plain = by_hand and not known and not api.startswith("_") and not hasattr(_root(cls), api)
     return api if may_be_plain and callable(getattr(cls, api, None)) else known.get(api)
 
 
 def complete(description: dict[str, Any], cls: ActionMeta) -> None:
-    """Complete a *description* by hand.
-
-    Raises:
-        ValueError: if it is malformed, or has APIs that *cls* has not.
-    """
+    """Complete a *description* by hand; raises a ValueError if it is malformed, or has APIs that *cls* has not."""
     to_entries(description)
     for api in description.get("api_list", [description]):
         api.setdefault("parameters", [])
@@ -119,19 +106,15 @@ def complete(description: dict[str, Any], cls: ActionMeta) -> None:
 
 
 def described(cls: ActionMeta) -> dict[str, Any]:
-    """Lagent's description of *cls*: that of `run`, or the `api_list` of a toolkit."""
-    about = docstrings.read(_first(vars(base).get("__doc__") for base in _actions(cls))).description
+    """Return Lagent's description of *cls*: that of `run`, or the `api_list` of a toolkit."""
+    about = _first_description(base for base in cls.__mro__ if isinstance(base, ActionMeta) and base is not _root(cls))
     if RUN in cls.__toolwire_methods__:
         options = decorated(cls).get(RUN)
         run = _described_api(cls, (options and options.name) or action_name(cls), RUN)
         return {**run, "description": run["description"] or about}
-    made = {"name": action_name(cls), "description": about}
-    if not cls.__toolwire_methods__:
-        return {**made, "parameters": [], "required": []}
-    return {
-        **made,
-        "api_list": [_described_api(cls, name, method) for name, method in cls.__toolwire_methods__.items()],
-    }
+    apis = [_described_api(cls, name, method) for name, method in cls.__toolwire_methods__.items()]
+    members = {"api_list": apis} if apis else {"parameters": [], "required": []}
+    return {"name": action_name(cls), "description": about, **members}
 
 
 def _described_api(cls: type, name: str, method: str) -> dict[str, Any]:
@@ -139,19 +122,15 @@ def _described_api(cls: type, name: str, method: str) -> dict[str, Any]:
     ready: dict[str, Any] | None = getattr(function, "api_description", None)
     made = deepcopy(ready) or description_of(function, decorated(cls).get(method))
     made["name"] = name
-    if not made["description"]:  # what overrides another method does what that one says
-        written = (getattr(vars(base)[method], "__doc__", None) for base in cls.__mro__ if method in vars(base))
-        made["description"] = docstrings.read(_first(written)).description
+    if not made["description"]:  # that of the method that it overrides
+        members = (vars(base).get(method) for base in cls.__mro__)
+        made["description"] = _first_description(members)
     return made
 
 
-def _first(texts: Iterable[str | None]) -> str | None:
-    return next(filter(None, texts), None)
-
-
-def _actions(cls: type) -> list[type]:
-    """*cls* and what it inherits from, as far as these are actions, but not `BaseAction` itself."""
-    return [base for base in cls.__mro__ if isinstance(base, ActionMeta) and base is not _root(cls)]
+def _first_description(documented: Iterable[Any]) -> str:
+    texts = (getattr(thing, "__doc__", None) for thing in documented if thing is not None)
+    return docstrings.read(next(filter(None, texts), None)).description
 
 
 def _root(cls: type) -> type:
@@ -160,7 +139,6 @@ def _root(cls: type) -> type:
 
 
 def _where(cls: type, method: str) -> str:
-    """The method, with the class that has it if that is another one."""
     owner = next(base for base in cls.__mro__ if method in vars(base))
     return f"`{method}`" if owner is cls else f"`{method}` of {owner.__name__}"
 
@@ -170,10 +148,7 @@ def _fail(cls: type, problem: str, remedy: str) -> NoReturn:
 
 
 def register(cls: ActionMeta) -> None:
-    """Make *cls* known by its name, unless it is abstract. It takes the place of another class, with a warning.
-
-    A user's own class has precedence over Toolwire's, whichever comes first.
-    """
+    """Make *cls* known by its name, unless it is abstract; a user's class has precedence over Toolwire's."""
     if inspect.isabstract(cls):
         return
     name = action_name(cls)
@@ -187,9 +162,8 @@ def register(cls: ActionMeta) -> None:
 
 
 def action_name(cls: type) -> str:
-    """The name that objects of *cls* go by: what its own body says as `__tool_name__`, or that of the class."""
-    name = vars(cls).get("__tool_name__", cls.__name__)
-    return str(name)
+    """Return the name of objects of *cls*: the `__tool_name__` in its own body, or the name of the class."""
+    return str(vars(cls).get("__tool_name__", cls.__name__))
 
 
 def _is_ours(cls: type) -> bool:
@@ -197,6 +171,6 @@ def _is_ours(cls: type) -> bool:
 
 
 def _is_stale(cls: type) -> bool:
-    """True if the module of *cls* has been loaded anew since: what it defines now is meant to take its place."""
+    """Return whether the module of *cls* has been loaded again since."""
     functions = [member for member in vars(cls).values() if isinstance(member, FunctionType)]
     return any(getattr(sys.modules.get(f.__module__), "__dict__", None) is not f.__globals__ for f in functions)

@@ -1,7 +1,7 @@
 """Values in texts that language models write: JSON, Python's literals, and the fences around them.
 
-Strategy. Nothing is guessed. A fence, and prose around it, is taken off only where what is left is the whole value;
-what is no value is refused with its place, so that the model can write it again.
+Strategy. Nothing is guessed. A fence, and prose around it, is removed only where the rest is the whole value; other
+text is refused with the place of the error, so that the model can write it again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from itertools import chain
 from typing import Any
 
 from toolwire_schemas.language import say
-from toolwire_schemas.wire.codec import decode
 
 MAX_LITERAL = 100_000
 """Characters of a Python literal: its syntax tree takes some 500 bytes for each."""
@@ -27,15 +26,15 @@ class Unreadable(ValueError):
 
 
 def json_value(text: str) -> Any:
-    """The value of JSON text, numbers exact.
+    """Return the value of JSON text, numbers exact.
 
     Raises:
         Unreadable: for anything else, and for names that occur twice in an object, NaN, or unpaired surrogates.
     """
-    text = unfenced(text)
     try:
-        json.loads(text, object_pairs_hook=unique_members, parse_constant=_no_number)
-        return decode(text)
+        value = JSON.decode(unfenced(text))
+        refuse_unsayable(value)
+        return value
     except RecursionError:
         raise Unreadable(say("nested too deeply")) from None
     except json.JSONDecodeError as error:
@@ -47,7 +46,7 @@ def json_value(text: str) -> Any:
 
 
 def literal_value(text: str) -> Any:
-    """The value of a Python literal, as `ast.literal_eval` knows them: no names, calls or arithmetic.
+    """Return the value of a Python literal, as `ast.literal_eval` knows them: no names, calls or arithmetic.
 
     Raises:
         Unreadable: for anything else, and for more than `MAX_LITERAL` characters.
@@ -67,9 +66,9 @@ def literal_value(text: str) -> Any:
 
 
 def unfenced(text: str) -> str:
-    """*text* without the Markdown fence around the value, and without prose around the fence.
+    """Return *text* without the Markdown fence around the value, and without prose around the fence.
 
-    Of a text that begins as a value does only a fence at its end is taken off: others belong to its strings.
+    From a text that begins like a value, only a fence at its end is removed: others belong to its strings.
     """
     text = text.strip().removeprefix("\ufeff").strip()
     if text.startswith(("{", "[", "(", '"', "'")):
@@ -88,11 +87,7 @@ def _without_fence(text: str) -> str:
 
 
 def refuse_unsayable(value: Any) -> None:
-    """Do nothing, unless there is something in *value* that looks like JSON and is not.
-
-    Raises:
-        Unreadable: for NaN, infinities and unpaired surrogates.
-    """
+    """Raise `Unreadable` if there are NaN, infinities or unpaired surrogates in *value*."""
     if isinstance(value, float) and not math.isfinite(value):
         raise Unreadable(say("{value} is no number in JSON", value=value))
     if isinstance(value, str) and not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
@@ -102,12 +97,7 @@ def refuse_unsayable(value: Any) -> None:
         refuse_unsayable(member)
 
 
-def unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members of a JSON object, for `json` as its `object_pairs_hook`.
-
-    Raises:
-        ValueError: if a name occurs twice.
-    """
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, value in pairs:
         if name in made:
@@ -116,5 +106,12 @@ def unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _no_number(word: str) -> Any:
-    raise ValueError(say("{value} is no number in JSON", value=word))
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(say("{text} is no number that JSON knows, or too large for one", text=text))
+    return number
+
+
+JSON = json.JSONDecoder(object_pairs_hook=_unique_members, parse_float=_finite, parse_constant=_finite)
+"""Decodes JSON and refuses names that occur twice, NaN and infinities, each with a ValueError."""

@@ -1,7 +1,7 @@
-"""How a model passes arguments to an action, and how results are shown to it.
+"""How a model passes arguments to an action, and how it sees results.
 
-Strategy. A parser makes a dict of arguments from what the model wrote; the API itself checks them,
-as it does when it is served. A `ParseError` reports what is wrong, in words from which the model can do better.
+Strategy. A parser makes a dict of arguments from what the model wrote; the API checks them, as it does when it is
+served. A `ParseError` says what is wrong, so that the model can correct it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..content.blocks import Content
 from ..errors import ArgumentsError
 from ..schema.to_json import plain_result
 from .action_return import item_of
-from .api import ActionLike, api_of
+from .api import api_of
 from .model_literals import Unreadable, json_value, literal_value, refuse_unsayable
 
 
@@ -30,9 +30,9 @@ class ParseError(Exception):
 class BaseParser:
     """Takes the whole input as the first parameter, as it is; or a dict of arguments by their names.
 
-    A subclass says how it wants arguments in `PARAMETER_DESCRIPTION`, and in Chinese in `PARAMETER_DESCRIPTION_ZH`.
-    *lang* ("en" or "zh", that of the process by default) chooses the one that is put into every API of the action's
-    description.
+    `PARAMETER_DESCRIPTION`, and in Chinese `PARAMETER_DESCRIPTION_ZH`, describes the format that a subclass wants.
+    *lang* ("en" or "zh", by default that of the process) chooses the one that every API of the action's description
+    gets.
 
     Raises:
         ValueError: for another *lang*.
@@ -41,32 +41,26 @@ class BaseParser:
     PARAMETER_DESCRIPTION: str = ""
     PARAMETER_DESCRIPTION_ZH: str = ""
 
-    def __init__(self, action: ActionLike, lang: str | None = None) -> None:
+    def __init__(self, action: Any, lang: str | None = None) -> None:
         self.action = action
-        text = self._how(language() if lang is None else checked(lang))
-        self._api2param: dict[str, list[dict[str, Any]]] = {}
-        self._api2required: dict[str, list[str]] = {}
-        description = action.description
-        for api in description.get("api_list", [description]):
-            name = api["name"] if action.is_toolkit else "run"
-            self._api2param[name], self._api2required[name] = api["parameters"], api["required"]
-            if text:
-                api["parameter_description"] = text
+        text = self._format_in(language() if lang is None else checked(lang))
+        for api in action.description.get("api_list", [action.description]) if text else ():
+            api["parameter_description"] = text
 
-    def _how(self, lang: str) -> str:
-        """How to pass arguments, in *lang* if the class that says it last says it so."""
+    def _format_in(self, lang: str) -> str:
+        """Return the description of the closest class that has one, in *lang* if it has that."""
         names = ("PARAMETER_DESCRIPTION_ZH", "PARAMETER_DESCRIPTION") if lang == "zh" else ("PARAMETER_DESCRIPTION",)
-        said = (vars(cls)[name] for cls in type(self).__mro__ for name in names if vars(cls).get(name) is not None)
-        return str(next(said))
+        texts = (vars(cls)[name] for cls in type(self).__mro__ for name in names if vars(cls).get(name) is not None)
+        return str(next(texts))
 
     def parse_inputs(self, inputs: Any, name: str = "run") -> dict[str, Any]:
-        """The arguments for the API called *name*.
+        """Return the arguments for the API called *name*.
 
         Raises:
             ParseError: if *inputs* has no arguments.
         """
         parameters = self._parameters(name)
-        if isinstance(inputs, dict) and set(self._api2required[name]) <= inputs.keys() <= set(parameters):
+        if isinstance(inputs, dict) and set(self._described(name)["required"]) <= inputs.keys() <= set(parameters):
             return inputs
         if inputs is None or (inputs == "" and not parameters):
             return self._checked({}, name)
@@ -90,7 +84,10 @@ class BaseParser:
         return [{"type": "text", "content": outputs if isinstance(outputs, str) else str(outputs)}]
 
     def _parameters(self, name: str) -> list[str]:
-        return [parameter["name"] for parameter in self._api2param[name]]
+        return [parameter["name"] for parameter in self._described(name)["parameters"]]
+
+    def _described(self, name: str) -> dict[str, Any]:
+        return api_of(self.action, name).description
 
     def _by_name(self, arguments: dict[Any, Any], name: str) -> dict[str, Any]:
         if not all(isinstance(key, str) for key in arguments):
@@ -123,18 +120,19 @@ class JsonParser(BaseParser):
             inputs = self._read(inputs, name) if inputs.strip() else None
         arguments = {} if inputs is None else inputs
         if not isinstance(arguments, dict):
-            raise ParseError(_invalid_json(say("this is {kind}", kind=_kind(arguments)), self._wanted(name)))
+            raise self._error(_kind(arguments), name)
         return self._by_name(arguments, name)
 
     def _read(self, text: str, name: str) -> Any:
         try:
             return json_value(text)
         except Unreadable as error:
-            raise ParseError(_invalid_json(str(error), self._wanted(name))) from None
+            raise self._error(str(error), name) from None
 
-    def _wanted(self, name: str) -> str:
+    def _error(self, problem: str, name: str) -> ParseError:
         example = ", ".join(f'"{parameter}": ...' for parameter in self._parameters(name))
-        return say("pass one JSON object like {example}", example=f"{{{example}}}")
+        wanted = say("pass one JSON object like {example}", example=f"{{{example}}}")
+        return ParseError(say("invalid json format: {problem}; {wanted}", problem=problem, wanted=wanted))
 
 
 class TupleParser(BaseParser):
@@ -157,14 +155,14 @@ class TupleParser(BaseParser):
             try:
                 inputs = literal_value(inputs)
             except Unreadable as error:
-                raise ParseError(_invalid_tuple(str(error), self._wanted(name))) from None
+                raise self._error(str(error), name) from None
         if not isinstance(inputs, tuple | list):
-            raise ParseError(_invalid_tuple(say("this is {kind}", kind=_kind(inputs)), self._wanted(name)))
+            raise self._error(_kind(inputs), name)
         return self._checked(self._named(inputs, name), name)
 
     def _named(self, values: tuple[Any, ...] | list[Any], name: str) -> dict[str, Any]:
         parameters = self._parameters(name)
-        required = self._api2required[name]
+        required = self._described(name)["required"]
         # Up to the last required one: a place cannot be left out.
         least = max((index + 1 for index, parameter in enumerate(parameters) if parameter in required), default=0)
         given = {"count": len(values), "wanted": self._wanted(name)}
@@ -176,21 +174,17 @@ class TupleParser(BaseParser):
             raise ParseError(say(many, bound=len(parameters), **given))
         return dict(zip(parameters, values, strict=False))
 
+    def _error(self, problem: str, name: str) -> ParseError:
+        wanted = self._wanted(name)
+        return ParseError(say("invalid tuple format: {problem}; {wanted}", problem=problem, wanted=wanted))
+
     def _wanted(self, name: str) -> str:
         parameters = self._parameters(name)
         example = f"({', '.join(parameters)}{',' if len(parameters) == 1 else ''})"
         return say("pass one tuple like {example}", example=example)
 
 
-def _invalid_json(problem: str, wanted: str) -> str:
-    return say("invalid json format: {problem}; {wanted}", problem=problem, wanted=wanted)
-
-
-def _invalid_tuple(problem: str, wanted: str) -> str:
-    return say("invalid tuple format: {problem}; {wanted}", problem=problem, wanted=wanted)
-
-
 def _kind(value: Any) -> str:
     words = {dict: "an object", list: "an array", tuple: "a tuple", str: "a string", bool: "a boolean"}
     kind = words.get(type(value), "nothing" if value is None else "of the type {name}")
-    return say(kind, name=type(value).__name__)
+    return say("this is {kind}", kind=say(kind, name=type(value).__name__))

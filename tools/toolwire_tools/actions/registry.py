@@ -1,4 +1,4 @@
-"""Every action class by its name: known as soon as it is defined, so that settings and agents can ask for it."""
+"""Every action class by its name, from its definition on."""
 
 from __future__ import annotations
 
@@ -33,12 +33,7 @@ _LAGENTS = (
 
 
 class UnknownAction(KeyError):
-    """There is no action class of this name; *known* are those there are."""
-
-    def __init__(self, name: object, known: list[str]) -> None:
-        super().__init__(unknown_name("action", name, known))
-        self.name = name
-        self.known = known
+    """There is no action class of this name; the text lists the known ones."""
 
     def __str__(self) -> str:
         return str(self.args[0])  # a KeyError would show its repr
@@ -53,7 +48,7 @@ def list_tools(with_class: Literal[True]) -> list[tuple[str, type[BaseAction]]]:
 
 
 def list_tools(with_class: bool = False) -> Any:
-    """The names of all action classes: Toolwire's own first, then yours as they were defined; or pairs with them.
+    """Return the names of all action classes, Toolwire's own first, or pairs of name and class.
 
     Only the pairs import the bundled ones.
     """
@@ -69,11 +64,9 @@ def get_tool_cls(name: str) -> type[BaseAction]:
     Raises:
         UnknownAction: a KeyError that lists those there are, the closest first.
     """
-    known = list_tools()
-    if name not in known:
-        raise UnknownAction(name, known)
-    found: type[BaseAction] = _class(name)
-    return found
+    if name not in (known := list_tools()):
+        raise UnknownAction(unknown_name("action", name, known))
+    return _class(name)  # type: ignore[no-any-return]
 
 
 def get_tool(name: str, *args: Any, **kwargs: Any) -> BaseAction:
@@ -82,9 +75,9 @@ def get_tool(name: str, *args: Any, **kwargs: Any) -> BaseAction:
 
 
 def action_from(settings: Any) -> Any:
-    """The action that `{"type": ..., **arguments}` describes; anything but a dict and a class is returned as it is.
+    """Return the action that `{"type": ..., **arguments}` describes, or an object as it is.
 
-    The type is a name that `get_tool` knows, a class, or where a class is: `package.module.Name`.
+    The type is a class, the name of one that `get_tool` knows, or the path of one: `package.module.Name`.
 
     Raises:
         UnknownAction: for a name that is not known.

@@ -1,14 +1,14 @@
 """Actions and executors as the tools of a server.
 
-Strategy. A server checks arguments itself and presents what a method returns, so the method is called directly: the
-parser, and the texts of an `ActionReturn`, are for models that call an action without a server. Only hooks, and actions
-with a `__call__` of their own, want to see each call; with them a call takes the executor's or the action's own way.
+Strategy. A server checks arguments and presents results itself, so it calls the methods directly: parsers and the texts
+of an `ActionReturn` are for models that call an action without a server. Only where hooks, or a `__call__` of the
+action's own, have to see each call does it call the executor or the action.
 """
 
 from __future__ import annotations
 
 import inspect
-from functools import partial, update_wrapper
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -105,64 +105,45 @@ def _plain(api: ActionApi) -> Tool:
     options = msgspec.structs.replace(api.options, description=api.description.get("description") or None)
     members = api.description.get("return_data", [])
     hinted = Tool(api.method, name=api.full_name, options=options, return_data=members)
-    schema = hinted.output_schema
-    if _is_generator(api.method) or (schema is None and not api.returns_awaitable):
+    is_generator = inspect.isgeneratorfunction(api.method) or inspect.isasyncgenfunction(api.method)
+    if is_generator or (hinted.output_schema is None and not api.returns_awaitable):
         return hinted
-    kind = _AnsweringLater if api.is_async or api.returns_awaitable else _Answering
-    method = kind(api, is_open=schema == _ANY_OBJECT)
+    method = _presenting(api, is_open=hinted.output_schema == _ANY_OBJECT)
     return Tool(method, name=api.full_name, options=options, return_data=members)
 
 
-def _is_generator(method: Callable[..., Any]) -> bool:
-    return inspect.isgeneratorfunction(method) or inspect.isasyncgenfunction(method)
+def _presenting(api: ActionApi, *, is_open: bool) -> Callable[..., Any]:
+    """Return the method of *api* with its `ActionReturn` as data; with *is_open*, any value becomes an object."""
+    method = api.method
 
+    @wraps(method)
+    def call(*positional: Any, **keywords: Any) -> Any:
+        return _presented(method(*positional, **keywords), is_open)
 
-class _Answering:
-    """The method of an API that promises data: an `ActionReturn` is answered as what it says.
-
-    If any object will do (*is_open*), what is no object becomes one.
-    """
-
-    def __init__(self, api: ActionApi, *, is_open: bool) -> None:
-        update_wrapper(self, api.method)
-        self.__self__ = api.action
-        self._method = api.method
-        self._is_open = is_open
-
-    def __call__(self, *positional: Any, **keywords: Any) -> Any:
-        return self._shown(self._method(*positional, **keywords))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Answering) and self._method == other._method
-
-    def __hash__(self) -> int:
-        return hash(self._method)
-
-    def _shown(self, value: Any) -> Any:
-        if isinstance(value, ActionReturn):
-            content = value.to_content()
-            value = content if isinstance(content, dict) or not self._is_open else value.format_result()
-        is_bare = value is None or isinstance(value, str | int | float | list | tuple)
-        return {"result": value} if self._is_open and is_bare else value
-
-
-class _AnsweringLater(_Answering):
-    """As `_Answering`, for an action that is awaited. A method that is not async may block, and runs in a thread."""
-
-    def __init__(self, api: ActionApi, *, is_open: bool) -> None:
-        super().__init__(api, is_open=is_open)
-        self._in_thread = api.returns_awaitable
-
-    async def __call__(self, *positional: Any, **keywords: Any) -> Any:
-        if self._in_thread:
+    @wraps(method)
+    async def call_async(*positional: Any, **keywords: Any) -> Any:
+        if api.returns_awaitable:  # a method that is not async may block
             from anyio import to_thread
 
-            value = await to_thread.run_sync(partial(self._method, *positional, **keywords))
+            value = await to_thread.run_sync(partial(method, *positional, **keywords))
         else:
-            value = self._method(*positional, **keywords)
+            value = method(*positional, **keywords)
         while inspect.isawaitable(value):
             value = await value
-        return self._shown(value)
+        return _presented(value, is_open)
+
+    function: Any = call_async if api.is_async or api.returns_awaitable else call
+    function.__self__ = api.action
+    # One function for each API, so that tools of an action that are made twice count as the same.
+    return vars(api).setdefault("served", function)  # type: ignore[no-any-return]
+
+
+def _presented(value: Any, is_open: bool) -> Any:
+    if isinstance(value, ActionReturn):
+        content = value.to_content()
+        value = content if isinstance(content, dict) or not is_open else value.format_result()
+    is_bare = value is None or isinstance(value, str | int | float | list | tuple)
+    return {"result": value} if is_open and is_bare else value
 
 
 def _by_way_of(call: Callable[[dict[str, Any]], Any], tool: Tool, *, is_async: bool) -> Tool:

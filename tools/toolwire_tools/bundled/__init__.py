@@ -28,12 +28,12 @@ class Entry(msgspec.Struct, frozen=True):
 
 BUNDLED: dict[str, Entry] = {
     "InvalidAction": Entry(
-        "actions.builtin", "Tells a model that there is no such action; part of every executor, and not served."
+        "actions.executor", "Tells a model that there is no such action; part of every executor, and not served."
     ),
     "NoAction": Entry(
-        "actions.builtin", "Tells a model that its reply was no call; part of every executor, and not served."
+        "actions.executor", "Tells a model that its reply was no call; part of every executor, and not served."
     ),
-    "FinishAction": Entry("actions.builtin", "Takes the final answer of a conversation."),
+    "FinishAction": Entry("actions.executor", "Takes the final answer of a conversation."),
     "ArxivSearch": Entry("bundled.arxiv", "Finds articles on arXiv.", extra="web"),
     "BINGMap": Entry(
         "bundled.maps",

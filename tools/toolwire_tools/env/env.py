@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from copy import deepcopy
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.dialects.lagent import from_entry
@@ -17,14 +18,14 @@ from ..actions.registry import action_from
 from ..api_description import description_of
 from ..context.context import NULL_CALLER
 from ..discovery import constructed, tools_of
-from ..errors import ArgumentsError, NotOffered, RegistrationError
-from .remote_server import entries_of, is_server, tool_of, value_of
+from ..errors import ArgumentsError, NotOffered, RegistrationError, ToolError
+from ..options import Options
+from ..tool import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..actions.api import ActionApi
-    from ..tool import Tool
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -38,14 +39,11 @@ class Entry(msgspec.Struct, frozen=True):
     call: Callable[[Any], Any]
 
 
-class Source(Protocol):
-    """Where actions come from."""
+class Source(msgspec.Struct, frozen=True):
+    """Where actions come from: the actions as an environment calls them, and as a server offers them."""
 
-    def entries(self) -> list[Entry]:
-        """The actions as an environment calls them."""
-
-    def tools(self) -> list[Tool]:
-        """The actions as a server offers them."""
+    entries: list[Entry]
+    tools: Callable[[], list[Tool]]
 
 
 def source_of(thing: Any) -> Source:
@@ -59,90 +57,55 @@ def source_of(thing: Any) -> Source:
     elif isinstance(thing, type) and issubclass(thing, BaseAction):
         thing = constructed(thing)
     if isinstance(thing, BaseAction):
-        return _Action(thing)
+        apis = [api for api in thing.__toolwire_apis__.values() if api.is_callable and thing.enable]
+        return Source([_entry_of_api(api) for api in apis], partial(_offered, thing))
     if is_server(thing):
-        return _Server(thing)
-    return _Tools(tools_of(thing))
+        listed = entries_of(thing)
+        return Source(
+            [_entry_of_server(entry, thing) for entry in listed], lambda: [tool_of(entry, thing) for entry in listed]
+        )
+    tools = tools_of(thing)
+    return Source([_entry_of_tool(tool) for tool in tools], lambda: tools)
 
 
-class _Action:
-    """An action, whose parser reads what the model passed."""
+def _entry_of_api(api: ActionApi) -> Entry:
+    """Return the entry of an API of an action, whose parser reads what a model passes."""
 
-    def __init__(self, action: BaseAction) -> None:
-        self._action = action
+    def describe() -> dict[str, Any]:
+        return {**api.tool.describe(), "description": api.description["description"]}
 
-    def entries(self) -> list[Entry]:
-        apis = [api for api in self._action.__toolwire_apis__.values() if api.is_callable and self._action.enable]
-        return [
-            Entry(api.full_name, {**api.description, "name": api.full_name}, partial(_told, api), partial(_act, api))
-            for api in apis
-        ]
+    def call(parameters: Any) -> Any:
+        arguments = api.action._parser.parse_inputs(parameters, api.name)
+        return _text_of(_awaited(lambda: api.run_async(arguments)) if api.is_async else api.run(arguments))
 
-    def tools(self) -> list[Tool]:
-        try:
-            return tools_of(self._action)
-        except NotOffered:
-            return []
+    return Entry(api.full_name, {**api.description, "name": api.full_name}, describe, call)
 
 
-class _Server:
-    """A connected server."""
+def _entry_of_server(entry: dict[str, Any], server: Any) -> Entry:
+    def call(parameters: Any) -> Any:
+        return value_of(server.call_tool(entry["name"], _arguments(parameters)))
 
-    def __init__(self, server: Any) -> None:
-        self._server = server
-        self._listed = entries_of(server)
-
-    def entries(self) -> list[Entry]:
-        return [
-            Entry(entry["name"], from_entry(entry), partial(dict, entry), partial(self._call, entry["name"]))
-            for entry in self._listed
-        ]
-
-    def tools(self) -> list[Tool]:
-        return [tool_of(entry, self._server) for entry in self._listed]
-
-    def _call(self, name: str, parameters: Any) -> Any:
-        return value_of(self._server.call_tool(name, _arguments(parameters)))
+    return Entry(entry["name"], from_entry(entry), partial(dict, entry), call)
 
 
-class _Tools:
-    """Functions, toolkits, and everything else that `tools_of` knows."""
+def _entry_of_tool(tool: Tool) -> Entry:
+    def call(parameters: Any) -> Any:
+        arguments = _arguments(parameters)
+        if tool.is_async:
+            return _text_of(_awaited(lambda: tool.run_async(arguments, NULL_CALLER)))
+        return _text_of(tool.run(arguments, NULL_CALLER))
 
-    def __init__(self, tools: list[Tool]) -> None:
-        self._tools = tools
-
-    def entries(self) -> list[Entry]:
-        return [
-            Entry(
-                tool.name,
-                description_of(tool.function, tool.options, name=tool.name),
-                tool.describe,
-                partial(_run, tool),
-            )
-            for tool in self._tools
-        ]
-
-    def tools(self) -> list[Tool]:
-        return self._tools
+    return Entry(tool.name, description_of(tool.function, tool.options, name=tool.name), tool.describe, call)
 
 
-def _told(api: ActionApi) -> dict[str, Any]:
-    return {**api.tool.describe(), "description": api.description["description"]}
+def _offered(action: BaseAction) -> list[Tool]:
+    try:
+        return tools_of(action)
+    except NotOffered:
+        return []
 
 
-def _act(api: ActionApi, parameters: Any) -> Any:
-    arguments = api.action._parser.parse_inputs(parameters, api.name)
-    return _shown(_waited_for(lambda: api.run_async(arguments)) if api.is_async else api.run(arguments))
-
-
-def _run(tool: Tool, parameters: Any) -> Any:
-    arguments = _arguments(parameters)
-    if tool.is_async:
-        return _shown(_waited_for(lambda: tool.run_async(arguments, NULL_CALLER)))
-    return _shown(tool.run(arguments, NULL_CALLER))
-
-
-def _waited_for(start: Callable[[], Any]) -> Any:
+def _awaited(start: Callable[[], Any]) -> Any:
     """Wait for the result of *start*; in another thread if an event loop runs in this one, as in a notebook."""
     import asyncio
 
@@ -171,8 +134,8 @@ def _arguments(parameters: Any) -> dict[str, Any]:
     return arguments or {}
 
 
-def _shown(result: Any) -> Any:
-    """The result for an agent: of an `ActionReturn` the text."""
+def _text_of(result: Any) -> Any:
+    """Return the result for an agent: of an `ActionReturn` the text."""
     return result.failure or result.format_result() if isinstance(result, ActionReturn) else result
 
 
@@ -190,14 +153,14 @@ class Env:
         things = actions if isinstance(actions, list | tuple) else [actions]
         self._sources = [source_of(thing) for thing in things]
         self._entries: dict[str, Entry] = {}
-        for entry in self.entries():
+        for entry in (entry for source in self._sources for entry in source.entries):
             if entry.name in self._entries:
                 remedy = "leave one out, or give it another name"
                 raise RegistrationError("two actions have this name", tool=entry.name, remedy=remedy)
             self._entries[entry.name] = entry
 
     def get_actions_info(self) -> list[dict[str, Any]]:
-        """Lagent's description of each action; the APIs of toolkits are called `Toolkit.api`."""
+        """Return Lagent's description of each action; the APIs of toolkits are called `Toolkit.api`."""
         return [deepcopy(entry.description) for entry in self._entries.values()]
 
     def describe_actions(self) -> list[dict[str, Any]]:
@@ -218,15 +181,106 @@ class Env:
             return no_such_action(name, self._entries)
         return entry.call(parameters)
 
-    def entries(self) -> list[Entry]:
-        """All actions, as they are called."""
-        return [entry for source in self._sources for entry in source.entries()]
-
     def tools(self) -> list[Tool]:
-        """All actions, as a server offers them."""
+        """Return all actions, as a server offers them."""
         return [tool for source in self._sources for tool in source.tools()]
 
 
 def tools_of_env(env: Env) -> list[Tool]:
     """Return the tools of all actions of *env*."""
     return env.tools()
+
+
+# --- connected servers ---
+
+# Clients differ in how they spell what MCP defines: entries and results may be dicts, or objects with names in either
+# style. Only the members that are needed are looked for, under all of their names.
+
+
+def is_server(thing: Any) -> bool:
+    """True for what has `list_tools` and `call_tool`, and is no class."""
+    has_both = callable(getattr(thing, "list_tools", None)) and callable(getattr(thing, "call_tool", None))
+    return has_both and not isinstance(thing, type)
+
+
+def entries_of(server: Any) -> list[dict[str, Any]]:
+    """The entries of MCP's `tools/list` for the tools of *server*.
+
+    Raises:
+        RegistrationError: if it has to be awaited, or lists a tool without a name.
+    """
+    if inspect.iscoroutinefunction(server.list_tools) or inspect.iscoroutinefunction(server.call_tool):
+        raise RegistrationError(
+            "its calls have to be awaited", tool=type(server).__name__, remedy="give a client that waits by itself"
+        )
+    listed = server.list_tools()
+    return [_listed_entry(item, type(server).__name__) for item in _member(listed, "tools", default=listed)]
+
+
+def tool_of(entry: dict[str, Any], server: Any) -> Tool:
+    """The tool of *entry*, each call of which asks *server*."""
+
+    def call(**arguments: Any) -> Any:
+        result = server.call_tool(entry["name"], arguments)
+        return value_of(result) if "outputSchema" not in entry else _structured(result)
+
+    options = Options(
+        description=entry.get("description"),
+        input_schema=entry["inputSchema"],
+        output_schema=entry.get("outputSchema"),
+    )
+    call.__self__ = server  # type: ignore[attr-defined]
+    return Tool(call, name=entry["name"], options=options)
+
+
+def value_of(result: Any) -> Any:
+    """Return the result of a call as a Python value: data if there is any, else the text, else the content blocks.
+
+    Raises:
+        ToolError: if the tool failed.
+    """
+    content = _member(result, "content", default=None)
+    if content is None:
+        return result
+    blocks = [_block(block) for block in content]
+    texts = [block.get("text", "") for block in blocks if block.get("type") == "text"]
+    if _member(result, "isError", "is_error", default=False):
+        raise ToolError("\n".join(texts) or "The tool failed and did not say why.")
+    data = _structured(result)
+    if data is not None:
+        # A value that is not an object is sent as the only member of one.
+        return data["result"] if isinstance(data, dict) and data.keys() == {"result"} else data
+    return "\n".join(texts) if len(texts) == len(blocks) else blocks
+
+
+def _structured(result: Any) -> Any:
+    if _member(result, "isError", "is_error", default=False):
+        return value_of(result)
+    return _member(result, "structuredContent", "structured_content", "structured", default=None)
+
+
+def _listed_entry(item: Any, server: str) -> dict[str, Any]:
+    name = _member(item, "name", default="")
+    if not isinstance(name, str) or not name:
+        raise RegistrationError("it lists a tool without a name", tool=server, remedy="fix the server")
+    found = {
+        "name": name,
+        "description": _member(item, "description", default=None),
+        "inputSchema": _member(item, "inputSchema", "input_schema", default=None) or {"type": "object"},
+        "outputSchema": _member(item, "outputSchema", "output_schema", default=None),
+    }
+    return {member: value for member, value in found.items() if value}
+
+
+def _block(block: Any) -> dict[str, Any]:
+    if isinstance(block, dict):
+        return block
+    dump = getattr(block, "model_dump", None)
+    made: dict[str, Any] = dump(mode="json", by_alias=True, exclude_none=True) if dump else dict(vars(block))
+    return made
+
+
+def _member(thing: Any, *names: str, default: Any) -> Any:
+    """Return the first of these members or attributes that *thing* has and that is not None."""
+    found = (thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None) for name in names)
+    return next((value for value in found if value is not None), default)

@@ -1,8 +1,8 @@
-"""Executors: what does one kind of step of an agent, and reports how far it is.
+"""Executors: classes that do one kind of step of an agent, and keep the step's status.
 
-Strategy. An author overrides `execute` and does the work; that the step's status is kept, whatever happens, is the
-base class's affair. So each override is put into a frame when its class is made. Only the outermost frame, that of the
-object's own `execute`, does anything: what an override calls by `super()` is a part of its own work.
+Strategy. An author overrides `execute`; the base class keeps the status, whatever happens. So each override is wrapped
+by a guard when its class is made. Only the outermost guard, that of the object's own `execute`, does anything: an
+override that is called by `super()` is a part of the work.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
-Output = dict[str, Any]
-
 SYNC = ("update_stage_agent_state", "send_shared_message")
 """The members of an output by which a system keeps its shared state."""
 
 
+RAISES = "toolwire_raises"
+"""The key of a state whose owner wants the exceptions themselves."""
+
+
 class StatusGuard:
-    """One step being done. Code within it may set `returned`; an exception ends the step, and stays in `error`.
+    """One running step. Code within it sets `returned`; an exception ends the step, and stays in `error`.
 
     Raises:
         StepError: if the state of the agent, or the step, lacks something.
@@ -43,13 +45,13 @@ class StatusGuard:
         self.error: Exception | None = None
         self.status = "running"
         self._name = name
-        self._state = agent_state
+        self.agent_state = agent_state
         self._step_id = step_id
         step = step_of(agent_state["agent_step"], step_id)
         self._task_id, self._stage_id = _needed(step, "task_id"), _needed(step, "stage_id")
 
     def __enter__(self) -> StatusGuard:
-        self._state["agent_step"].update_step_status(self._step_id, "running")
+        self.agent_state["agent_step"].update_step_status(self._step_id, "running")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> bool:
@@ -57,46 +59,49 @@ class StatusGuard:
             self.error = error
         elif error is None and not isinstance(self.returned, dict | None):
             self.error = TypeError(f"execute returned a {type(self.returned).__name__}; it must be a dict, or None")
-        self.status = self._ending() if error is None and self.error is None else "failed"
-        if self._noted() != self.status:
-            self._state["agent_step"].update_step_status(self._step_id, self.status)
-        return error is self.error  # anything graver than an Exception, a cancellation for one, goes on
+        self.status = self._final_status() if error is None and self.error is None else "failed"
+        if self._known_status() != self.status:
+            self.agent_state["agent_step"].update_step_status(self._step_id, self.status)
+        return error is self.error  # a cancellation or KeyboardInterrupt goes on
 
-    def output(self) -> Output:
-        """The `execute_output`: what was returned, and what the system needs to know."""
+    def output(self) -> dict[str, Any]:
+        """Return the `execute_output`, completed for the system; an error goes to the log.
+
+        Raises:
+            Exception: the error, where the state asks for it.
+        """
+        if self.error is not None:
+            if self.agent_state.get(RAISES):
+                raise self.error
+            import logging
+
+            logging.getLogger("toolwire_tools").error("%s has failed", self._name, exc_info=self.error)
         given = self.returned if isinstance(self.returned, dict) else {}
-        agent_id, role = self._state["agent_id"], self._state["role"]
+        agent_id, role = self.agent_state["agent_id"], self.agent_state["role"]
         update = {"task_id": self._task_id, "stage_id": self._stage_id, "agent_id": agent_id, "state": self.status}
         content = f"执行{self._name}步骤:{self.status}，"
         message = {"agent_id": agent_id, "role": role, "stage_id": self._stage_id, "content": content}
         return {**given, **{key: given.get(key, made) for key, made in zip(SYNC, (update, message), strict=True)}}
 
-    def logged_output(self) -> Output:
-        """The output; an error goes to the log, since the output does not contain it."""
-        if self.error is not None:
-            import logging
-
-            logging.getLogger("toolwire_tools").error("%s has failed", self._name, exc_info=self.error)
-        return self.output()
-
-    def _noted(self) -> str | None:
-        """Return the status of the step in the system's own state, if it is known."""
+    def _known_status(self) -> str | None:
+        """Return the status of the step in the system's own state, if it is a known one."""
         try:
-            return _status(step_of(self._state["agent_step"], self._step_id))
-        except StepError:  # what has begun is no longer to do, and may be on no list any more
+            step = step_of(self.agent_state["agent_step"], self._step_id)
+        except StepError:  # a step that has started may be on no list any more
             return None
+        found = [_member(step, name) for name in ("execution_state", "status", "state")]
+        return next((status for status in found if isinstance(status, str) and status in FOLLOWING), None)
 
-    def _ending(self) -> str:
-        """How the step has ended: as the override says, or well."""
-        said = self._noted()
-        if said is not None and not FOLLOWING[said]:
-            return said
+    def _final_status(self) -> str:
+        known = self._known_status()
+        if known is not None and not FOLLOWING[known]:
+            return known
         update = (self.returned or {}).get(SYNC[0])
         return "failed" if isinstance(update, dict) and update.get("state") == "failed" else "finished"
 
 
 def step_of(steps: Any, step_id: str) -> Any:
-    """The step with this id among *steps*, which may be any system's `agent_step`.
+    """Return the step with this id among *steps*, which may be any system's `agent_step`.
 
     Raises:
         StepError: if it is missing, or there is no way to find it.
@@ -118,41 +123,26 @@ def step_of(steps: Any, step_id: str) -> Any:
     return found
 
 
-def _member(thing: Any, name: str, default: Any = None) -> Any:
-    return thing.get(name, default) if isinstance(thing, dict) else getattr(thing, name, default)
+def _member(thing: Any, name: str) -> Any:
+    return thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
 
 
 def _needed(step: Any, name: str) -> Any:
-    value = _member(step, name, _MISSING)
-    if value is _MISSING:
-        raise StepError(f"the step has no {name}, by which the system knows what to update")
+    value = _member(step, name)
+    if value is None:
+        raise StepError(f"the step has no {name}, which the system needs for the update")
     return value
 
 
-_MISSING = object()
-
-
-def _status(step: Any) -> str | None:
-    """How far *step* is, if it says so in words we know."""
-    said = [_member(step, name) for name in ("execution_state", "status", "state")]
-    return next((status for status in said if isinstance(status, str) and status in FOLLOWING), None)
-
-
 Kind = TypeVar("Kind", bound="type[Executor]")
-FRAMED = "__framed__"
-"""Where a frame keeps the override that it was put around."""
+_OVERRIDE = "__toolwire_override__"
+"""The attribute of a wrapper that holds the override in it."""
 
 
 class Executor:
-    """The base class of what does an agent's steps. Override `execute`, and register the class under a name:
+    """The base class for an agent's steps.
 
-    ```python
-    @Executor.register(executor_type="tool", executor_name="rag")
-    class RagTool(Executor):
-        def execute(self, step_id, agent_state):
-            step = agent_state["agent_step"].get_step(step_id)
-            return {"documents": search(step.instruction_content)}
-    ```
+    Override `execute`, and register the class: `@Executor.register(executor_type="tool", executor_name="rag")`.
     """
 
     _registry: ClassVar[dict[tuple[str, str], type[Executor]]] = {}
@@ -165,17 +155,17 @@ class Executor:
         if isinstance(override, staticmethod | classmethod) or not callable(override):
             raise TypeError(f"{cls.__name__}.execute must be a method: def execute(self, step_id, agent_state)")
         # An override may also come from another base class that is not an executor.
-        if override is not Executor.execute and not hasattr(override, FRAMED):
-            cls.execute = _framed(override)  # type: ignore[method-assign]
+        if override is not Executor.execute and not hasattr(override, _OVERRIDE):
+            cls.execute = _guarded(override)  # type: ignore[method-assign]
 
     @classmethod
     def register(cls, executor_type: str, executor_name: str) -> Callable[[Kind], Kind]:
-        """A decorator that registers an executor class, `"tool"` or `"skill"` being its type.
+        """Return a decorator that registers an executor class; the type is `"tool"` or `"skill"`.
 
-        A second class under the same name takes the place of the first, with a warning.
+        A second class under the same name replaces the first, with a warning.
 
         Raises:
-            TypeError: if a name is no text, or what is decorated is no executor that overrides `execute`.
+            TypeError: if a name is not text, or the class is not an executor that overrides `execute`.
         """
         for name in (executor_type, executor_name):
             if not isinstance(name, str) or not name:
@@ -194,7 +184,7 @@ class Executor:
 
     @classmethod
     def lookup(cls, executor_type: str, executor_name: str) -> type[Executor]:
-        """The class registered under a name, which may be written in any case.
+        """Return the class registered under a name, in any case.
 
         Raises:
             LookupError: if the name is not registered; proposes the closest one.
@@ -212,7 +202,7 @@ class Executor:
 
     @classmethod
     def registered(cls, executor_type: str | None = None) -> dict[tuple[str, str], type[Executor]]:
-        """The registered classes by type and name, in the order of registration; of one type or of all."""
+        """Return the registered classes, of one type or of all, by type and name."""
         everything = Executor._registry.items()
         return {key: known for key, known in everything if executor_type in (None, key[0])}
 
@@ -220,15 +210,15 @@ class Executor:
     """The type and the name under which the class has been registered last."""
 
     def execute(self, step_id: str, agent_state: dict[str, Any]) -> Any:
-        """Do the step and return the `execute_output`: a dict that says what is to become of shared state, or None.
+        """Do the step and return the `execute_output`, a dict for the system's shared state, or None.
 
-        To be overridden, by a coroutine function if you like. The override is called between two changes of the
-        step's status, from `init` to `running` and on to `finished`, or to `failed` if it raises; what it has changed
-        itself stays. Its output is completed with `update_stage_agent_state` and `send_shared_message`, unless it has
-        them. An exception goes to the log of `toolwire_tools`, and the output then says that the step has failed.
+        Override it by a function or a coroutine function. Before the override is called the step's status becomes
+        `running`, after it `finished`, or `failed` if it raises; a status that the override has set stays. The output
+        is completed with `update_stage_agent_state` and `send_shared_message`, unless it has them. An exception goes
+        to the log of `toolwire_tools`, and the output has the state `failed`.
 
         Raises:
-            StepError: if *agent_state* or the step lacks something; nothing has been done then.
+            StepError: if *agent_state* or the step lacks something; nothing has run then.
         """
         raise NotImplementedError(f"{type(self).__name__} does not override execute")
 
@@ -242,16 +232,15 @@ def _refuse_unfit(subclass: Any) -> None:
 
 
 def _is_reloaded(known: type[Executor], subclass: type) -> bool:
-    """Whether both are the same class of a module that has been imported again, so that no one else has the name."""
-    if (known.__module__, known.__qualname__) != (subclass.__module__, subclass.__qualname__):
-        return False
+    """Return whether both are the same class, of a module that has been imported again."""
+    is_same = (known.__module__, known.__qualname__) == (subclass.__module__, subclass.__qualname__)
     module = sys.modules.get(known.__module__)
-    return module is not None and vars(module) is not getattr(override_of(known), "__globals__", None)
+    return is_same and module is not None and vars(module) is not getattr(override_of(known), "__globals__", None)
 
 
 def override_of(kind: type[Executor]) -> Callable[..., Any]:
     """Return the author's `execute`, without the guard around it."""
-    override: Callable[..., Any] = getattr(kind.execute, FRAMED, kind.execute)
+    override: Callable[..., Any] = getattr(kind.execute, _OVERRIDE, kind.execute)
     return override
 
 
@@ -261,7 +250,7 @@ def name_of(executor: Executor) -> str:
     return kind.__name__ if kind.__executor__ is None else kind.__executor__[1]
 
 
-def _framed(override: Callable[..., Any]) -> Callable[..., Any]:
+def _guarded(override: Callable[..., Any]) -> Callable[..., Any]:
     execute: Callable[..., Any]
     if inspect.iscoroutinefunction(override):
 
@@ -271,7 +260,7 @@ def _framed(override: Callable[..., Any]) -> Callable[..., Any]:
                 return await override(self, step_id, agent_state)
             with StatusGuard(name_of(self), step_id, agent_state) as frame:
                 frame.returned = await override(self, step_id, agent_state)
-            return frame.logged_output()
+            return frame.output()
     else:
 
         @functools.wraps(override)
@@ -280,7 +269,7 @@ def _framed(override: Callable[..., Any]) -> Callable[..., Any]:
                 return override(self, step_id, agent_state)
             with StatusGuard(name_of(self), step_id, agent_state) as frame:
                 frame.returned = override(self, step_id, agent_state)
-            return frame.logged_output()
+            return frame.output()
 
-    setattr(execute, FRAMED, override)
+    setattr(execute, _OVERRIDE, override)
     return execute

@@ -1,14 +1,13 @@
 """Prompts about tools for a model, and the instruction that it writes for one of them.
 
-Strategy. The answer of a model is prose with a block in it, `<RAG>...</RAG>`. What stands in a block is JSON if it
-begins like JSON, and else text, word for word. JSON is decoded from its first brace on, so that a tag within one of its
-strings ends nothing. Whatever is not as it was asked for is an error in words that the model can be sent.
+Strategy. The answer of a model is prose with a block in it, `<RAG>...</RAG>`. A block that begins like JSON is JSON,
+any other is text. JSON is decoded from its first brace on, so that a tag within one of its strings ends nothing. Errors
+are worded for the model.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,7 +15,7 @@ import msgspec
 from toolwire_schemas.did_you_mean import closest
 from toolwire_schemas.language import say
 
-from ..actions.model_literals import unique_members
+from ..actions.model_literals import JSON
 from ..toolconfig.model import ToolConfig, canonical
 
 if TYPE_CHECKING:
@@ -28,29 +27,21 @@ class InstructionError(ValueError):
 
 
 def available_skills_and_tools(configs: Mapping[str, ToolConfig] | Iterable[ToolConfig]) -> str:
-    """The tools to choose from, as Markdown: one item each, with name and description."""
+    """Return the tools to choose from, as Markdown: one item each, with name and description."""
     tools = configs.values() if hasattr(configs, "values") else configs
-    return "\n".join(f"- **{tool.name}**: {_indented(tool.description)}" for tool in tools)
-
-
-def _indented(text: str) -> str:
-    return text.replace("\n", "\n  ")
+    return "\n".join(f"- **{tool.name}**: {tool.description}".replace("\n", "\n  ") for tool in tools)
 
 
 def instruction_prompt(config: ToolConfig, values: Mapping[str, str] | None = None) -> str:
-    """What to tell a model that is to write the tool's instruction: its `tool_prompt` and its `return_format`.
+    """Return the prompt for a model that is to write the tool's instruction: `tool_prompt` and `return_format`.
 
-    `{name}` in them is replaced for each name in *values*, once and for all: other braces stay, and so do those in the
-    values. An empty `tool_prompt` is the description; an empty `return_format` asks for the block that
-    `parse_instruction` reads.
+    `{name}` in them is replaced for each name in *values*; other braces stay, and so do those in the values. An empty
+    `tool_prompt` is the description; an empty `return_format` asks for the block that `parse_instruction` reads.
     """
     prompt = config.tool_prompt or config.description
     return_format = config.return_format or _default_format(config)
-    return _filled(f"{prompt.rstrip()}\n\n**return_format**:\n{return_format.rstrip()}\n", values or {})
-
-
-def _filled(text: str, values: Mapping[str, str]) -> str:
-    return re.sub(r"\{([^{}]*)\}", lambda found: str(values.get(found[1], found[0])), text)
+    text = f"{prompt.rstrip()}\n\n**return_format**:\n{return_format.rstrip()}\n"
+    return re.sub(r"\{([^{}]*)\}", lambda found: str((values or {}).get(found[1], found[0])), text)
 
 
 def _default_format(config: ToolConfig) -> str:
@@ -63,7 +54,7 @@ def _default_format(config: ToolConfig) -> str:
 
 
 def parse_instruction(answer: str, tool: ToolConfig | str, *, others: Iterable[ToolConfig | str] = ()) -> Any:
-    """The instruction for *tool* in a model's *answer*: what its last complete block holds, JSON decoded.
+    """Return the instruction for *tool* in a model's *answer*: the content of its last complete block, JSON decoded.
 
     *tool* and *others*, the tools that the model might have meant, are configs or names. The instruction is checked
     against the tool's `parameters` or `input_schema`, if it has any. Entities (`&lt;`) are not decoded.
@@ -99,7 +90,7 @@ def _block(name: str) -> str:
 
 
 class _Blocks:
-    """The complete blocks of one tool in an answer: *contents*, each as it is written."""
+    """The complete blocks of one tool in an answer: *contents* has each as it is written."""
 
     def __init__(self, answer: str, name: str) -> None:
         self.contents: list[str] = []
@@ -124,13 +115,13 @@ _FENCED = re.compile(r"```\w*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 
 
 def _end_of_json(text: str, at: int) -> int:
-    """Where the JSON that begins at *at*, in a fence or not, ends; *at* itself if there is no JSON."""
+    """Return the end of the JSON that begins at *at*, in a fence or not; *at* itself if there is no JSON."""
     start = _FENCE.match(text, at)
     assert start is not None
     if not text.startswith(("{", "["), start.end()):
         return at
     try:
-        end: int = _decoder.raw_decode(text, start.end())[1]
+        end: int = JSON.raw_decode(text, start.end())[1]
     except (ValueError, RecursionError):
         return at
     return end
@@ -144,13 +135,13 @@ def _value(content: str, name: str) -> Any:
     if content[0] not in "{[":
         return content
     try:
-        return _decoder.decode(content)
+        return JSON.decode(content)
     except json.JSONDecodeError as error:
         where = "{problem} (line {line}, column {column} of the block)"
         reason = say(where, problem=say(error.msg), line=error.lineno, column=error.colno)
     except (ValueError, RecursionError) as error:
         reason = str(error)
-    none = "The block {block} begins like JSON, but is none: {reason}."
+    none = "The block {block} begins like JSON, but is not JSON: {reason}."
     raise InstructionError(say(none, block=_block(name), reason=reason))
 
 
@@ -174,13 +165,3 @@ def _check(value: Any, schema: dict[str, Any], name: str) -> None:
     if faults := SchemaValidator(schema).faults(value, "instruction"):
         said = "\n".join(f"{place}: {sentence}" for place, sentence in faults)
         raise InstructionError(say("The instruction for {name} does not fit:\n{faults}", name=name, faults=said))
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(say("{text} is no number that JSON knows, or too large for one", text=text))
-    return number
-
-
-_decoder = json.JSONDecoder(object_pairs_hook=unique_members, parse_float=_finite, parse_constant=_finite)

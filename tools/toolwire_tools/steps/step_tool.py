@@ -1,33 +1,52 @@
-"""Executors as the tools of a server: a call is an agent with one step, which is done at once."""
+"""The tools of executors, and of YAML that describes an executor, a function or a command.
+
+Strategy. A call of an executor's tool is an agent with one step, which is done at once.
+"""
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import os
+import sys
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.wire.codec import encode
 
 from ..context.context import Context
 from ..discovery import constructed
-from ..errors import NotOffered, ToolError
-from ..options import Options
+from ..errors import NotOffered, RegistrationError, ToolError
+from ..options import Options, options_for
 from ..signature import docstring as docstrings
 from ..tool import Tool
-from ..toolconfig.parameters import defaults
-from .executor import SYNC, Executor, StatusGuard, name_of, override_of
+from ..toolconfig.model import ExecutorName, Function, ToolConfig, canonical, implementation
+from .executor import RAISES, SYNC, Executor, name_of, override_of
 from .instructions import InstructionError, parse_instruction
 from .steps import AgentStep, StepState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
-    from ..toolconfig.model import ToolConfig
+    from ..toolconfig.command import Command
+
+    Importer = Callable[[str, str], ModuleType]
 
 AGENT = {"agent_id": "toolwire", "role": "host"}
-"""Who the agent of such a step is."""
+"""The agent of such a step."""
 
 _INSTRUCTION = "What to do, in the words or the format that the tool asks for."
-_CONTEXT = "toolwire_context"
+
+_SIGNATURE = inspect.Signature(
+    [
+        inspect.Parameter("instruction", inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[str, _INSTRUCTION]),
+        inspect.Parameter("toolwire_context", inspect.Parameter.KEYWORD_ONLY, annotation=Context),
+    ]
+)
+"""The signature of an executor's tool without YAML: a schema would need jsonschema, which takes long to import."""
 
 
 def tools_of_executor(executor: Executor | type[Executor]) -> list[Tool]:
@@ -55,15 +74,15 @@ def step_call(executor: Executor | type[Executor], config: ToolConfig | None = N
     return (AsyncStepCall if is_async else StepCall)(made, config)
 
 
-def takes_instruction(config: ToolConfig | None, *, context: bool = False) -> inspect.Signature:
-    """The signature of a tool that takes an `instruction`, described by *config*, and maybe the context."""
-    told = "\n\n".join(filter(None, (config.tool_prompt, config.return_format))) if config else ""
-    annotation = Annotated[str, told or _INSTRUCTION]
-    parameters = [inspect.Parameter("instruction", inspect.Parameter.KEYWORD_ONLY, annotation=annotation)]
-    return inspect.Signature([*parameters, *([_IN_CONTEXT] if context else [])])
-
-
-_IN_CONTEXT = inspect.Parameter(_CONTEXT, inspect.Parameter.KEYWORD_ONLY, annotation=Context)
+def instruction_schema(config: ToolConfig) -> dict[str, Any]:
+    """Return the schema of the arguments of a tool that has no parameters: one text, described by *config*."""
+    text = "\n\n".join(filter(None, (config.tool_prompt, config.return_format)))
+    return {
+        "type": "object",
+        "properties": {"instruction": {"type": "string", "description": text or _INSTRUCTION}},
+        "required": ["instruction"],
+        "additionalProperties": False,
+    }
 
 
 class StepCall:
@@ -72,8 +91,8 @@ class StepCall:
     def __init__(self, executor: Executor, config: ToolConfig | None = None) -> None:
         self.executor = executor
         self.config = config
-        if config is None or config.input_schema is None:
-            self.__signature__ = takes_instruction(config, context=True)
+        if config is None:
+            self.__signature__ = _SIGNATURE
 
     def __eq__(self, other: object) -> bool:
         # Several targets may lead to one executor, the module and its YAML for two, and each makes an object of it.
@@ -83,19 +102,18 @@ class StepCall:
         return hash(type(self.executor))
 
     def __call__(self, /, *, toolwire_context: Context, **arguments: Any) -> Any:
-        step, state = self._begin(arguments, toolwire_context)
-        with StatusGuard(step.executor, step.step_id, state) as frame:
-            frame.returned = _override(self.executor)(self.executor, step.step_id, state)
-        return _answer(step, frame)
+        step, state = self._start(arguments, toolwire_context)
+        return _answer(step, self.executor.execute(step.step_id, state))
 
-    def _begin(self, arguments: dict[str, Any], context: Context) -> tuple[StepState, dict[str, Any]]:
+    def _start(self, arguments: dict[str, Any], context: Context) -> tuple[StepState, dict[str, Any]]:
         name = self.config.name if self.config else name_of(self.executor)
         step = StepState("task", "stage", AGENT["agent_id"], executor=name, **self._contents(arguments, name))
-        return step, {**AGENT, "agent_step": AgentStep(AGENT["agent_id"], [step]), "context": context}
+        steps = AgentStep(AGENT["agent_id"], [step])
+        return step, {**AGENT, "agent_step": steps, "context": context, RAISES: True}
 
     def _contents(self, arguments: dict[str, Any], name: str) -> dict[str, Any]:
         if self.config is not None and self.config.input_schema is not None:
-            instruction = {**defaults(self.config.input_schema), **arguments}
+            instruction = {**self.config.defaults, **arguments}
             return {"text_content": encode(instruction).decode(), "instruction_content": instruction}
         text: str = arguments["instruction"]
         return {"text_content": text, "instruction_content": _instruction(text, name)}
@@ -105,19 +123,12 @@ class AsyncStepCall(StepCall):
     """As `StepCall`, for an executor whose `execute` is a coroutine function."""
 
     async def __call__(self, /, *, toolwire_context: Context, **arguments: Any) -> Any:
-        step, state = self._begin(arguments, toolwire_context)
-        with StatusGuard(step.executor, step.step_id, state) as frame:
-            frame.returned = await _override(self.executor)(self.executor, step.step_id, state)
-        return _answer(step, frame)
-
-
-def _override(executor: Executor) -> Callable[..., Any]:
-    # Not `execute` itself, which keeps an exception from the caller: a server wants to tell what it was.
-    return override_of(type(executor))
+        step, state = self._start(arguments, toolwire_context)
+        return _answer(step, await self.executor.execute(step.step_id, state))
 
 
 def _instruction(text: str, name: str) -> Any:
-    """What *text* instructs to do: what is in the tool's block, if there is one, or in all of it."""
+    """Return the content of the tool's block in *text*, or all of it if there is no block."""
     has_tag = any(tag in text.casefold() for tag in (f"<{name}>".casefold(), f"</{name}>".casefold()))
     try:
         return parse_instruction(text if has_tag else f"<{name}>{text}</{name}>", name)
@@ -127,13 +138,145 @@ def _instruction(text: str, name: str) -> Any:
         return text
 
 
-def _answer(step: StepState, frame: StatusGuard) -> Any:
+def _answer(step: StepState, output: dict[str, Any]) -> Any:
     """Return the step's result, or the output without its status."""
-    if frame.error is not None:
-        raise frame.error
-    said = {key: value for key, value in (frame.returned or {}).items() if key not in SYNC}
-    result = said if step.execute_result is None else step.execute_result
-    if frame.status == "failed":
+    status = step.execution_state
+    rest = {key: value for key, value in output.items() if key not in SYNC}
+    result = rest if step.execute_result is None else step.execute_result
+    if status == "failed":
         text = result if isinstance(result, str) else encode(result).decode() if result else "it does not say why"
         raise ToolError(f"The step has failed: {text}")
-    return frame.status if result == {} else result
+    return status if result == {} else result
+
+
+def import_beside(folder: str, name: str) -> ModuleType:
+    """Import the module *name* as Python does, that of a file in *folder* if Python knows no other.
+
+    Raises:
+        ImportError: if it is not found, or another module hides the file.
+    """
+    if folder not in sys.path:
+        sys.path.append(folder)
+    module = importlib.import_module(name)
+    file, found = os.path.join(folder, f"{name}.py"), getattr(module, "__file__", None)
+    if os.path.isfile(file) and not (found and os.path.samefile(file, found)):
+        raise ImportError(f"{file} is hidden by {found or module}, which has the same name; rename the file")
+    return module
+
+
+def tool_of(config: ToolConfig, import_module: Importer = import_beside) -> Tool:
+    """Return the tool that *config* describes; *import_module* is given the folder of the YAML and a module's name.
+
+    Raises:
+        ConfigError: if what runs it is not found, or does not fit.
+    """
+    binding = config.binding
+    try:
+        if isinstance(binding, Function):
+            return _function_tool(config, _function(config, binding, import_module))
+        schema = instruction_schema(config) if config.input_schema is None else config.input_schema
+        if binding is None or isinstance(binding, ExecutorName):
+            return _tool(config, step_call(_executor(config, import_module), config), schema)
+        return _tool(config, _command_call(binding), schema)
+    except RegistrationError as error:
+        if type(error) is not RegistrationError:
+            raise
+        where = f"{error.parameter}: " if error.parameter else ""
+        raise config.error(f"{where}{error.problem}; {error.remedy}".removesuffix("; ")) from None
+
+
+def tools_of_config(config: ToolConfig) -> list[Tool]:
+    """Return the tool that *config* describes, as a list. Raises as `tool_of` does."""
+    return [tool_of(config)]
+
+
+def _tool(
+    config: ToolConfig, call: Callable[..., Any], schema: dict[str, Any] | None, decorated: Options | None = None
+) -> Tool:
+    given = {**msgspec.structs.asdict(config.options), "input_schema": schema}
+    changed = {name: value for name, value in given.items() if value != getattr(_DEFAULTS, name)}
+    changed |= {"name": config.name, "description": config.description}
+    return Tool(call, name=config.name, options=msgspec.structs.replace(decorated or _DEFAULTS, **changed))
+
+
+_DEFAULTS = Options()
+
+
+def _command_call(command: Command) -> Callable[..., Any]:
+    async def call(**arguments: Any) -> Any:
+        from ..toolconfig.run_command import run
+
+        return command.outcome(await run(command.invocation(arguments)))
+
+    return call
+
+
+def _function_tool(config: ToolConfig, function: Callable[..., Any]) -> Tool:
+    given = config.defaults
+    call = partial(function, **given) if given else function
+    tool = _tool(config, call, config.input_schema, options_for(function))
+    if config.input_schema is not None:
+        _compare(config, function, tool._context)
+    return tool
+
+
+def _function(config: ToolConfig, binding: Function, import_module: Importer) -> Callable[..., Any]:
+    found: Any = _imported(config, binding.module, "function", import_module)
+    for name in binding.name.split("."):
+        if not hasattr(found, name):
+            known = [known for known in dir(found) if not known.startswith("_")]
+            raise config.error(f"{binding.module}: {unknown_name('function', name, known)}", "function")
+        owner, found = found, getattr(found, name)
+    if isinstance(owner, type) and inspect.isfunction(inspect.getattr_static(owner, name)):
+        problem = f"{binding.name} is a method and needs an object; make one in the module, and name its method"
+        raise config.error(problem, "function")
+    if not callable(found) or isinstance(found, type):
+        kind = "a class" if isinstance(found, type) else f"of type {type(found).__name__}"
+        raise config.error(f"{binding.name} is {kind}, and not a function", "function")
+    return found  # type: ignore[no-any-return]
+
+
+def _compare(config: ToolConfig, function: Callable[..., Any], context: str | None) -> None:
+    """Refuse parameters that the function does not take, or lacks."""
+    schema = config.input_schema or {}
+    signature = inspect.signature(function)
+    try:
+        signature.bind_partial(**dict.fromkeys(schema.get("properties", ())))
+        signature.bind(
+            **dict.fromkeys([*schema.get("required", ()), *config.defaults, *([context] if context else [])])
+        )
+    except TypeError as error:
+        raise config.error(f"they do not fit the function: {error}", "parameters") from None
+
+
+def _executor(config: ToolConfig, import_module: Importer) -> type[Executor]:
+    """Return the class for the tool's steps: of the module that is named or belongs to the file, or registered."""
+    binding = config.binding
+    named = binding if isinstance(binding, ExecutorName) else ExecutorName(config.name)
+    beside = implementation(config.file)
+    module = named.module or (os.path.basename(beside)[:-3] if os.path.isfile(beside) else None)
+    known: dict[str, type[Executor]] = {}
+    if module is None or (binding is not None and named.module is None):
+        known |= {name: kind for (_, name), kind in Executor.registered().items()}
+    if module is not None:
+        members = vars(_imported(config, module, "executor", import_module)).values()
+        classes = [kind for kind in members if issubclass(type(kind), type) and vars(kind).get("__executor__")]
+        known |= {kind.__executor__[1]: kind for kind in classes}
+    for name, kind in known.items():
+        if canonical(name) == canonical(named.name):
+            return kind
+    if module is None and binding is None:
+        wanted = f"say it by command, function or executor, or write an executor in {os.path.basename(beside)}"
+        raise config.error(f"nothing is found that runs it; {wanted}")
+    where = f"{module} registers " if module else "there is "
+    raise config.error(where + unknown_name("executor", named.name, known), "executor")
+
+
+def _imported(config: ToolConfig, name: str, key: str, import_module: Importer) -> ModuleType:
+    folder = os.path.abspath(os.path.dirname(config.file))
+    try:
+        return import_module(folder, name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # the module itself imports a missing one
+        raise config.error(f"no module {name!r}, neither next to this file nor installed", key) from None

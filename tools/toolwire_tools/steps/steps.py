@@ -1,13 +1,9 @@
-"""The steps of an agent, and how far each of them is.
-
-Strategy. A system with agents has such objects itself, and an executor takes those by what they can do: `Steps` says
-what that is. `AgentStep` and `StepState` are for systems without such objects; they refuse impossible changes.
-"""
+"""The steps of an agent, with their status, for systems that have no such objects of their own."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from toolwire_schemas.did_you_mean import unknown_name
@@ -17,12 +13,7 @@ if TYPE_CHECKING:
 
 Status = Literal["init", "running", "finished", "failed"]
 
-FOLLOWING: dict[str, tuple[str, ...]] = {
-    "init": ("running",),
-    "running": ("finished", "failed"),
-    "finished": (),
-    "failed": (),
-}
+FOLLOWING = {"init": ("running",), "running": ("finished", "failed"), "finished": (), "failed": ()}
 """Each status of a step, and what it can become."""
 
 
@@ -30,22 +21,11 @@ class StepError(LookupError):
     """A step, or the state of its agent, that lacks what an executor needs; or a status that the step cannot have."""
 
 
-class Steps(Protocol):
-    """What an executor uses of `agent_state["agent_step"]`, in addition to a way to the step itself."""
-
-    def update_step_status(self, step_id: str, status: str, /) -> Any:
-        """Take note how far a step is."""
-
-
-def _new_id() -> str:
-    return os.urandom(8).hex()
-
-
 class StepState(msgspec.Struct):
-    """One step: what it is for, what is to be done, how far it is, and what came of it.
+    """One step: its purpose, instruction, status and result.
 
-    *text_content* is the step in words; *instruction_content* is what the tool is to do, as a model has written it.
-    Some systems find lists of steps where others find a step; this one is also its own first item.
+    *text_content* is the step in words; *instruction_content* is the instruction for the tool, as a model wrote it.
+    Some systems return lists of steps where others return a step, so this one is also its own first item.
     """
 
     task_id: str
@@ -58,7 +38,7 @@ class StepState(msgspec.Struct):
     text_content: Any = None
     instruction_content: Any = None
     execute_result: Any = None
-    step_id: str = msgspec.field(default_factory=_new_id)
+    step_id: str = msgspec.field(default_factory=lambda: os.urandom(8).hex())
 
     def __post_init__(self) -> None:
         if self.execution_state not in FOLLOWING:
@@ -70,10 +50,10 @@ class StepState(msgspec.Struct):
         return self
 
     def update_execution_state(self, status: str) -> None:
-        """Note how far the step is. To note the same again changes nothing.
+        """Set the status. To set the same again changes nothing.
 
         Raises:
-            StepError: if there is no such status, or no way to it from the present one.
+            StepError: if there is no such status, or it cannot follow the present one.
         """
         if status not in FOLLOWING:
             raise StepError(unknown_name("status", status, FOLLOWING))
@@ -84,11 +64,11 @@ class StepState(msgspec.Struct):
         self.execution_state = status  # type: ignore[assignment]
 
     def update_instruction_content(self, instruction: Any) -> None:
-        """Note what the tool is to do."""
+        """Set the instruction for the tool."""
         self.instruction_content = instruction
 
     def update_execute_result(self, result: Any) -> None:
-        """Note what came of it."""
+        """Set the result."""
         self.execute_result = result
 
 
@@ -104,16 +84,16 @@ class AgentStep:
 
     @property
     def todo_list(self) -> list[StepState]:
-        """The steps that have not begun."""
+        """The steps that have not started."""
         return [step for step in self.step_list if step.execution_state == "init"]
 
     def add_step(self, step: StepState) -> str:
-        """Add *step* behind the others, and return its id."""
+        """Add *step* after the others, and return its id."""
         self.step_list.append(step)
         return step.step_id
 
     def get_step(self, step_id: str) -> StepState:
-        """The step with this id.
+        """Return the step with this id.
 
         Raises:
             StepError: if there is no such step.
@@ -124,5 +104,5 @@ class AgentStep:
         raise StepError(unknown_name("step", step_id, [step.step_id for step in self.step_list]))
 
     def update_step_status(self, step_id: str, status: str) -> None:
-        """Note how far the step with this id is; raises what `StepState.update_execution_state` does."""
+        """Set the status of the step with this id; raises what `StepState.update_execution_state` does."""
         self.get_step(step_id).update_execution_state(status)

@@ -1,8 +1,7 @@
-"""A command line with places for arguments: what is to be run for a call, and what its outcome means. Runs nothing.
+"""A command line with places for arguments: the words to run for a call, and the result of its outcome. Runs nothing.
 
-Strategy. There is no shell, so nothing in an argument is ever syntax: one place is one word of the command line, or a
-part of one. But a program may read a word that begins with `-` as an option; so no argument may begin one,
-unless the author says that it may.
+Strategy. There is no shell: a place is one word of the command line or a part of one, whatever the argument. Programs
+read a word that begins with `-` as an option, so no argument may begin one unless the author allows it.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ EVERYTHING = "*"
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where an argument goes. *instead* is what stands there if the argument is true or given; None: its value."""
+    """Where an argument goes: its value, or the text *instead* if the argument is true or given."""
 
     name: str
     optional: bool = False
     instead: str | None = None
 
     def fill(self, arguments: Mapping[str, Any]) -> str | None:
-        """What stands here for *arguments*; None if nothing does."""
+        """Return the text here for *arguments*; None if they have none."""
         value = dict(arguments) if self.name == EVERYTHING else arguments.get(self.name)
         if value is None:
             return None
@@ -50,18 +49,18 @@ class Template(msgspec.Struct, frozen=True):
 
     @property
     def places(self) -> list[Place]:
-        """The places alone."""
+        """The parts that are places."""
         return [part for part in self.parts if isinstance(part, Place)]
 
     def fill(self, arguments: Mapping[str, Any]) -> str | None:
-        """The text with *arguments* in their places; None if one of these is absent."""
+        """Return the text with *arguments* in their places; None if one of these is absent."""
         filled = [part if isinstance(part, str) else part.fill(arguments) for part in self.parts]
         texts = [text for text in filled if text is not None]
         return "".join(texts) if len(texts) == len(filled) else None
 
 
 def parse(text: str) -> Template:
-    """Return *text* taken apart.
+    """Split *text* into text and places.
 
     Raises:
         ValueError: if a brace belongs to no place; says which.
@@ -84,7 +83,7 @@ _PART = re.compile(r"\{\{|\}\}|\{(?P<name>[^{}?]+)(?P<optional>\?(?P<instead>[^{
 DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024
 """More than any model reads at once, and well below what clients take for one message."""
 
-MAX_TOLD_BYTES = 4096
+MAX_ERROR_BYTES = 4096
 """Limit for the last words of a failing command in its error."""
 
 _HALF = "\ufffd"
@@ -104,8 +103,8 @@ class Invocation(msgspec.Struct, frozen=True):
 class Finished(msgspec.Struct, frozen=True):
     """How a command ended. A negative *status* is that of a signal.
 
-    *output* is the beginning of its standard output, *errors* the end of its standard error; the other two numbers
-    say how many bytes there were in all.
+    *output* is the beginning of its standard output, *errors* the end of its standard error; the numbers are those of
+    all bytes.
     """
 
     status: int
@@ -116,7 +115,7 @@ class Finished(msgspec.Struct, frozen=True):
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """A program, and what is put behind it for a call.
+    """A program, and the words that follow it in a call.
 
     A tuple among *words* is left out as a whole if an argument in it is absent. *defaults* replace arguments that a
     call leaves out. *dashes* names the parameters whose values may begin with `-`. *success* has the exit statuses
@@ -135,7 +134,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES
 
     def invocation(self, arguments: Mapping[str, Any]) -> Invocation:
-        """What to run for a call with *arguments*.
+        """Return what to run for a call with *arguments*.
 
         Raises:
             ArgumentsError: if a value would be taken for an option, or cannot be passed to any program.
@@ -157,7 +156,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         return Invocation(argv, self.cwd, env, stdin.encode(), self.max_output_bytes)
 
     def _refused(self, template: Template, values: Mapping[str, Any]) -> Iterator[Fault]:
-        """What cannot stand in a command line, or would make the word that *template* is look like an option."""
+        """Yield the faults of arguments that cannot be passed, or that would make the word look like an option."""
         yield from _unfit(template, values)
         for part in template.parts:
             if isinstance(part, str) or part.instead is not None:
@@ -173,7 +172,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         """Return the result for the caller: text, or the value of the JSON in it.
 
         Raises:
-            ToolError: if the command failed, or its output is not what was promised.
+            ToolError: if the command failed, or did not print JSON although it should.
         """
         if finished.status not in self.success:
             raise ToolError(self._failure(finished))
@@ -197,16 +196,17 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
     def _failure(self, finished: Finished) -> str:
         sentence = f"{os.path.basename(self.program)} {_ending(finished.status)}."
-        said, all_bytes = finished.errors, finished.errors_bytes
-        if not said.strip():  # some programs complain where they should answer
-            said, all_bytes = finished.output[-MAX_TOLD_BYTES:], finished.output_bytes
-        text = said.decode("utf-8", "replace").lstrip(_HALF).strip()
-        left_out = f"(Its last words; {all_bytes - len(said):,} bytes came before.)" if all_bytes > len(said) else ""
+        printed, all_bytes = finished.errors, finished.errors_bytes
+        if not printed.strip():  # some programs print errors to standard output
+            printed, all_bytes = finished.output[-MAX_ERROR_BYTES:], finished.output_bytes
+        text = printed.decode("utf-8", "replace").lstrip(_HALF).strip()
+        more = all_bytes - len(printed)
+        left_out = f"(Its last words; {more:,} bytes came before.)" if more else ""
         return "\n".join(filter(None, (sentence, left_out, text)))
 
 
 def _unfit(template: Template, values: Mapping[str, Any]) -> Iterator[Fault]:
-    """The arguments that the operating system has no way to pass on."""
+    """Yield the faults of arguments that no operating system can pass to a program."""
     for part in template.places:
         if "\0" in (part.fill(values) or ""):
             yield place("arguments", (part.name,)), "holds a NUL character, which no program can be given this way"

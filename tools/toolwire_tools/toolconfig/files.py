@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .model import CONFIG, ToolConfig, canonical, implementation
-from .reader import LEAST, config_of
-from .yaml_document import ConfigError, Fault, documents
+from ..errors import RegistrationError
+from .model import CONFIG, ConfigError, Fault, ToolConfig, canonical, implementation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,11 +14,21 @@ if TYPE_CHECKING:
 SUFFIXES = (".yaml", ".yml")
 
 
+class NoYAML(RegistrationError):
+    """YAML cannot be read, since PyYAML is not installed."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__("YAML needs PyYAML", tool=file, remedy="install it: pip install 'toolwire[yaml]'")
+
+    def __str__(self) -> str:
+        return f"{self.tool}: {self.problem}; {self.remedy}"
+
+
 def load_tool_config(path: str | os.PathLike[str]) -> ToolConfig:
-    """The one tool that the YAML file at *path* describes.
+    """Return the one tool that the YAML file at *path* describes.
 
     Raises:
-        ConfigError: with all that is wrong with the file.
+        ConfigError: with all errors in the file.
     """
     configs = load_file(os.fspath(path))
     if len(configs) != 1:
@@ -28,16 +37,15 @@ def load_tool_config(path: str | os.PathLike[str]) -> ToolConfig:
 
 
 def load_tool_configs(path: str | os.PathLike[str]) -> dict[str, ToolConfig]:
-    """The tools that a YAML file describes, or those of a folder, by their names.
+    """Return the tools that a YAML file describes, or those of a folder, by their names.
 
     Raises:
-        ConfigError: with all that is wrong with all of the files.
+        ConfigError: with all errors in all of the files.
     """
-    place = os.fspath(path)
-    files = tool_files(place) if os.path.isdir(place) else [place]
+    root = os.fspath(path)
     configs: list[ToolConfig] = []
     faults: list[Fault] = []
-    for file in files:
+    for file in tool_files(root) if os.path.isdir(root) else [root]:
         try:
             configs += load_file(file)
         except ConfigError as error:
@@ -46,14 +54,14 @@ def load_tool_configs(path: str | os.PathLike[str]) -> dict[str, ToolConfig]:
     if faults:
         raise ConfigError(faults)
     if not configs:
-        raise ConfigError([Fault(place, 0, "", f"there is no tool's YAML, such as rag{CONFIG}.yaml, in this folder")])
+        raise ConfigError([Fault(root, 0, "", f"there is no tool's YAML, such as rag{CONFIG}.yaml, in this folder")])
     return {config.name: config for config in configs}
 
 
 def tool_files(folder: str) -> list[str]:
-    """The YAML files of *folder* that describe tools. Those that begin with `_` or a dot are left out.
+    """Return the YAML files of *folder* that describe tools, without those that begin with `_` or a dot.
 
-    Folders hold other YAML as well. A file is about a tool if it says `use_guide`, or belongs to a Python file.
+    Folders hold other YAML as well. A file is about a tool if it contains `use_guide`, or belongs to a Python file.
     """
     names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIXES) and name[0] not in "_.")
     return [path for name in names if _is_about_a_tool(path := os.path.join(folder, name))]
@@ -62,8 +70,7 @@ def tool_files(folder: str) -> list[str]:
 def _is_about_a_tool(path: str) -> bool:
     if not os.path.isfile(path):
         return False
-    stem = os.path.splitext(path)[0]
-    if stem.endswith(CONFIG) and os.path.isfile(implementation(path)):
+    if os.path.splitext(path)[0].endswith(CONFIG) and os.path.isfile(implementation(path)):
         return True
     try:
         with open(path, "rb") as file:
@@ -73,23 +80,29 @@ def _is_about_a_tool(path: str) -> bool:
 
 
 def load_file(path: str) -> list[ToolConfig]:
-    """The tools that the YAML file at *path* describes, one in each document.
+    """Return the tools that the YAML file at *path* describes, one in each document.
 
     Raises:
-        ConfigError: with all that is wrong with the file.
+        ConfigError: with all errors in the file.
+        NoYAML: if PyYAML is not installed.
     """
+    from .reader import LEAST, config_of
+
+    try:
+        from .yaml_document import documents
+    except ModuleNotFoundError:
+        raise NoYAML(path) from None
     found = [document for document in documents(_text(path), path) if document.value is not None or document.faults]
     if not found:
-        raise ConfigError([Fault(path, 0, "", "it says nothing; a tool has at least " + LEAST)])
-    configs = [config_of(document) for document in found]
-    named = [config for config in configs if config is not None and config.name]
-    faults = [fault for document in found for fault in document.faults] + _namesakes(named)
+        raise ConfigError([Fault(path, 0, "", "it is empty; a tool has at least " + LEAST)])
+    configs = [config for document in found if (config := config_of(document)) is not None]
+    faults = [fault for document in found for fault in document.faults] + _namesakes(configs)
     stem = os.path.splitext(os.path.basename(path))[0]
     if stem.endswith(CONFIG):
-        faults += _misnamed(named, stem.removesuffix(CONFIG))
+        faults += _misnamed(configs, stem.removesuffix(CONFIG))
     if faults:
         raise ConfigError(sorted(faults, key=lambda fault: fault.line))
-    return named
+    return configs
 
 
 def _text(path: str) -> str:
@@ -116,11 +129,7 @@ def _namesakes(configs: Iterable[ToolConfig]) -> list[Fault]:
 
 
 def _misnamed(configs: list[ToolConfig], wanted: str) -> list[Fault]:
-    if len(configs) > 1:
-        second = configs[1]
-        problem = f"the file is called after the one tool {wanted!r}; name it otherwise, tools.yaml for one"
-        return [Fault(second.file, second.line, "", problem)]
-    problem = f"is not {wanted!r}, which the file is called after; rename one of them"
+    problem = f"is not {wanted!r}, after which the file is named; rename one of them"
     return [
         Fault(config.file, config.line, "use_guide.tool_name", f"{config.name!r} {problem}")
         for config in configs

@@ -1,9 +1,9 @@
-"""Tools described in YAML: what to say of them to a model, how to have it instruct them, and what runs them.
+"""Tools described in YAML: how a model chooses and instructs them, and what runs them.
 
 `{TOOLNAME}_config.yaml` has two parts, as multi-agent systems with a tool library know them. `use_guide` has the name
 and the description by which a tool is chosen, `use_prompt` the prompt for the model that writes the tool's instruction.
-What else may stand there says what the tool takes (`parameters` or `input_schema`), what runs it (`command`,
-`function`, `executor`), and what `tool_api` would say of it.
+The other keys define what the tool takes (`parameters` or `input_schema`), what runs it (`command`, `function`,
+`executor`), and the options of `tool_api`. The published schema `tool-library` lists them all.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..errors import RegistrationError
 from ..options import Options
-from .yaml_document import ConfigError, Fault
 
 if TYPE_CHECKING:
     from .command import Command
@@ -23,19 +23,42 @@ CONFIG = "_config"
 """How the name of a file ends, before the dot, that describes the Python file next to it."""
 
 
-class Reference(msgspec.Struct, frozen=True):
-    """A name, and the module it is to be found in; None: wherever such a thing has been registered."""
+class Fault(msgspec.Struct, frozen=True):
+    """One error in a file. *key* is a path such as `use_guide.tool_name`; line 0 means the whole file."""
+
+    file: str
+    line: int
+    key: str
+    problem: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.key}: {self.problem}" if self.key else f"{place}: {self.problem}"
+
+
+class ConfigError(RegistrationError):
+    """Errors in files that describe tools; *faults* lists them."""
+
+    def __init__(self, faults: list[Fault]) -> None:
+        self.faults = faults
+        super().__init__("; ".join(fault.problem for fault in faults), tool=faults[0].file)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.faults))
+
+
+class Function(msgspec.Struct, frozen=True):
+    """The Python function that runs the tool."""
+
+    name: str
+    module: str
+
+
+class ExecutorName(msgspec.Struct, frozen=True):
+    """The registered executor that runs the tool, of *module* if that is given."""
 
     name: str
     module: str | None = None
-
-
-class Function(Reference, frozen=True):
-    """A function that runs the tool."""
-
-
-class ExecutorName(Reference, frozen=True):
-    """The registered executor that runs the tool."""
 
 
 class ToolConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,20 +78,27 @@ class ToolConfig(msgspec.Struct, frozen=True, kw_only=True):
     line: int = 0
 
     @property
-    def implementation(self) -> str:
-        """The Python file that belongs to it by its name, as `rag.py` does to `rag_config.yaml`; there need be none."""
-        return implementation(self.file)
+    def defaults(self) -> dict[str, Any]:
+        """The values for arguments that a call leaves out."""
+        return defaults(self.input_schema or {})
 
     def error(self, problem: str, key: str = "") -> ConfigError:
-        """What to raise if the tool cannot be had as it is described."""
+        """Return the exception for a tool that cannot be made as it is described."""
         return ConfigError([Fault(self.file, self.line, key, problem)])
 
 
+def defaults(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the defaults in the schema of some arguments."""
+    properties = schema.get("properties", {}).items()
+    given = {name: prop["default"] for name, prop in properties if isinstance(prop, dict) and "default" in prop}
+    return {name: value for name, value in given.items() if value is not None}
+
+
 def canonical(name: str) -> str:
-    """What two spellings of one tool's name have in common: tags are written in capitals, files are not."""
+    """Return what two spellings of one tool's name have in common: tags are written in capitals, files are not."""
     return name.casefold()
 
 
 def implementation(path: str) -> str:
-    """The Python file that the YAML file at *path* belongs to by its name."""
+    """Return the path of the Python file that belongs to the YAML file at *path* by its name, if there is one."""
     return os.path.splitext(path)[0].removesuffix(CONFIG) + ".py"

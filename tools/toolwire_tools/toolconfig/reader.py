@@ -1,167 +1,255 @@
-"""From one YAML document to the config of one tool, and all that is wrong with it.
+"""Reads the config of one tool from one YAML document, and reports everything that is wrong with it.
 
-Strategy. Every fault is noted in the document and reading goes on, so that all of them are reported at once. After a
-fault, the returned value only serves to find more.
+Strategy. The published schema `tool-library` decides whether the document has the right shape. If it has, the rest is
+checked here: names, types and places that refer to each other. So a call can fail only by its values.
 """
 
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_schemas.json_schema.error_text import shown
+from toolwire_schemas.json_schema.error_text import Fault, shown
+from toolwire_schemas.published import bundle
 
+from ..byte_sizes import size
 from ..decorator import checked
 from ..options import Options
-from .command_reader import KEYS, command
-from .model import ExecutorName, Function, Reference, ToolConfig, canonical
-from .parameters import INSTRUCTION, input_schema
+from ..schema.validator import SchemaValidator
+from .command import DEFAULT_MAX_OUTPUT_BYTES, EVERYTHING, Command, Template, parse
+from .model import ExecutorName, Function, ToolConfig, canonical, defaults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from .command import Command
-    from .yaml_document import Document, Path
-
-_GUIDE = ("tool_name", "description")
-_PROMPT = ("tool_name", "tool_prompt", "return_format")
-_BINDINGS = ("command", "function", "executor")
-_OPTIONS = (
-    *("title", "read_only", "destructive", "idempotent", "open_world", "timeout_seconds", "runs_in", "memory_limit"),
-    *("tags", "icons", "output_schema", "meta"),
-)
-_KEYS = ("use_guide", "use_prompt", "parameters", "required", "input_schema", *_BINDINGS, *KEYS, *_OPTIONS)
+    from .yaml_document import Document
 
 LEAST = "use_guide: {tool_name: ..., description: ...}"
 """The least that every tool needs."""
 
+_EXCLUSIVE = (("parameters", "input_schema"), ("command", "function", "executor"))
+
+_NAMES = ("string", "integer", "number", "boolean", "array", "object", "null")
+_OTHERS = {"float": "number", "list": "array", "dict": "object", "str": "string", "int": "integer", "bool": "boolean"}
+_TYPES: dict[str, str | None] = {**{name: name for name in _NAMES}, **_OTHERS, "any": None}
+"""The names of types, in any case: those of JSON, Lagent and Python."""
+
 
 def config_of(document: Document) -> ToolConfig | None:
-    """The config that *document* is; None if it is not one. Every fault is added to the document's."""
-    return _Reading(document).config()
+    """Return the config that *document* is; None if it is not one. Every fault is added to the document's."""
+    known = {fault.key for fault in document.faults}
+    for key, problem in _shape_faults(document.value):
+        if key.removeprefix(".") not in known:
+            document.add(key.removeprefix("."), problem)
+    return None if document.faults else _Reader(document).config()
 
 
-class _Reading:
+def _shape_faults(given: Any) -> Iterator[Fault]:
+    if not isinstance(given, dict):
+        yield "", f"{shown(given)} does not describe a tool, which has at least {LEAST}"
+        return
+    for keys in _EXCLUSIVE:
+        for other in [key for key in keys if key in given][1:]:
+            yield other, f"only one of {', '.join(keys)} may be given"
+    for key, needed in _schema()["dependentRequired"].items():
+        if key in given and needed[0] not in given:
+            yield key, f"it needs {needed[0]} as well"
+    faults = _validator().faults(given, "")
+    for key, problem in faults:
+        if problem.startswith("Unevaluated ") and any(other.startswith(f"{key}.") for other, _ in faults):
+            continue  # a consequence of the other fault
+        problem = problem.replace("Unevaluated properties are not allowed", "there are unknown keys")
+        if key == ".command" and isinstance(given["command"], str):
+            problem += "; there is no shell: write a list of words such as [grep, -n, '{pattern}']"
+        if problem.startswith("null is "):
+            problem = "it is empty, which is " + problem.removeprefix("null is ")
+        yield key, problem
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    return bundle("tool-library")
+
+
+@cache
+def _validator() -> SchemaValidator:
+    # Without the keywords that have better words in `_shape_faults`.
+    return SchemaValidator({word: value for word, value in _schema().items() if word not in _WORDED})
+
+
+_WORDED = ("allOf", "dependentRequired")
+
+
+class _Reader:
+    """Reads a document whose shape is right."""
+
     def __init__(self, document: Document) -> None:
+        self._given: dict[str, Any] = document.value
         self._document = document
+        self._add = document.add
 
-    def config(self) -> ToolConfig | None:
-        document = self._document
-        given = document.value
-        if not isinstance(given, dict):
-            if not document.faults:
-                document.add((), f"{shown(given)} describes no tool, which has at least {LEAST}")
-            return None
-        self._refuse_unknown((), given, _KEYS)
-        guide = self._section("use_guide", _GUIDE)
-        name = self._name(guide)
-        description = self._text("use_guide", guide, "description", "say what the tool is good for")
-        prompt = self._section("use_prompt", _PROMPT) if "use_prompt" in given else {}
-        self._compare_names(name, prompt)
-        schema = input_schema(document)
+    def config(self) -> ToolConfig:
+        guide, prompt = self._given["use_guide"], self._given.get("use_prompt", {})
+        name, other = guide["tool_name"], prompt.get("tool_name", guide["tool_name"])
+        if canonical(other) != canonical(name):
+            self._add("use_prompt.tool_name", f"{other!r} is not {name!r} as in use_guide; a tool has one name")
+        schema = self._input_schema()
         return ToolConfig(
             name=name,
-            description=description,
-            tool_prompt=self._prompt(prompt, "tool_prompt"),
-            return_format=self._prompt(prompt, "return_format"),
+            description=guide["description"].strip(),
+            tool_prompt=prompt.get("tool_prompt") or None,
+            return_format=prompt.get("return_format") or None,
             input_schema=schema,
             binding=self._binding(schema),
             options=self._options(),
-            file=document.file,
-            line=document.lines.get(("use_guide", "tool_name"), 0),
+            file=self._document.file,
+            line=self._document.lines["use_guide.tool_name"],
         )
 
-    def _add(self, path: Path, problem: str) -> None:
-        self._document.add(path, problem)
+    def _options(self) -> Options:
+        try:
+            names = [name for name in self._given if name in Options.__struct_fields__ and name != "input_schema"]
+            return checked({name: self._given[name] for name in names})
+        except (TypeError, ValueError) as error:
+            self._add("", str(error).removeprefix("tool_api: "))
+            return Options()
 
-    def _refuse_unknown(self, path: Path, given: dict[str, Any], known: Iterable[str]) -> None:
-        for key in given:
-            if key not in known:
-                self._add((*path, key), unknown_name("key", key, known))
+    # --- parameters ---
 
-    def _section(self, key: str, known: tuple[str, ...]) -> dict[str, Any]:
-        given = self._document.value.get(key)
-        if not isinstance(given, dict) or not given:
-            said = "is missing" if given is None else "is empty" if given == {} else f"{shown(given)} is no mapping"
-            self._add((key,), f"{said}; write {key}: {{{': ..., '.join(known)}: ...}}")
-            return {}
-        self._refuse_unknown((key,), given, known)
-        return given
+    def _input_schema(self) -> dict[str, Any] | None:
+        given = self._given.get("parameters")
+        if given is None:
+            return self._given.get("input_schema")
+        properties: dict[str, Any] = {}
+        required = []
+        if isinstance(given, list):
+            named = [(f"parameters[{index}]", words["name"], words) for index, words in enumerate(given)]
+        else:
+            named = [(f"parameters.{name}", name, words) for name, words in given.items()]
+        for key, name, words in named:
+            if name in properties:
+                self._add(key, f"the parameter {name!r} is there already; keep one")
+            words = words if isinstance(words, dict) else {"type": words or "any"}
+            properties[name] = self._parameter(words, key)
+            if words.get("required", "default" not in words):
+                required.append(name)
+        self._refuse_unknown("required", properties)
+        required = self._given.get("required", required)
+        schema = {"type": "object", "properties": properties, "additionalProperties": False}
+        return schema | ({"required": required} if required else {})
 
-    def _text(self, section: str, given: dict[str, Any], key: str, remedy: str) -> str:
-        value = given.get(key)
-        if isinstance(value, str) and value.strip():
-            return value.strip()
-        if value is not None and not isinstance(value, str):
-            self._add((section, key), f"{shown(value)} is no text; put it in quotes")
-        elif given:  # else the section is missing altogether, and that has been said
-            self._add((section, key), f"{'is empty' if key in given else 'is missing'}; {remedy}")
-        return ""
+    def _parameter(self, words: dict[str, Any], key: str) -> dict[str, Any]:
+        made = {word: value for word, value in words.items() if word not in ("name", "required")}
+        kind = made.get("type")
+        if isinstance(kind, str):  # JSON Schema has lists of types as well
+            if kind.lower() not in _TYPES:
+                self._add(f"{key}.type", unknown_name("type", kind, _TYPES))
+            made |= {"type": _TYPES.get(kind.lower())}
+        if made.get("type", "any") is None:
+            del made["type"]
+        if made.get("default") is not None:
+            for _, problem in SchemaValidator(made).faults(made["default"], "default"):
+                self._add(f"{key}.default", problem)
+        return made
 
-    def _name(self, guide: dict[str, Any]) -> str:
-        name = self._text("use_guide", guide, "tool_name", "give the tool a name")
-        if not name.isprintable() or any(sign.isspace() or sign in "<>/" for sign in name):
-            self._add(("use_guide", "tool_name"), f"{name!r} cannot stand in a tag: use no space and none of < > /")
-        return name
+    def _refuse_unknown(self, key: str, properties: Iterable[str]) -> None:
+        for index, name in enumerate(self._given.get(key, ())):
+            if name not in properties:
+                self._add(f"{key}[{index}]", unknown_name("parameter", name, properties))
 
-    def _compare_names(self, name: str, prompt: dict[str, Any]) -> None:
-        other = self._text("use_prompt", prompt, "tool_name", f"repeat the name: {name}")
-        if other and name and canonical(other) != canonical(name):
-            self._add(("use_prompt", "tool_name"), f"{other!r} is not {name!r}, as use_guide says; a tool has one name")
-
-    def _prompt(self, prompt: dict[str, Any], key: str) -> str | None:
-        value = prompt.get(key)
-        if value is not None and not isinstance(value, str):
-            self._add(("use_prompt", key), f"{shown(value)} is no text; write it behind a | to keep its lines")
-            return None
-        return value or None
+    # --- what runs it ---
 
     def _binding(self, schema: dict[str, Any] | None) -> Command | Function | ExecutorName | None:
-        given = self._document.value
-        bound = [key for key in _BINDINGS if key in given]
-        for key in bound[1:]:
-            self._add((key,), f"{bound[0]} says already what runs the tool; keep one of them")
-        if "command" not in bound:
-            for key in KEYS:
-                if key in given:
-                    self._add((key,), "it belongs to a command, and there is none")
-        match bound[:1]:
-            case ["command"]:
-                folder = os.path.abspath(os.path.dirname(self._document.file))
-                return command(self._document, INSTRUCTION if schema is None else schema, folder)
-            case ["function"]:
-                found = self._reference("function", "module:function")
-                return None if found is None or found.module is None else Function(found.name, found.module)
-            case ["executor"]:
-                found = self._reference("executor", "NAME or module:NAME")
-                return None if found is None else ExecutorName(found.name, found.module)
-        return None
-
-    def _reference(self, key: str, wanted: str) -> Reference | None:
-        given = self._document.value[key]
-        module, colon, name = given.rpartition(":") if isinstance(given, str) else ("", "", "")
-        if not name or (colon and not module) or (key == "function" and not colon):
-            self._add((key,), f"{shown(given)} is not of the form {wanted}")
-            return None
-        return Reference(name, module or None)
-
-    def _options(self) -> Options:
-        values = {}
-        for key in _OPTIONS:
-            if key not in self._document.value:
-                continue
-            value = self._document.value[key]
-            try:
-                if value is None:
-                    raise ValueError("is empty; leave it out if there is nothing to say")
-                values[key] = getattr(checked({key: value, **_NEEDS.get(key, {})}), key)
-            except (TypeError, ValueError) as error:
-                self._add((key,), str(error).removeprefix("tool_api: ").removeprefix(f"{key} "))
-        if "memory_limit" in values and "runs_in" not in values:
-            self._add(("memory_limit",), "it needs a process of its own; say runs_in: process as well")
-        return Options(**values)
+        if "command" in self._given:
+            return _CommandReader(self._document, schema).command()
+        kind = "function" if "function" in self._given else "executor"
+        module, _, name = self._given.get(kind, "").rpartition(":")
+        if kind == "function":
+            return Function(name, module)
+        return ExecutorName(name, module or None) if name else None
 
 
-_NEEDS: dict[str, dict[str, Any]] = {"memory_limit": {"runs_in": "process"}}
-"""Other options that the check of an option needs."""
+class _CommandReader(_Reader):
+    """Reads the command line and what belongs to it, for arguments that fit *schema*."""
+
+    def __init__(self, document: Document, schema: dict[str, Any] | None) -> None:
+        super().__init__(document)
+        self._folder = os.path.abspath(os.path.dirname(document.file))
+        self._properties: dict[str, Any] = {"instruction": {}} if schema is None else schema.get("properties", {})
+        required = ["instruction"] if schema is None else schema.get("required", [])
+        self._defaults = defaults(schema or {})
+        self._certain = {*self._defaults, *required, EVERYTHING}
+        self._used: set[str] = set()
+
+    def command(self) -> Command:
+        given = self._given
+        program, words = self._program(), self._words()
+        stdin = self._template(given["stdin"], "stdin") if "stdin" in given else None
+        env = {name: self._template(value, f"env.{name}") for name, value in given.get("env", {}).items()}
+        for name in self._properties:
+            if not {name, EVERYTHING} & self._used:
+                self._add("command", f"the parameter {name!r} is not used; write {{{name}}} where it goes")
+        self._refuse_unknown("allow_leading_dash", self._properties)
+        if "output_schema" in given and given.get("output") != "json":
+            self._add("output_schema", "text has no schema; add output: json")
+        return Command(
+            program=program,
+            words=words,
+            cwd=self._cwd(),
+            stdin=stdin,
+            env=env,
+            defaults=self._defaults,
+            dashes=frozenset(given.get("allow_leading_dash", ())),
+            output=given.get("output", "text"),
+            success=frozenset(given.get("success", [0])),
+            max_output_bytes=self._max_output(),
+        )
+
+    def _program(self) -> str:
+        first = self._template(self._given["command"][0], "command[0]")
+        program = first.fill({}) or ""
+        if first.places or not program:
+            self._add("command[0]", "the first word is the name of a program, without places")
+        return os.path.join(self._folder, program) if os.path.dirname(program) else program
+
+    def _words(self) -> tuple[Template | tuple[Template, ...], ...]:
+        words: list[Template | tuple[Template, ...]] = []
+        for index, word in enumerate(self._given["command"][1:], 1):
+            key = f"command[{index}]"
+            if isinstance(word, list):
+                words.append(tuple(self._template(inner, key, may_be_absent=True) for inner in word))
+            else:
+                words.append(self._template(word, key))
+        return tuple(words)
+
+    def _template(self, text: str | int, key: str, *, may_be_absent: bool = False) -> Template:
+        try:
+            template = parse(str(text))
+        except ValueError as error:
+            self._add(key, str(error))
+            return Template(())
+        for place in template.places:
+            if place.name != EVERYTHING and place.name not in self._properties:
+                hint = "" if place.name.isidentifier() else "; write {{ and }} for braces"
+                self._add(key, unknown_name("parameter", place.name, self._properties) + hint)
+            elif not (place.optional or may_be_absent or place.name in self._certain):
+                remedy = f"write {{{place.name}?}}, put it in a list of its own, or give it a default"
+                self._add(key, f"a call may leave out {place.name!r}: {remedy}")
+            self._used.add(place.name)
+        return template
+
+    def _cwd(self) -> str:
+        path = os.path.normpath(os.path.join(self._folder, self._given.get("cwd", ".")))
+        if not os.path.isdir(path):
+            self._add("cwd", f"there is no folder {path}")
+        return path
+
+    def _max_output(self) -> int:
+        given = self._given.get("max_output", DEFAULT_MAX_OUTPUT_BYTES)
+        try:
+            return size(str(given))
+        except ValueError as error:
+            self._add("max_output", f"{shown(given)} is not {error}")
+            return 0

@@ -1,13 +1,13 @@
-"""Running one command: its output is read within bounds, and nothing of it stays behind.
+"""Runs one command: reads its output within bounds, and ends every process that it started.
 
-Strategy. A command leads a process group of its own, and that is what is ended: when it is done (for what it left in
-the background), when the call is cancelled, when the server exits. Should the server be killed, it cannot do that any
-more. So the command also inherits a pipe on which nothing is ever written: as soon as its other end is closed, by
-whatever, the system kills the group (where it can: Linux). That is arranged in the milliseconds after the start, since
-nothing but code between fork and exec could do it earlier, and in a process with threads that may hang.
+Strategy. A command leads a process group of its own. The group is ended when the command is done (for processes in the
+background), when the call is cancelled, and when the server exits. A server that is killed cannot do that, so the
+command also inherits a pipe on which nothing is ever written: as soon as its other end is closed, the system kills the
+group (on Linux). That is set up in the milliseconds after the start: earlier, only code between fork and exec could do
+it, which may hang in a process with threads.
 
-What has left the group is found by a mark in its environment, when the group is ended. (That needs a server: what has
-left the group of a server that was killed goes on.)
+Processes that have left the group are found by a mark in their environment, when the group is ended. (That needs a
+server: those that have left the group of a server that was killed go on.)
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from anyio.lowlevel import RunVar
 
 from ..errors import ToolError
 from ..processes.process_group import kill_group_when_pipe_closes, kill_marked, new_group, signal_group
-from .command import MAX_TOLD_BYTES, Finished, Invocation
+from .command import MAX_ERROR_BYTES, Finished, Invocation
 
 if TYPE_CHECKING:
     from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 
 _DRAIN_SECONDS = 1.0
-"""How long to read on when the command has ended but others, started by it, hold its output open."""
+"""How long to read on when the command has ended, but processes that it started hold its output open."""
 
 _TERMINATE_SECONDS = 0.1
-"""What a command gets to clean up after SIGTERM: half of what cancelled tools get when the server ends."""
+"""The time to clean up after SIGTERM: half of what cancelled tools have when the server ends."""
 
 _AT_ONCE = 64
-"""How many commands run side by side. Each takes four descriptors, and many systems grant a process 256 or 1,024."""
+"""How many commands run at a time. Each takes four descriptors, and many systems grant a process 256 or 1,024."""
 
 
 async def run(invocation: Invocation) -> Finished:
@@ -60,7 +60,7 @@ async def run(invocation: Invocation) -> Finished:
 
 
 def _limiter() -> CapacityLimiter:
-    """That of the present event loop."""
+    """Return the limiter of the running event loop."""
     try:
         return _limiters.get()
     except LookupError:
@@ -72,7 +72,7 @@ _limiters: RunVar[CapacityLimiter] = RunVar("toolwire_commands")
 
 
 async def _run(invocation: Invocation) -> Finished:
-    output, errors = _Head(invocation.max_output_bytes), _Tail(MAX_TOLD_BYTES)
+    output, errors = _Kept(invocation.max_output_bytes, is_end=False), _Kept(MAX_ERROR_BYTES, is_end=True)
     group = await _start(invocation)
     process = group.process
     try:
@@ -95,36 +95,26 @@ async def _feed(stream: ByteSendStream | None, data: bytes) -> None:
     await stream.aclose()
 
 
-async def _read(stream: ByteReceiveStream | None, into: _Head | _Tail) -> None:
+async def _read(stream: ByteReceiveStream | None, into: _Kept) -> None:
     assert stream is not None
     async for data in stream:
         into.add(data)
 
 
-class _Head:
-    """The beginning of a stream. The rest is read and forgotten, so that the command can go on."""
+class _Kept:
+    """The beginning or the end of a stream. The rest is read and dropped, so that the command can go on."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, *, is_end: bool) -> None:
         self.kept = bytearray()
         self.bytes = 0
         self._limit = limit
+        self._is_end = is_end
 
     def add(self, data: bytes) -> None:
         self.bytes += len(data)
-        self.kept += data[: self._limit - len(self.kept)]
-
-
-class _Tail:
-    """The end of a stream."""
-
-    def __init__(self, limit: int) -> None:
-        self.kept = b""
-        self.bytes = 0
-        self._limit = limit
-
-    def add(self, data: bytes) -> None:
-        self.bytes += len(data)
-        self.kept = (self.kept + data)[-self._limit :]
+        self.kept += data if self._is_end else data[: self._limit - len(self.kept)]
+        if self._is_end:
+            del self.kept[: -self._limit]
 
 
 async def _start(invocation: Invocation) -> _Group:
@@ -132,7 +122,7 @@ async def _start(invocation: Invocation) -> _Group:
     try:
         number = f"{os.getpid()}.{next(_numbers)}."
         env = {**os.environ, **invocation.env, _MARK: number}
-        with CancelScope(shield=True):  # else a process may have started whose group nothing ends
+        with CancelScope(shield=True):  # so that no process starts whose group nothing ends
             process = await open_process(invocation.argv, cwd=invocation.cwd, env=env, **new_group(theirs))
         kill_group_when_pipe_closes(theirs, group=process.pid)
     except BaseException as error:
@@ -157,7 +147,7 @@ def _not_started(invocation: Invocation, error: OSError) -> str:
 
 
 class _Group:
-    """A command under way, with every process it starts that is in its group or has *mark* in its environment."""
+    """A running command, with every process it starts that is in its group or has *mark* in its environment."""
 
     def __init__(self, process: Process, lifeline: int, mark: str) -> None:
         self._mark = mark.encode()
@@ -168,7 +158,7 @@ class _Group:
         _running.add(self)
 
     async def end(self) -> None:
-        """End what is left of it: politely first, if the command itself still runs."""
+        """End what is left of it: with SIGTERM first, if the command itself still runs."""
         if self.process.returncode is None:
             signal_group(self.process, signal.SIGTERM)
             with move_on_after(_TERMINATE_SECONDS):
@@ -177,11 +167,11 @@ class _Group:
         await self.process.aclose()
 
     def kill(self) -> None:
-        """End it now."""
+        """End it at once."""
         if self not in _running:
             return
         _running.discard(self)
-        if os.getpid() == self._server:  # and no copy of the server that a tool has forked
+        if os.getpid() == self._server:  # not in a copy of the server that a tool has forked
             signal_group(self.process)
             is_recent = monotonic() - self._started < _RECENT_SECONDS
             kill_marked(self._mark, since=self.process.pid if is_recent else 0)
@@ -198,6 +188,6 @@ _running: set[_Group] = set()
 
 @atexit.register
 def _kill_all() -> None:
-    """A server that leaves in a hurry cancels nothing."""
+    """End the commands of a server that exits without cancelling its calls."""
     for group in list(_running):
         group.kill()

@@ -22,7 +22,7 @@ from toolwire_tools import (
     tools_in,
     tools_of,
 )
-from toolwire_tools.toolconfig.yaml_document import ConfigError
+from toolwire_tools.toolconfig.model import ConfigError
 
 MODULE = '''
 from toolwire_tools import Context, Executor, tool_api
@@ -110,12 +110,18 @@ def test_parameters_in_yaml_take_the_place_of_the_hints(folder: Path) -> None:
     [
         ("function: things:ad", "function: things: no function 'ad', did you mean 'add'?"),
         ("function: thing:add", "function: no module 'thing', neither next to this file nor installed"),
-        ("function: things:Kit", "function: Kit is a class, and no function"),
-        ("function: things:kit", "function: kit is of type Kit, and no function"),
+        ("function: things:Kit", "function: Kit is a class, and not a function"),
+        ("function: things:kit", "function: kit is of type Kit, and not a function"),
         ("function: things:Kit.method", "function: Kit.method is a method and needs an object"),
-        ("function: things:add\nparameters: {a: int, c: int}", "parameters.c: the function takes no argument 'c'"),
-        ("function: things:add\nparameters: {b: int}", "parameters: the function needs a, and calls may come without"),
-        ("function: things:add\noutput_schema: {type: 5}", "the output schema"),
+        (
+            "function: things:add\nparameters: {a: int, c: int}",
+            "parameters: they do not fit the function: got an unexpected keyword argument 'c'",
+        ),
+        (
+            "function: things:add\nparameters: {b: int}",
+            "parameters: they do not fit the function: missing a required argument: 'a'",
+        ),
+        ("function: things:add\noutput_schema: {$ref: '#/x'}", "the output schema"),
         ("executor: things:Ecko", "executor: things registers no executor 'Ecko', did you mean 'Echo'?"),
         ("executor: Echo", "executor: there is no executor 'Echo'"),
         ("", "nothing is found that runs it; say it by command, function or executor, or write an executor in tool.py"),

@@ -1,8 +1,7 @@
 """The log of the server: lines on stderr, never anything on the wire.
 
-Strategy. The standard library's `logging` would take a tenth of the start-up time. Also, a host may never read the
-server's stderr; a thread that writes to the full pipe would wait for ever, and may have responses of others to send. So
-lines that the host does not take are dropped.
+Strategy. The standard library's `logging` would take a tenth of the start-up time, and wait for ever for a host that
+does not read stderr.
 """
 
 from __future__ import annotations
@@ -116,51 +115,41 @@ _OURS = (
 
 
 def write(level: str, message: str, fields: dict[str, Any], more: str = "") -> None:
-    """Write *message* with *fields* if *level* is not below the configured one; *more* follows on lines of its own."""
+    """Write *message* with *fields* if *level* is not below the configured one; *more* follows on lines of its own.
+
+    Lines that stderr does not take within a second are dropped, and from then on nothing waits until it takes some.
+    """
+    global _patience_seconds
     if LEVELS.index(level) < _threshold:
         return
     line = _json_line if _as_json else _text_line
-    _stderr.write(line(level, message, fields) + "\n" + more, "\n" + line("warning", _LEFT_OUT, {}) + "\n")
+    # One thread at a time, so that lines do not mix. A process forked at that moment finds the lock held for ever.
+    if not _writing.acquire(timeout=_PATIENCE_SECONDS):
+        return
+    try:
+        text = line(level, message, fields) + "\n" + more
+        if not _patience_seconds:
+            text = "\n" + line("warning", _LEFT_OUT, {}) + "\n" + text
+        data = text.encode("utf-8", "backslashreplace")
+        for start in range(0, len(data), _PIECE_BYTES):
+            if not _has_room(_patience_seconds):
+                _patience_seconds = 0.0
+                return
+            os.write(2, data[start : start + _PIECE_BYTES])
+        _patience_seconds = _PATIENCE_SECONDS
+    except OSError:  # the host has gone
+        return
+    finally:
+        _writing.release()
 
 
 _LEFT_OUT = "some lines are left out here, since stderr was not read"
-
 _PATIENCE_SECONDS = 1.0
-"""How long a host may take to read. After the first time it took longer, nothing waits until it has read."""
-
 _PIECE_BYTES = 4096
 """The size that a pipe with any room takes without blocking: PIPE_BUF on Linux."""
 
-
-class _Stderr:
-    """Descriptor 2, written by one thread at a time, so that lines do not mix."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._patience_seconds = _PATIENCE_SECONDS
-
-    def write(self, text: str, left_out: str) -> None:
-        """Write *text*, as far as the host reads it; *left_out* precedes it if text before was dropped."""
-        # A process forked while another thread was writing finds the lock held for ever.
-        if not self._lock.acquire(timeout=_PATIENCE_SECONDS):
-            return
-        try:
-            if not self._patience_seconds:
-                text = left_out + text
-            data = text.encode("utf-8", "backslashreplace")
-            for start in range(0, len(data), _PIECE_BYTES):
-                if not _has_room(self._patience_seconds):
-                    self._patience_seconds = 0.0
-                    return
-                os.write(2, data[start : start + _PIECE_BYTES])
-            self._patience_seconds = _PATIENCE_SECONDS
-        except OSError:  # the host has gone
-            return
-        finally:
-            self._lock.release()
-
-
-_stderr = _Stderr()
+_writing = threading.Lock()
+_patience_seconds = _PATIENCE_SECONDS
 
 
 def _has_room(seconds: float) -> bool:

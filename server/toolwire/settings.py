@@ -53,9 +53,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_processes: int = 16
 
     def __post_init__(self) -> None:
-        for name in self.__struct_fields__:
-            if name.startswith("max_") and getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name, value in msgspec.structs.asdict(self).items():
+            if name.startswith("max_") and value < 1:
+                raise ValueError(f"{name} must be at least 1, not {value}")
         if self.memory_limit is not None:
             try:
                 msgspec.structs.force_setattr(self, "memory_limit", size(str(self.memory_limit)))

@@ -17,15 +17,11 @@ _LONGEST_WAIT_SECONDS = 3600.0
 class Timer:
     """A task and its time. `task` is `None` after it was run or cancelled."""
 
-    __slots__ = ("due", "number", "task")
+    __slots__ = ("due", "task")
 
-    def __init__(self, due: float, number: int, task: Task) -> None:
+    def __init__(self, due: float, task: Task) -> None:
         self.due = due
-        self.number = number
         self.task: Task | None = task
-
-    def __lt__(self, other: Timer) -> bool:
-        return (self.due, self.number) < (other.due, other.number)
 
 
 class Timers:
@@ -33,7 +29,7 @@ class Timers:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._due: list[Timer] = []
+        self._due: list[tuple[float, int, Timer]] = []
         self._cancelled = 0  # how many of them have no task
         self._numbers = count()  # keeps tasks of the same time in order
         self._thread: threading.Thread | None = None
@@ -41,12 +37,12 @@ class Timers:
 
     def after(self, seconds: float, task: Task) -> Timer:
         """Run *task* after *seconds*, unless the timer is cancelled before."""
-        timer = Timer(time.monotonic() + seconds, next(self._numbers), task)
+        timer = Timer(time.monotonic() + seconds, task)
         if self._thread is None:
             self.start()
         with self._changed:
-            heapq.heappush(self._due, timer)
-            if self._due[0] is timer:
+            heapq.heappush(self._due, (timer.due, next(self._numbers), timer))
+            if self._due[0][2] is timer:
                 self._changed.notify()
         return timer
 
@@ -71,7 +67,7 @@ class Timers:
             self._cancelled += 1
             # Removing one from a heap is expensive; removing half of them at once is not.
             if self._cancelled > 100 and self._cancelled > len(self._due) // 2:
-                self._due = [kept for kept in self._due if kept.task is not None]
+                self._due = [entry for entry in self._due if entry[2].task is not None]
                 heapq.heapify(self._due)
                 self._cancelled = 0
         return max(0.0, timer.due - time.monotonic())
@@ -88,11 +84,11 @@ class Timers:
     def _run(self) -> None:
         while True:
             with self._changed:
-                while not self._stopped and (not self._due or (wait := self._due[0].due - time.monotonic()) > 0):
+                while not self._stopped and (not self._due or (wait := self._due[0][0] - time.monotonic()) > 0):
                     self._changed.wait(min(wait, _LONGEST_WAIT_SECONDS) if self._due else None)
                 if self._stopped:
                     return
-                timer = heapq.heappop(self._due)
+                timer = heapq.heappop(self._due)[2]
                 task, timer.task = timer.task, None
                 if task is None:
                     self._cancelled -= 1

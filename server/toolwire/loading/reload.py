@@ -1,8 +1,9 @@
 """`--reload`: reloads the tools when their source changes, and keeps the connection.
 
-Strategy. A thread waits until watchfiles reports an event near the user's modules, and compares their files. If one has
-changed, it imports those modules again and gives their tools to the server; running calls finish with the old ones. If
-that fails, it restores the old modules: a broken edit changes nothing.
+Strategy. A thread compares the files of the user's modules several times a second: some dozen `stat` calls, which need
+no other library and work on file systems without events. If one has changed, it imports those modules again and gives
+their tools to the server; running calls finish with the old ones. If that fails, it restores the old modules: a broken
+edit changes nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import stat
 import sys
 import sysconfig
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -30,11 +32,8 @@ if TYPE_CHECKING:
 
     from ..server import Server
 
-_LOOK_ANYWAY_MS = 1000
-"""Interval of checks without an event: some file systems send none."""
-
-_SETTLE_MS = 100
-"""Maximum wait for files to settle before a check: editors write in steps."""
+_LOOK_SECONDS = 0.2
+"""Interval of checks. Editors write in steps, so files must be the same in two of them."""
 
 _DESCRIPTIONS = tuple(f"_config{ending}" for ending in imports.YAML)
 """Endings of YAML files that describe the Python file next to them."""
@@ -50,14 +49,9 @@ class Reloader:
 
     *named* are the files and folders on the command line; they may be links, which may change. Folders are searched
     for new files too.
-
-    Raises:
-        ImportError: if watchfiles is not installed.
     """
 
     def __init__(self, load: Callable[[], list[Tool]], named: Sequence[str]) -> None:
-        import watchfiles  # noqa: F401 (to fail now, not in the thread)
-
         # An edit within the same second and of the same length would find the old bytecode valid.
         sys.dont_write_bytecode = True
         self._load = load
@@ -72,24 +66,13 @@ class Reloader:
         threading.Thread(target=self._follow, args=(server,), name="toolwire-reload", daemon=True).start()
 
     def _follow(self, server: Server) -> None:
-        from watchfiles import PythonFilter, watch
-
+        before = self._seen
         while True:
-            watched = self._watched()
-            for _ in watch(
-                *(path for path, _ in watched),
-                watch_filter=PythonFilter(extra_extensions=imports.YAML),
-                debounce=_SETTLE_MS,
-                rust_timeout=_LOOK_ANYWAY_MS,
-                yield_on_timeout=True,
-                raise_interrupt=False,
-                recursive=False,
-            ):
-                found = self._look()
-                if found != self._seen:
-                    self._reload(server, found)
-                if self._watched() != watched:
-                    break
+            time.sleep(_LOOK_SECONDS)
+            found = self._look()
+            if found == before != self._seen:
+                self._reload(server, found)
+            before = found
 
     def _reload(self, server: Server, found: dict[str, Stamp]) -> None:
         changed = sorted(path for path in found.keys() | self._seen.keys() if found.get(path) != self._seen.get(path))
@@ -120,7 +103,7 @@ class Reloader:
         finally:
             hanging.cancel()
         # An edit since *found* may have been too late for this load; the next check must find it.
-        self._seen = {**self._look(), **found}
+        self._seen = {path: found.get(path, stamp) for path, stamp in self._look().items()}
 
     def _modules(self) -> dict[str, ModuleType]:
         """The user's modules: imported since the start, neither installed nor in the standard library."""
@@ -129,15 +112,6 @@ class Reloader:
             for name, module in list(sys.modules.items())
             if name not in self._not_ours and (file := _file_of(module)) and not file.startswith(_INSTALLED)
         }
-
-    def _watched(self) -> list[tuple[str, int]]:
-        """The folders to watch, with their inodes: another folder may take the name."""
-        folders = {*self._places(), *(os.path.dirname(link) for path in self._named for link in _links(path))}
-        found = []
-        for folder in sorted(folders):
-            with suppress(OSError):
-                found.append((folder, os.stat(folder).st_ino))
-        return found
 
     def _folders(self) -> set[str]:
         return {os.path.realpath(path) for path in self._named if os.path.isdir(path)}
@@ -171,14 +145,6 @@ def sources() -> set[str]:
     """Return the files of all modules that are neither installed nor of the standard library."""
     files = {_file_of(module) for module in list(sys.modules.values())}
     return {file for file in files if file and not file.startswith(_INSTALLED)}
-
-
-def _links(path: str) -> list[str]:
-    """The symbolic links among *path* and its parents."""
-    levels = [path]
-    while (above := os.path.dirname(levels[-1])) != levels[-1]:
-        levels.append(above)
-    return [level for level in levels if os.path.islink(level)]
 
 
 def _file_of(module: ModuleType) -> str:

@@ -151,8 +151,8 @@ class ServerProtocol:
             "subscriptions/listen": self._listen,
             "initialize": self._initialize,
             "server/discover": self._discover,
-            "notifications/cancelled": self._cancelled,
-            "$/cancelRequest": self._cancel_request,
+            "notifications/cancelled": self._cancel,
+            "$/cancelRequest": self._cancel,
             "notifications/initialized": self._notified,
         }
         self._handlers = self._all_handlers
@@ -328,27 +328,22 @@ class ServerProtocol:
 
         return _send(None, subscriptions.begin(self.in_flight, request.id, params, origin.batch))
 
-    def _cancelled(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
-        """MCP: the call ends without a response."""
+    def _cancel(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
+        """End a call: in MCP without a response, in LSP with an error which says that it was cancelled."""
         noted = self._notified(request, params, origin)
-        return (*self._cancel(params.get("requestId"), None), *noted)
-
-    def _cancel_request(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
-        """LSP: the call is answered with an error which says that it was cancelled."""
-        noted = self._notified(request, params, origin)
-        return (*self._cancel(params.get("id"), RequestError(REQUEST_CANCELLED, "Request cancelled")), *noted)
-
-    def _cancel(self, id: object, error: RequestError | None) -> tuple[Decision, ...]:
+        is_lsp = request.method == "$/cancelRequest"
+        error = RequestError(REQUEST_CANCELLED, "Request cancelled") if is_lsp else None
+        id = params.get("id" if is_lsp else "requestId")
         if not (type(id) is str or type(id) is int):
-            return ()
+            return noted
         if self.in_flight.subscriptions.pop(id, None) is not None:
-            return () if error is None else self.answer(id, error, None)
+            return noted if error is None else (*self.answer(id, error, None), *noted)
         call = self.in_flight.get(id)
         if call is None or not self.in_flight.end(call, given_up=True):
-            return ()
-        if error is None:
-            return (Cancel(call), *_send(call.origin.batch, None))
-        return (Cancel(call), *self.answer(call.id, error, call.origin.batch))
+            return noted
+        batch = call.origin.batch
+        ended = _send(batch, None) if error is None else self.answer(call.id, error, batch)
+        return (Cancel(call), *ended, *noted)
 
     def _notified(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         if request.id is not UNSET:

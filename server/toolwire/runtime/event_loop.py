@@ -43,10 +43,9 @@ class EventLoop:
         self._release = release
         self._may_begin = may_begin
         self._lock = threading.Lock()
-        self._waiting: list[Call] = []
+        self._under_way: set[Call] = set()
         self._arrived: list[Call] = []  # passed to the loop together: to wake it for each would take longer
         self._woken = False
-        self._under_way: set[Call] = set()
         # Schedules a function on the loop, while it runs. (anyio's portal would wait until the function starts, and so
         # for a tool that blocks the loop.)
         self._call_soon: Callable[..., object] | None = None
@@ -57,24 +56,19 @@ class EventLoop:
     def put(self, call: Call) -> None:
         """Start *call*. Never blocks."""
         with self._lock:
-            call_soon = self._call_soon
-            if call_soon is None:
-                self._wait_for_loop(call)
-                return
             self._under_way.add(call)
             self._arrived.append(call)
-            wake, self._woken = not self._woken, True
-        if not wake:  # the loop is awake already
-            return
-        try:
-            call_soon(self._start_arrived)
-        except RuntimeError:  # a tool has just ended the loop
-            with self._lock:
-                self._woken = False
-                for early in self._take_arrived():
-                    if early in self._under_way:
-                        self._under_way.remove(early)
-                        self._wait_for_loop(early)
+            call_soon = self._call_soon
+            wake = call_soon is not None and not self._woken
+            self._woken = self._woken or wake
+            starts = self._thread is None
+            if starts:
+                self._thread = self._new_thread()
+        if starts:
+            self._start()
+        elif wake and call_soon is not None:
+            with suppress(RuntimeError):  # a tool has just ended the loop, and `_main` delivers that
+                call_soon(self._start_arrived)
 
     def cancel(self, call: Call) -> None:
         """Cancel *call*, which has ended, at its next await. Never blocks."""
@@ -105,22 +99,12 @@ class EventLoop:
             self.soon(self._tasks.cancel_scope.cancel)
             thread.join(seconds)
 
-    def _wait_for_loop(self, call: Call) -> None:
-        self._waiting.append(call)
-        if self._thread is None:
-            self._start()
-
     def _start(self) -> None:
-        thread = threading.Thread(target=self._main, name="toolwire-loop", daemon=True)
+        assert self._thread is not None
         try:
-            thread.start()
+            self._thread.start()
         except RuntimeError as error:  # the system allows no more threads
-            self._thread = None
-            lost, self._waiting = self._waiting, []
-            for call in lost:
-                self._deliver(call, error)
-        else:
-            self._thread = thread
+            self._end(error)
 
     def _main(self) -> None:
         reason: BaseException = RuntimeError("the event loop has ended")
@@ -131,20 +115,23 @@ class EventLoop:
         except BaseException as error:  # a tool has stopped the loop, or raised SystemExit in its own task
             log.traceback("the event loop has ended before the server", error)
             reason = error
+        self._end(reason)
+
+    def _end(self, reason: BaseException) -> None:
+        """Deliver *reason* for the calls under way. Those that had not begun begin on another loop."""
         with self._lock:
-            lost, self._under_way = self._under_way, set()
-            if self._call_soon is None:  # it has not even started: nor would the next one
-                lost.update(self._waiting)
-                self._waiting = []
-            else:  # calls that arrived while it ended can start on the next one
-                self._waiting += [call for call in lost if call.scope is None]
-                lost.difference_update(self._waiting)
-            self._call_soon = self._thread = None
-            self._arrived, self._woken = [], False
-            if self._waiting:
-                self._start()
+            # If this loop has not even started, nor would the next one.
+            early = {call for call in self._under_way if call.scope is None} if self._call_soon else set()
+            lost, self._under_way = self._under_way - early, early
+            self._arrived, self._woken = list(early), False
+            self._call_soon, self._thread = None, self._new_thread() if early else None
+        if early:
+            self._start()
         for call in lost:
             self._deliver(call, reason)
+
+    def _new_thread(self) -> threading.Thread:
+        return threading.Thread(target=self._main, name="toolwire-loop", daemon=True)
 
     async def _serve(self) -> None:
         from asyncio import get_running_loop
@@ -158,21 +145,15 @@ class EventLoop:
                 self._tasks = tasks
                 # In the loop's own context, where anyio knows the library it runs on.
                 self._call_soon = partial(get_running_loop().call_soon_threadsafe, context=copy_context())
-                self._arrived, self._waiting = self._waiting, []
-                self._under_way.update(self._arrived)
             self._start_arrived()
             await sleep_forever()
 
     def _start_arrived(self) -> None:
         with self._lock:
             self._woken = False
-            arrived = self._take_arrived()
+            arrived, self._arrived = self._arrived, []
         for call in arrived:
             self._tasks.start_soon(self._run, call)
-
-    def _take_arrived(self) -> list[Call]:
-        arrived, self._arrived = self._arrived, []
-        return arrived
 
     async def _run(self, call: Call) -> None:
         try:

@@ -16,7 +16,6 @@ are refused. A worker that was idle for a while ends, too.
 
 from __future__ import annotations
 
-import enum
 import os
 import sys
 import threading
@@ -63,13 +62,6 @@ Read = Callable[[], Answers | None]
 the end of input."""
 
 
-class Job(enum.Enum):
-    """What a worker is woken for."""
-
-    SERVE = "run calls and, if no other worker does, read"
-    READ = "read, and leave the calls to the others"
-
-
 class WorkerPool:
     """Runs calls on threads through *run*, and refuses them through *refuse* when nothing can run.
 
@@ -109,7 +101,7 @@ class WorkerPool:
     def start_reading(self, read: Read) -> None:
         """Have the workers call *read*, one at a time, until the end of input."""
         self.read = read
-        self.wake(1, Job.SERVE)
+        self.wake(1)
         if not self._workers:  # the system allows no thread now; the monitor tries again
             self.watch()
 
@@ -117,7 +109,7 @@ class WorkerPool:
         """Have the backlog run after a thread outside the pool has added to it. Never blocks."""
         if self.backlog:
             if self.idle or not self.active():
-                self.wake(1, Job.SERVE)
+                self.wake(1)
             self.watch()
 
     def abandon(self, call: Call) -> None:
@@ -145,7 +137,7 @@ class WorkerPool:
         """Let the workers run the backlog and end; return when they have, or at *deadline* (monotonic time)."""
         self.finishing = True
         while True:
-            self.wake(len(self.idle), Job.SERVE)
+            self.wake(len(self.idle))
             with self._lock:
                 waiting_for = self._workers - self._abandoned - {self._reader}
             if not waiting_for or (left := deadline - time.monotonic()) <= 0:
@@ -153,15 +145,18 @@ class WorkerPool:
             # One by one, and each briefly: the set may change at any time.
             waiting_for.pop().thread.join(min(left, 0.02))
 
-    def wake(self, number: int, job: Job) -> None:
-        """Give *job* to *number* workers, idle ones first; to fewer if a limit is reached, ours or the system's."""
+    def wake(self, number: int, serve: bool = True) -> None:
+        """Wake *number* workers, idle ones first; fewer if a limit is reached, ours or the system's.
+
+        They run calls and, if no other worker does, read. Without *serve*, they read and leave the calls to the others.
+        """
         for _ in range(number):
             try:
                 worker = self.idle.pop()
             except IndexError:
                 with self._lock:
                     # One more than may run calls, so that one can read; and another to read while that one writes.
-                    if self.active() > self._max_workers + self._only_waiting + (job is Job.READ):
+                    if self.active() > self._max_workers + self._only_waiting + (not serve):
                         return
                     worker = _Worker(self)
                     try:
@@ -169,7 +164,7 @@ class WorkerPool:
                     except RuntimeError:  # the system allows no more threads; the monitor will try again
                         return
                     self._workers.add(worker)
-            worker.inbox.put(job)
+            worker.inbox.put(serve)
 
     @contextmanager
     def one_more(self) -> Iterator[None]:
@@ -240,7 +235,7 @@ class _Worker:
     """One thread and its inbox."""
 
     def __init__(self, pool: WorkerPool) -> None:
-        self.inbox: SimpleQueue[Job] = SimpleQueue()
+        self.inbox: SimpleQueue[bool] = SimpleQueue()
         self.slot = 0  # on the board
         self.thread = threading.Thread(target=self._work, args=(pool,), name="toolwire-worker", daemon=True)
 
@@ -251,19 +246,19 @@ class _Worker:
             pool.retire(self)
 
     def _work_until_unneeded(self, pool: WorkerPool) -> None:
-        while (job := self._next_job(pool)) is not None:
+        while (serve := self._next_job(pool)) is not None:
             # A worker that only reads never waits for the host, and leaves the calls to the others, if there are any.
-            serves = job is Job.SERVE or (pool.read_once(self, pool.writer.enqueue_all) and pool.busy() <= 1)
+            serves = serve or (pool.read_once(self, pool.writer.enqueue_all) and pool.busy() <= 1)
             if serves and not self._serve(pool):
                 break
             if pool.finishing and not pool.backlog:
                 break
             pool.idle.append(self)
-            if job is Job.SERVE and self._would_be_missed(pool):
-                self.inbox.put(Job.SERVE)
+            if serve and self._would_be_missed(pool):
+                self.inbox.put(True)
 
-    def _next_job(self, pool: WorkerPool) -> Job | None:
-        """Wait for a job; return `None` if this worker was idle for so long that it ends."""
+    def _next_job(self, pool: WorkerPool) -> bool | None:
+        """Wait until woken; return whether to serve, `None` if this worker was idle for so long that it ends."""
         while True:
             try:
                 return self.inbox.get(timeout=_IDLE_SECONDS)
@@ -321,10 +316,9 @@ class _StallMonitor:
         self._lock = threading.Lock()
         self._ticking = False
         self._quiet = 0
-        self._begun = _Change(0, 0.0)
-        self._reads = _Change(0, 0.0)
-        self._looked = 0.0
-        self._computed = 0.0
+        self._begun = self._reads = 0  # as of the last tick
+        self._begun_at = self._read_at = 0.0
+        self._looked = self._computed = 0.0
 
     def watch(self) -> None:
         """Tick from now on: a call may be about to run."""
@@ -336,8 +330,8 @@ class _StallMonitor:
             self._ticking = True
         self._quiet = 0
         self._looked, self._computed = time.monotonic(), time.process_time()
-        self._begun = _Change(self._pool.begun, self._looked)
-        self._reads = _Change(self._pool.reads, self._looked)
+        self._begun, self._reads = self._pool.begun, self._pool.reads
+        self._begun_at = self._read_at = self._looked
         try:
             self._timers.after(_TICK_SECONDS, self._tick)
         except BaseException:  # no thread for the timers; the next `watch` tries again
@@ -353,52 +347,37 @@ class _StallMonitor:
         self._quiet = self._quiet + 1 if is_quiet else 0
         if self._quiet <= _QUIET_TICKS:
             self._timers.after(_TICK_SECONDS, self._tick)
-        else:
-            self._sleep()
+            return
+        self._ticking = False
+        # A thread that began something just before has still seen the monitor awake.
+        if self._pool.busy() or self._pool.backlog:
+            self.watch()
 
     def _wake_where_needed(self) -> bool:
         """Wake workers where needed; return whether nothing is in flight."""
         pool = self._pool
         pool.writer.flush_soon()
         now = time.monotonic()
-        begun = self._begun.update(pool.begun, now)
-        self._reads.update(pool.reads, now)
+        begun, self._begun = pool.begun - self._begun, pool.begun
+        if begun:
+            self._begun_at = now
+        if pool.reads != self._reads:
+            self._reads, self._read_at = pool.reads, now
         idle = self._process_was_idle(now)
         if pool.read is not None and not pool.reading.locked():
             if not begun:
-                pool.wake(1, Job.SERVE if pool.room() else Job.READ)
-            elif now - self._reads.when > _LONG_SECONDS:
-                pool.wake(1, Job.READ)
+                pool.wake(1, serve=pool.room() > 0)
+            elif now - self._read_at > _LONG_SECONDS:
+                pool.wake(1, serve=False)
         waiting = len(pool.backlog)
-        if waiting > begun and (idle or now - self._begun.when > _LONG_SECONDS):
-            pool.wake(min(waiting, max(pool.busy(), 1), pool.room()), Job.SERVE)
+        if waiting > begun and (idle or now - self._begun_at > _LONG_SECONDS):
+            pool.wake(min(waiting, max(pool.busy(), 1), pool.room()))
             pool.refuse_hopeless()
         nobody_reads = pool.read is not None and not pool.reading.locked()
         return not (begun or waiting or pool.busy() or nobody_reads)
-
-    def _sleep(self) -> None:
-        self._ticking = False
-        # A thread that began something just before has still seen the monitor awake.
-        if self._pool.busy() or self._pool.backlog:
-            self.watch()
 
     def _process_was_idle(self, now: float) -> bool:
         computed = time.process_time()
         share = (computed - self._computed) / ((now - self._looked) * _PROCESSORS or 1.0)
         self._looked, self._computed = now, computed
         return share < _BUSY
-
-
-class _Change:
-    """A number, and the time of its last change."""
-
-    def __init__(self, number: int, when: float) -> None:
-        self.number = number
-        self.when = when
-
-    def update(self, number: int, now: float) -> int:
-        """Set the number; return by how much it has grown."""
-        grown = number - self.number
-        if grown:
-            self.number, self.when = number, now
-        return grown

@@ -128,10 +128,7 @@ def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader
 
     places = [parse(target).place for target in targets]
     folders = [os.path.dirname(place) or "." if place.endswith(YAML) else place for place in places]
-    try:
-        return Reloader(loading, [path for path in {*places, *folders} if os.path.exists(path)])
-    except ImportError:
-        raise LoadError("--reload needs watchfiles; install it: pip install 'toolwire[reload]'") from None
+    return Reloader(loading, [path for path in {*places, *folders} if os.path.exists(path)])
 
 
 def name_of(targets: list[str]) -> str:

@@ -39,7 +39,7 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
         name = given = given[: _MAX_NAME - 1] + "…"
     names = list(known)
     if not names:
-        return say("no {what} {name!r}; there is none at all", what=say(what), name=name)
+        return say("no {what} {name!r}; no names are known", what=say(what), name=name)
     close = closest(given, names)
     question = say(", did you mean {name!r}?", name=close[0]) if close else say(".")
     listed = ", ".join(names)

@@ -1,4 +1,4 @@
-"""What the command line writes to the terminal: everything passes through here.
+"""Output of the command line: everything that reaches the terminal passes through here.
 
 Texts of servers, tools and models may be anybody's, and a terminal obeys what it reads: it retitles its window, moves
 over what was written, or turns a line round. So an `Output` is the only thing that writes to standard output and

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 PREFIX = "urn:toolwire:v1:"
-"""What a schema's name has before it in its `$id`. Within `v1` no schema changes its meaning."""
+"""The part of a schema's `$id` before its name. Within `v1` no schema changes its meaning."""
 
 _FOLDER = files(__package__) / "v1"
 _SUFFIX = ".schema.json"

@@ -54,15 +54,15 @@ class Case(msgspec.Struct, frozen=True, eq=False):
     is_described: bool = False
     value: Any = msgspec.UNSET
 
-    def said(self, word: str) -> Iterator[Any]:
+    def values_of(self, word: str) -> Iterator[Any]:
         """Yield the values of the keyword *word*."""
         return (node.words[word] for node in self.nodes if word in node.words)
 
     def bound(self, side: Literal["min", "max"]) -> tuple[Fraction, bool] | None:
         """Return the lower or the negated upper bound, and whether it is exclusive; inclusive for integers."""
         sign = 1 if side == "min" else -1
-        bounds = [(sign * Fraction(bound), False) for bound in self.said(f"{side}imum")]
-        bounds += [(sign * Fraction(bound), True) for bound in self.said(f"exclusive{side.title()}imum")]
+        bounds = [(sign * Fraction(bound), False) for bound in self.values_of(f"{side}imum")]
+        bounds += [(sign * Fraction(bound), True) for bound in self.values_of(f"exclusive{side.title()}imum")]
         if not bounds:
             return (Fraction(-SAFE_INTEGER), False) if self._is_safe() else None
         bound, is_exclusive = max(bounds)
@@ -71,17 +71,17 @@ class Case(msgspec.Struct, frozen=True, eq=False):
         return bound, is_exclusive
 
     def _is_safe(self) -> bool:
-        types = [types for types in self.said("type") if "number" not in types]
+        types = [types for types in self.values_of("type") if "number" not in types]
         return self.is_described and self.kind == "integer" and bool(types)
 
     def least(self, word: str) -> int:
         """Return the greatest value of `minLength`, `minItems` or `minProperties`."""
-        least = int(max(self.said(word), default=0))
+        least = int(max(self.values_of(word), default=0))
         return max(least, len(self.required())) if word == "minProperties" else least
 
     def most(self, word: str) -> int | None:
         """Return the least value of `maxLength`, `maxItems` or `maxProperties`."""
-        most = min(self.said(word), default=None)
+        most = min(self.values_of(word), default=None)
         return None if most is None else int(most)
 
     def element(self, index: int) -> tuple[Node, ...]:
@@ -90,15 +90,17 @@ class Case(msgspec.Struct, frozen=True, eq=False):
 
     def prefix(self) -> int:
         """Return the index from which on all elements have the same schemas."""
-        return max((len(first) for first in self.said("prefixItems")), default=0)
+        return max((len(first) for first in self.values_of("prefixItems")), default=0)
 
     def required(self) -> dict[str, None]:
         """Return the names of all required members."""
-        return dict.fromkeys(name for names in self.said("required") for name in names)
+        return dict.fromkeys(name for names in self.values_of("required") for name in names)
 
     def names(self) -> dict[str, None]:
         """Return the names of all described members, in order."""
-        return dict.fromkeys(name for properties in self.said("properties") for name in properties) | self.required()
+        return (
+            dict.fromkeys(name for properties in self.values_of("properties") for name in properties) | self.required()
+        )
 
     def is_closed(self) -> bool:
         """Return whether members that are not described count as absent."""
@@ -230,7 +232,7 @@ def _is_empty(case: Case) -> bool:
     """Return whether simple bounds show that no value fits."""
     if case.kind in NUMBERS:
         low, high = case.bound("min"), case.bound("max")
-        if case.kind == "fraction" and any(Fraction(step).denominator == 1 for step in case.said("multipleOf")):
+        if case.kind == "fraction" and any(Fraction(step).denominator == 1 for step in case.values_of("multipleOf")):
             return True
         return bool(low and high and (low[0] > -high[0] or (low[0] == -high[0] and (low[1] or high[1]))))
     if case.kind not in _COUNTS:

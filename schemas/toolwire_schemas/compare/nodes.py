@@ -160,8 +160,8 @@ class Node:
         self.schema = schema
         self.document = document
         # `false` accepts no value, like an empty enum.
-        said = schema if isinstance(schema, dict) else {} if schema else {"enum": []}
-        self.words: dict[str, Any] = {word: value for word, value in said.items() if word in ASSERTIONS}
+        given = schema if isinstance(schema, dict) else {} if schema else {"enum": []}
+        self.words: dict[str, Any] = {word: value for word, value in given.items() if word in ASSERTIONS}
 
     def at(self, schema: Any) -> Node:
         """Return the node of a *schema* inside this one."""

@@ -156,7 +156,7 @@ def _most(word: str) -> Rule:
 
 def _multiple(proof: Proof, case: Case, value: Any, right: Node) -> bool:
     # The numbers are compared as binary fractions: for validators that divide, 0.3 is no multiple of 0.1.
-    steps = [*case.said("multipleOf"), *((1,) if case.kind == "integer" else ())]
+    steps = [*case.values_of("multipleOf"), *((1,) if case.kind == "integer" else ())]
     return any((Fraction(step) / Fraction(value)).denominator == 1 for step in steps)
 
 
@@ -172,7 +172,7 @@ def _items(proof: Proof, case: Case, value: Any, right: Node) -> bool:
 
 def _unique(proof: Proof, case: Case, value: bool, right: Node) -> bool:
     most = case.most("maxItems")
-    return not value or any(case.said("uniqueItems")) or (most is not None and most <= 1)
+    return not value or any(case.values_of("uniqueItems")) or (most is not None and most <= 1)
 
 
 def _properties(proof: Proof, case: Case, value: dict[str, Any], right: Node) -> bool:

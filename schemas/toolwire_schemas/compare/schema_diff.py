@@ -7,7 +7,7 @@ asked of the schemas there (`subset.py`), and no part may claim more than is tru
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -22,20 +22,6 @@ if TYPE_CHECKING:
 
     from ..json_schema.linear_regex import Budget
 
-Kind = Literal[
-    "member-added",
-    "member-removed",
-    "member-required",
-    "member-optional",
-    "narrowed",
-    "widened",
-    "changed",
-    "undecided",
-    "default-changed",
-    "text-changed",
-    "reported-above",
-]
-
 _TEXTS = ("title", "description", "examples", "deprecated")
 
 # The keywords of objects and arrays whose parts are compared one by one.
@@ -48,7 +34,7 @@ class Difference(msgspec.Struct, frozen=True):
     """One difference at one *place*: does the new schema take all that the old one did, and the other way round?"""
 
     place: str
-    kind: Kind
+    kind: str
     text: str
     new_takes_old: Verdict = YES
     old_takes_new: Verdict = YES
@@ -86,10 +72,10 @@ class _Walk:
 
     def between(self, old: Node, new: Node, place: str) -> list[Difference]:
         """The differences at *place* and below."""
-        remarks = {found.text: found for found in _remarks(old, new, place)}
+        remarks = _remarks(old, new, place)
         old, new = old.resolved(), new.resolved()
-        remarks |= {found.text: found for found in _remarks(old, new, place)}
-        return [*remarks.values(), *self._meaningful(old, new, place)]
+        remarks += [found for found in _remarks(old, new, place) if found not in remarks]
+        return [*remarks, *self._meaningful(old, new, place)]
 
     def _meaningful(self, old: Node, new: Node, place: str) -> list[Difference]:
         if (old, new) in self._within:
@@ -156,8 +142,7 @@ class _Walk:
         self, old: Node, new: Node, place: str, below: list[Difference], ahead: Verdict, back: Verdict
     ) -> Iterator[Difference]:
         """Yield the differences at the place itself that its parts do not explain."""
-        mixed = _mixed(old, new)
-        if mixed is not None and not self._same(old, mixed):
+        if (mixed := _mixed(old, new)) is not None and not self._same(old, mixed):
             own = self._difference(old, new, place, self._takes(mixed, old), self._takes(old, mixed))
             if (found := _within_bounds(own, ahead, back)) is not None and own.matters:
                 yield found
@@ -177,7 +162,7 @@ class _Walk:
 
     def _difference(self, old: Node, new: Node, place: str, ahead: Verdict, back: Verdict) -> Difference:
         text = self._about_null(old, new) or _in_words(old, new)
-        return Difference(place, _kind(ahead, back), text, ahead, back)
+        return Difference(place, _KINDS.get((ahead.answer, back.answer), "undecided"), text, ahead, back)
 
     def _about_null(self, old: Node, new: Node) -> str:
         for one, other, text in ((old, new, "may be null now"), (new, old, "may not be null any more")):
@@ -202,15 +187,7 @@ def _bounded(part: Verdict, whole: Verdict) -> Verdict:
     return part if whole.answer == "no" else UNKNOWN
 
 
-def _kind(ahead: Verdict, back: Verdict) -> Kind:
-    match ahead.answer, back.answer:
-        case "yes", "no":
-            return "widened"
-        case "no", "yes":
-            return "narrowed"
-        case "no", "no":
-            return "changed"
-    return "undecided"
+_KINDS = {("yes", "no"): "widened", ("no", "yes"): "narrowed", ("no", "no"): "changed"}
 
 
 # --- how schemas are built ---
@@ -218,12 +195,12 @@ def _kind(ahead: Verdict, back: Verdict) -> Kind:
 
 def _walked(old: Node, new: Node) -> tuple[str, ...]:
     """Return the keywords whose schemas are compared one by one."""
-    words = old.words.keys() | new.words.keys()
+    used = old.words.keys() | new.words.keys()
     both = (old.words, new.words)
-    if words <= _OF_OBJECTS and all("properties" in said or said.get("type") == "object" for said in both):
-        are_maps = all(isinstance(said.get("additionalProperties"), dict) for said in both)
+    if used <= _OF_OBJECTS and all("properties" in words or words.get("type") == "object" for words in both):
+        are_maps = all(isinstance(words.get("additionalProperties"), dict) for words in both)
         return ("properties", "required", *(("additionalProperties",) if are_maps else ()))
-    are_arrays = words <= _OF_ARRAYS and all("items" in said for said in both)
+    are_arrays = used <= _OF_ARRAYS and all("items" in words for words in both)
     return ("items",) if are_arrays else ()
 
 
@@ -249,14 +226,13 @@ def _mixed(old: Node, new: Node) -> Node | None:
 # --- in words ---
 
 
-def _remarks(old: Node, new: Node, place: str) -> Iterator[Difference]:
-    if not (isinstance(old.schema, dict) and isinstance(new.schema, dict)):
-        return
-    texts = [word for word in _TEXTS if _differs(old.schema, new.schema, word)]
-    if texts:
-        yield Difference(place, "text-changed", f"{', '.join(texts)} changed")
-    if _differs(old.schema, new.schema, "default"):
-        yield Difference(place, "default-changed", _word("default", old.schema, new.schema))
+def _remarks(old: Node, new: Node, place: str) -> list[Difference]:
+    before, after = (node.schema if isinstance(node.schema, dict) else {} for node in (old, new))
+    texts = [word for word in _TEXTS if _differs(before, after, word)]
+    found = [Difference(place, "text-changed", f"{', '.join(texts)} changed")] if texts else []
+    if _differs(before, after, "default"):
+        found.append(Difference(place, "default-changed", _word("default", before, after)))
+    return found
 
 
 def _differs(old: dict[str, Any], new: dict[str, Any], word: str) -> bool:
@@ -264,16 +240,14 @@ def _differs(old: dict[str, Any], new: dict[str, Any], word: str) -> bool:
 
 
 def _in_words(old: Node, new: Node) -> str:
-    one, other = old.words, new.words
-    walked = _walked(old, new)
-    changed = [word for word in ASSERTIONS if word not in walked and _differs(one, other, word)]
-    return "; ".join(_word(word, one, other) for word in changed) or "its definitions changed"
+    words = [word for word in ASSERTIONS if word not in _walked(old, new) and _differs(old.words, new.words, word)]
+    return "; ".join(_word(word, old.words, new.words) for word in words) or "its definitions changed"
 
 
 def _word(word: str, old: dict[str, Any], new: dict[str, Any]) -> str:
     if word not in old or word not in new:
         return f"{word} {shown(old[word])} removed" if word in old else f"{word} {shown(new[word])} added"
-    if word == "enum" and isinstance(old[word], list) and isinstance(new[word], list):
+    if word == "enum":
         return _listed(old[word], new[word])
     return f"{word} {shown(old[word])} -> {shown(new[word])}"
 

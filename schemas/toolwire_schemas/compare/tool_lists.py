@@ -149,7 +149,7 @@ def _of_results(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
         for found in _differences(old["outputSchema"], new["outputSchema"], "result", budget):
             yield _change(old, found, found.old_takes_new, "readers")
     elif is_there:
-        text = "nothing is said of results any more, and they may be without data"
+        text = "results are not described any more, and may be without data"
         yield Change(name, "result", "output-removed", "major", "readers", text)
     elif is_still_there:
         yield Change(name, "result", "output-added", "minor", "readers", "results have data now, and a schema")
@@ -226,8 +226,10 @@ def _annotations(entry: Entry) -> dict[str, Any]:
 
 
 def _hints(entry: Entry) -> dict[str, bool]:
-    said = _annotations(entry)
-    hints = {hint: said[hint] if isinstance(said.get(hint), bool) else not safe for hint, (safe, *_) in _HINTS.items()}
+    given = _annotations(entry)
+    hints = {
+        hint: given[hint] if isinstance(given.get(hint), bool) else not safe for hint, (safe, *_) in _HINTS.items()
+    }
     if hints["readOnlyHint"]:  # then there is nothing to remove, and nothing to do twice
         hints |= {"destructiveHint": False, "idempotentHint": True}
     return hints

@@ -150,28 +150,28 @@ def _first(most: int, errors: Iterator[Any]) -> list[Any]:
 
 
 def _check_depth(schema: Any) -> None:
-    level, depth = [schema], 0
-    while level := [inner for value in level for inner in _inside(value)]:
-        depth += 1
-        if depth > MAX_DEPTH:
-            raise TooExpensive(f"it is nested more than {MAX_DEPTH} levels deep")
+    if any(depth > MAX_DEPTH for depth, _ in enumerate(_levels(schema))):
+        raise TooExpensive(f"it is nested more than {MAX_DEPTH} levels deep")
 
 
-def _inside(value: Any) -> list[Any]:
-    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [inner for inner in members if isinstance(inner, dict | list)]
+def _levels(value: Any) -> Iterator[list[Any]]:
+    """Yield the objects and arrays at each depth of *value*; the first level is the value itself."""
+    level = [value]
+    while level:
+        yield level
+        members = [
+            value.values() if isinstance(value, dict) else value for value in level if isinstance(value, dict | list)
+        ]
+        level = [inner for values in members for inner in values if isinstance(inner, dict | list)]
 
 
 def _check_names(schema: Any) -> None:
     """Refuse patterns of names that jsonschema itself would search, for `unevaluatedProperties`."""
-    level, patterns, needed = [schema], list[str](), False
-    while level:
-        for value in level:
-            if isinstance(value, dict):
-                needed |= "unevaluatedProperties" in value
-                patterns += value["patternProperties"] if isinstance(value.get("patternProperties"), dict) else ()
-        level = [inner for value in level for inner in _inside(value)]
-    if needed and not all(is_cheap(pattern, _LONG_NAME) for pattern in patterns):
+    objects = [value for level in _levels(schema) for value in level if isinstance(value, dict)]
+    named = [value["patternProperties"] for value in objects if isinstance(value.get("patternProperties"), dict)]
+    if any("unevaluatedProperties" in value for value in objects) and not all(
+        is_cheap(pattern, _LONG_NAME) for patterns in named for pattern in patterns
+    ):
         raise TooExpensive("a pattern is too expensive together with unevaluatedProperties")
 
 

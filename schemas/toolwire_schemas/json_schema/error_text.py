@@ -111,19 +111,19 @@ def _alternatives(error: Any, root: str) -> Iterable[Fault]:
         branches.setdefault(inner.schema_path[0] if inner.schema_path else -1, []).append(inner)
     meant = [found for found in branches.values() if not any(_about_type(inner, error) for inner in found)]
     if not meant:
-        wanted = [_article(inner) for found in branches.values() for inner in found if _about_type(inner, error)]
+        wanted = [
+            _types(inner.validator_value) for found in branches.values() for inner in found if _about_type(inner, error)
+        ]
         unique = list(dict.fromkeys(wanted))
         if len(unique) == 1:
             return _faults(error.context[0], root)
         neither = say("{value} is neither {kinds}", value=shown(error.instance), kinds=say(" nor ").join(unique))
         return [(place(root, error.absolute_path), neither)]
-    if (
-        all(
-            len(found) == 1 and found[0].validator == "enum" and len(found[0].absolute_path) == len(error.absolute_path)
-            for found in meant
-        )
-        and len(meant) > 1
-    ):
+    here = len(error.absolute_path)
+    are_enums = all(
+        [(inner.validator, len(inner.absolute_path)) for inner in found] == [("enum", here)] for found in meant
+    )
+    if are_enums and len(meant) > 1:
         allowed = [value for found in meant for value in found[0].validator_value]
         none = say("{value} is not one of {values}", value=shown(error.instance), values=_listed(allowed))
         return [(place(root, error.absolute_path), none)]
@@ -146,10 +146,6 @@ def _tells_apart(inner: Any, outer: Any) -> bool:
     """Whether *inner* says that the value lacks what this alternative is known by: a member, or a constant in one."""
     depth = len(inner.absolute_path) - len(outer.absolute_path)
     return (inner.validator == "required" and depth == 0) or (inner.validator == "const" and depth <= 1)
-
-
-def _article(error: Any) -> str:
-    return _types(error.validator_value)
 
 
 def _types(wanted: Any) -> str:

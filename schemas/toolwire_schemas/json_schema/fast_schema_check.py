@@ -41,7 +41,7 @@ def is_well_formed(schema: Any) -> bool:
     return True
 
 
-def is_number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -53,20 +53,12 @@ def _are_names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)
 
 
-def is_type(value: Any) -> bool:
+def _is_type(value: Any) -> bool:
     return value in _TYPES if isinstance(value, str) else bool(value) and _are_names(value) and _TYPES.issuperset(value)
 
 
-def is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def is_boolean(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def is_list(value: Any) -> bool:
-    return isinstance(value, list)
+def _is(kind: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kind)
 
 
 def _is_unclear(value: Any) -> bool:
@@ -74,15 +66,15 @@ def _is_unclear(value: Any) -> bool:
 
 
 _SHAPES: dict[str, Callable[[Any], bool]] = {
-    "type": is_type,
-    "multipleOf": lambda value: is_number(value) and value > 0,
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), is_number),
+    "type": _is_type,
+    "multipleOf": lambda value: _is_number(value) and value > 0,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _is_count),
     **dict.fromkeys(("minContains", "maxContains"), _is_count),
-    **dict.fromkeys(("pattern", "format", "title", "description", "$comment", "$ref", "$schema"), is_text),
-    **dict.fromkeys(("contentEncoding", "contentMediaType"), is_text),
-    **dict.fromkeys(("uniqueItems", "readOnly", "writeOnly", "deprecated"), is_boolean),
-    **dict.fromkeys(("enum", "examples"), is_list),
+    **dict.fromkeys(("pattern", "format", "title", "description", "$comment", "$ref", "$schema"), _is(str)),
+    **dict.fromkeys(("contentEncoding", "contentMediaType"), _is(str)),
+    **dict.fromkeys(("uniqueItems", "readOnly", "writeOnly", "deprecated"), _is(bool)),
+    **dict.fromkeys(("enum", "examples"), _is(list)),
     "required": _are_names,
     **dict.fromkeys(("$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$vocabulary"), _is_unclear),
     **dict.fromkeys(("$recursiveAnchor", "$recursiveRef", "dependencies", "dependentRequired"), _is_unclear),

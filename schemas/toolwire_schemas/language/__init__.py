@@ -38,8 +38,8 @@ def language() -> str:
     """
     if (spoken := _spoken.get()) is not None:
         return spoken
-    said = os.environ.get(VARIABLE, "")[:2].lower()
-    return said if said in LANGUAGES else "en"
+    set_to = os.environ.get(VARIABLE, "")[:2].lower()
+    return set_to if set_to in LANGUAGES else "en"
 
 
 def checked(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Sentences for models in Chinese, by the English ones. Imported when the first of them is said."""
+"""Sentences for models in Chinese, by the English ones. Imported when the first of them is needed."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ SENTENCES: dict[str, str] = {
     "Invalid \\uXXXX escape": "\\uXXXX 转义无效",
     # Names that are not known
     "no {what} {name!r}{question} Known: {known}": "没有名为 {name!r} 的{what}{question}可用的有：{known}",
-    "no {what} {name!r}; there is none at all": "没有名为 {name!r} 的{what}；一个也没有",
+    "no {what} {name!r}; no names are known": "没有名为 {name!r} 的{what}；一个也没有",
     ", did you mean {name!r}?": "，是否想用 {name!r}？",
     ".": "。",
     "action": "动作",

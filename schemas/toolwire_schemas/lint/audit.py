@@ -1,6 +1,6 @@
 """Checks any server's `tools/list` for everything known to be refused by clients, hosts and models.
 
-Strategy. What comes is JSON that anybody may have written, so nothing is taken for granted: first the members of each
+Strategy. The list is JSON that anybody may have written, so nothing is taken for granted: first the members of each
 entry, then names and schemas by the rules of `lint.py` (clients) and `vendors.py` (models), last the list as a whole.
 What one entry is refused for does not keep the others from being looked at.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SEVERITIES = ("error", "warning", "note")
 
-# What a tool costs every request to a model, in characters of JSON; four of them are about one token. No client
+# The cost of a tool in every request to a model, in characters of JSON; four of them are about one token. No client
 # refuses anything here: these are the points from which it is worth a thought.
 _LARGE_TOOL = 10_000
 _LARGE_LIST = 100_000
@@ -116,7 +116,10 @@ def _schema(schema: Any, where: str) -> Iterator[Found]:
     yield from _meta(schema, where)
     local = [(path, inner["$ref"]) for path, inner in walk(schema, where) if isinstance(inner.get("$ref"), str)]
     for path, reference in local:
-        if reference.startswith("#") and not _leads_somewhere(schema, reference):
+        try:
+            if reference.startswith("#/"):  # anchors are rare, and not checked
+                target(schema, reference)
+        except LookupError:
             problem = f"{reference} leads nowhere; one such reference can cost a client all tools"
             yield path, problem, "put the definition under $defs", "error", ALL_CLIENTS
     if local:
@@ -125,7 +128,6 @@ def _schema(schema: Any, where: str) -> Iterator[Found]:
 
 
 def _meta(schema: dict[str, Any], where: str) -> Iterator[Found]:
-    """What a schema says that no JSON Schema can say."""
     from ..json_schema.bounded_validator import CannotJudge, faults_of_schema
 
     try:
@@ -137,17 +139,6 @@ def _meta(schema: dict[str, Any], where: str) -> Iterator[Found]:
         path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault.absolute_path)
         problem = f"it is no JSON Schema: {_shortened(fault.message)}"
         yield where + path, problem, "see the reference of this keyword", "error", TYPESCRIPT
-
-
-def _leads_somewhere(root: Any, reference: str) -> bool:
-    if not reference.startswith("#/"):
-        # An anchor is rare, and whether it exists is left to others.
-        return True
-    try:
-        target(root, reference)
-    except LookupError:
-        return False
-    return True
 
 
 def _about_all(entries: Sequence[Any], size: int) -> Iterator[Finding]:
@@ -165,9 +156,8 @@ def _about_all(entries: Sequence[Any], size: int) -> Iterator[Finding]:
             yield Finding(name, "name", problem, "rename one of them", "warning", SOME_HOSTS)
     if len(entries) > vendors.MAX_TOOLS:
         problem = f"{len(entries)} tools are more than the {vendors.MAX_TOOLS} that a request may have"
-        yield Finding(
-            "", "", problem, "serve fewer: --include, --exclude, several servers", "warning", "OpenAI, VS Code"
-        )
+        remedy = "serve fewer: --include, --exclude, several servers"
+        yield Finding("", "", problem, remedy, "warning", "OpenAI, VS Code")
     if size > _LARGE_LIST:
         problem = f"the descriptions take {size:,} bytes together, in every request to a model"
         yield Finding("", "", problem, "serve fewer tools, or shorten descriptions", "warning", "every model")

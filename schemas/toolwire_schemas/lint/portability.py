@@ -112,19 +112,15 @@ def _walk(schema: dict[str, Any], where: str, found: list[Found]) -> None:
         found.append((where, "it has no type", "say what is meant, if that can be said", "note", SOME_HOSTS))
     for word, inner in schema.items():
         if word in NAMED and isinstance(inner, dict):
-            _named(word, inner, f"{where}.{word}", found)
+            for name, member in inner.items():
+                if word == "patternProperties":
+                    _pattern(name, f"{where}.{word}.{name}", found)
+                _inside(member, f"{where}.{word}.{name}", found)
         elif word in LISTS and isinstance(inner, list):
             for index, member in enumerate(inner):
                 _inside(member, f"{where}.{word}[{index}]", found)
         elif word in ONE and not (word == "additionalProperties" and isinstance(inner, bool)):
             _inside(inner, f"{where}.{word}", found)
-
-
-def _named(word: str, schemas: dict[str, Any], where: str, found: list[Found]) -> None:
-    for name, schema in schemas.items():
-        if word == "patternProperties":
-            _pattern(name, f"{where}.{name}", found)
-        _inside(schema, f"{where}.{name}", found)
 
 
 def _inside(schema: Any, where: str, found: list[Found]) -> None:

@@ -1,4 +1,4 @@
-"""What the vendors of language models refuse in a tool's name, description and input schema.
+"""Checks for what the vendors of language models refuse in a tool's name, description and input schema.
 
 MCP itself allows more. Hosts hand tools on to a model's API; many rename tools and rewrite schemas on the way, but not
 all do, and one tool that is refused usually costs the whole request.
@@ -26,10 +26,8 @@ OPENAI, ANTHROPIC, BEDROCK, GEMINI = "OpenAI", "Anthropic", "Amazon Bedrock", "G
 
 # Which characters and how many of them a name may have.
 _NAMES = {
-    OPENAI: (
-        re.compile(r"[a-zA-Z0-9_-]+"),
-        64,
-    ),  # [d] chat completions, FunctionObject.name in the published OpenAPI file
+    # [d] chat completions, FunctionObject.name in the published OpenAPI file
+    OPENAI: (re.compile(r"[a-zA-Z0-9_-]+"), 64),
     # [e] "should match pattern '^[a-zA-Z0-9_-]{1,128}$'", anthropics/claude-code 96152 and home-assistant/core 147760;
     # the limit was 64 until mid-2025.
     ANTHROPIC: (re.compile(r"[a-zA-Z0-9_-]+"), 128),
@@ -58,58 +56,22 @@ MAX_NAME_WITH_SERVER = 60
 # `additionalProperties` is left out here although old versions refuse it (promptfoo 6902): every generator writes it,
 # and hosts for Gemini have learnt to take it away. `$ref` and `$defs` exist under other names in newer versions.
 _OF_GEMINI = frozenset(
-    [
-        "additionalProperties",
-        "anyOf",
-        "default",
-        "description",
-        "enum",
-        "example",
-        "format",
-        "items",
-        "maxItems",
-        "maxLength",
-        "maxProperties",
-        "maximum",
-        "minItems",
-        "minLength",
-        "minProperties",
-        "minimum",
-        "nullable",
-        "pattern",
-        "properties",
-        "propertyOrdering",
-        "required",
-        "title",
-        "type",
-    ]
+    (
+        *("additionalProperties", "anyOf", "default", "description", "enum", "example", "format", "items", "maxItems"),
+        *("maxLength", "maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "nullable"),
+        *("pattern", "properties", "propertyOrdering", "required", "title", "type"),
+    )
 )
 # [e] "only 'enum' and 'date-time' are supported for STRING type", google-gemini/gemini-cli 2237
 _FORMATS_OF_GEMINI = ("enum", "date-time")
 
 # [3] OpenAI's guide to structured outputs, as others tell it; "'allOf' is not permitted" [e] makenotion 102.
 _NOT_STRICT = frozenset(
-    [
-        "allOf",
-        "oneOf",
-        "not",
-        "if",
-        "then",
-        "else",
-        "dependentRequired",
-        "dependentSchemas",
-        "patternProperties",
-        "propertyNames",
-        "unevaluatedProperties",
-        "unevaluatedItems",
-        "contains",
-        "minContains",
-        "maxContains",
-        "minProperties",
-        "maxProperties",
-        "uniqueItems",
-        "prefixItems",
-    ]
+    (
+        *("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties"),
+        *("propertyNames", "unevaluatedProperties", "unevaluatedItems", "contains", "minContains", "maxContains"),
+        *("minProperties", "maxProperties", "uniqueItems", "prefixItems"),
+    )
 )
 _STRICT_DEPTH, _STRICT_PROPERTIES, _STRICT_ENUM = 10, 5000, 1000
 
@@ -127,13 +89,8 @@ def about_name(name: str) -> Iterator[Found]:
             remedy = "use an underscore; for toolkits of Toolwire: toolwire serve --separator _"
         else:
             letters.insert(0, "MCP since 2025-11-25")
-        yield (
-            "name",
-            f"it is refused for its {refused} unless the host renames it",
-            remedy,
-            "warning",
-            ", ".join(letters),
-        )
+        problem = f"it is refused for its {refused} unless the host renames it"
+        yield "name", problem, remedy, "warning", ", ".join(letters)
     if too_long:
         yield "name", f"its {len(name)} characters are too many", "use at most 64", "warning", ", ".join(too_long)
     elif len(name) > MAX_NAME_WITH_SERVER - 12:
@@ -186,13 +143,8 @@ def _parameters(schema: dict[str, Any]) -> Iterator[Found]:
             remedy = "use 1 to 64 of A-Z, a-z, 0-9, underscore, dot and hyphen"
             yield where, problem, remedy, "error", f"{ANTHROPIC}, {BEDROCK}, Vertex AI"
         elif not _PARAMETER_OF_VERTEX.fullmatch(name):
-            yield (
-                where,
-                "this name of a parameter is refused",
-                "use letters, digits and underscore",
-                "note",
-                "Vertex AI",
-            )
+            problem, remedy = "this name of a parameter is refused", "use letters, digits and underscore"
+            yield where, problem, remedy, "note", "Vertex AI"
     silent = [name for name, inner in properties.items() if isinstance(inner, dict) and not inner.get("description")]
     if silent:
         problem = f"there is no description of {_listed(silent)}"
@@ -203,13 +155,8 @@ def _schema(schema: dict[str, Any], where: str) -> Iterator[Found]:
     # [e] "array schema missing items", apify/apify-mcp-server 36; VS Code: "array type must have items",
     # agentscope-ai/ReMe 84. `prefixItems` does not help there.
     if schema.get("type") == "array" and "items" not in schema:
-        yield (
-            where,
-            "an array without items is refused",
-            'add "items", {} at least',
-            "error",
-            f"{OPENAI}, {GEMINI}, VS Code",
-        )
+        problem, remedy = "an array without items is refused", 'add "items", {} at least'
+        yield where, problem, remedy, "error", f"{OPENAI}, {GEMINI}, VS Code"
     # For these two the messages were not found again, only hosts that take care of it: anomalyco/opencode 11889.
     if schema.get("enum") == []:
         yield where, "an enum without values is refused", "remove it", "warning", f"{OPENAI}, {GEMINI}"

@@ -224,4 +224,4 @@ def test_a_file_hidden_by_another_module_is_told(folder: Path) -> None:
 
 
 def test_where_nothing_is_known_nothing_is_listed() -> None:
-    assert unknown_name("executor", "RAG", []) == "no executor 'RAG'; there is none at all"
+    assert unknown_name("executor", "RAG", []) == "no executor 'RAG'; no names are known"

@@ -198,37 +198,34 @@ def tools_of_env(env: Env) -> list[Tool]:
 
 
 def is_server(thing: Any) -> bool:
-    """True for what has `list_tools` and `call_tool`, and is no class."""
+    """Return whether *thing* is an object with `list_tools` and `call_tool`."""
     has_both = callable(getattr(thing, "list_tools", None)) and callable(getattr(thing, "call_tool", None))
     return has_both and not isinstance(thing, type)
 
 
 def entries_of(server: Any) -> list[dict[str, Any]]:
-    """The entries of MCP's `tools/list` for the tools of *server*.
+    """Return the entries of MCP's `tools/list` for the tools of *server*.
 
     Raises:
         RegistrationError: if it has to be awaited, or lists a tool without a name.
     """
     if inspect.iscoroutinefunction(server.list_tools) or inspect.iscoroutinefunction(server.call_tool):
         raise RegistrationError(
-            "its calls have to be awaited", tool=type(server).__name__, remedy="give a client that waits by itself"
+            "its calls have to be awaited", tool=type(server).__name__, remedy="give a client that blocks"
         )
     listed = server.list_tools()
     return [_listed_entry(item, type(server).__name__) for item in _member(listed, "tools", default=listed)]
 
 
 def tool_of(entry: dict[str, Any], server: Any) -> Tool:
-    """The tool of *entry*, each call of which asks *server*."""
+    """Return the tool of *entry*, which calls *server*."""
 
     def call(**arguments: Any) -> Any:
         result = server.call_tool(entry["name"], arguments)
         return value_of(result) if "outputSchema" not in entry else _structured(result)
 
-    options = Options(
-        description=entry.get("description"),
-        input_schema=entry["inputSchema"],
-        output_schema=entry.get("outputSchema"),
-    )
+    schemas = {"input_schema": entry["inputSchema"], "output_schema": entry.get("outputSchema")}
+    options = Options(description=entry.get("description"), **schemas)
     call.__self__ = server  # type: ignore[attr-defined]
     return Tool(call, name=entry["name"], options=options)
 

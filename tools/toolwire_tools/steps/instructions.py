@@ -163,5 +163,5 @@ def _check(value: Any, schema: dict[str, Any], name: str) -> None:
     from ..schema.validator import SchemaValidator
 
     if faults := SchemaValidator(schema).faults(value, "instruction"):
-        said = "\n".join(f"{place}: {sentence}" for place, sentence in faults)
-        raise InstructionError(say("The instruction for {name} does not fit:\n{faults}", name=name, faults=said))
+        lines = "\n".join(f"{place}: {sentence}" for place, sentence in faults)
+        raise InstructionError(say("The instruction for {name} does not fit:\n{faults}", name=name, faults=lines))

@@ -10,18 +10,18 @@ from toolwire_schemas.wire import codes, messages
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
 from toolwire_schemas.wire.frames import Fault, Frame
 
+from ..errors import BrokenRules, RequestFailed
 from .events import (
     AutomaticReply,
     ElicitationRequest,
     ElicitationWithdrawn,
-    ErrorResponse,
     Event,
+    Failure,
     LogEntry,
     Progress,
     Result,
     SubscriptionConfirmed,
     ToolsChanged,
-    UnreadableResponse,
 )
 
 _META_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
@@ -121,7 +121,7 @@ class ClientProtocol:
         if "jsonrpc" not in message:  # a log line may be JSON too
             return None
         if number is not None:
-            return UnreadableResponse(number, "the server sent a response with neither a result nor an error")
+            return Failure(number, BrokenRules("the server sent a response with neither a result nor an error"))
         return _failure(None, error) if error is not None and message.get("id") is None else None
 
     def _asked(self, message: dict[str, Any]) -> Event | None:
@@ -145,15 +145,12 @@ def _number(identity: Any) -> int | None:
     return identity if type(identity) is int else None
 
 
-def _failure(number: int | None, error: Any) -> ErrorResponse:
+def _failure(number: int | None, error: Any) -> Failure:
     body = error if isinstance(error, dict) else {}
     code, message = body.get("code"), body.get("message")
-    return ErrorResponse(
-        number,
-        code if type(code) is int else 0,
-        message if isinstance(message, str) else "the server answered with an error without a message",
-        body.get("data"),
-    )
+    if not isinstance(message, str):
+        message = "the server answered with an error without a message"
+    return Failure(number, RequestFailed(code if type(code) is int else 0, message, body.get("data")))
 
 
 def _noticed(method: str, params: Any) -> Event:
@@ -205,11 +202,11 @@ def _undecodable(frame: bytes, error: DecodingError) -> Event:
     found = _ID_FIRST.match(frame) or _ID_LAST.search(frame[-_NOISE_BYTES:])
     if found is None or b'"jsonrpc"' not in frame:
         return _noise(frame)
-    return UnreadableResponse(int(found[1]), f"the server sent a response that cannot be read: {error}")
+    return Failure(int(found[1]), BrokenRules(f"the server sent a response that cannot be read: {error}"))
 
 
 def _too_long(fault: Fault) -> Event:
     found = _ID_FIRST.match(fault.head) or _ID_LAST.search(fault.tail)
     if found is None and not fault.head.lstrip().startswith(b"{"):
         return _noise(fault.head)
-    return UnreadableResponse(int(found[1]) if found else None, f"the server sent {fault.message}")
+    return Failure(int(found[1]) if found else None, BrokenRules(f"the server sent {fault.message}"))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
+
+if TYPE_CHECKING:
+    from ..errors import BrokenRules, RequestFailed
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -15,20 +18,11 @@ class Result(msgspec.Struct, frozen=True):
     result: Any
 
 
-class ErrorResponse(msgspec.Struct, frozen=True):
-    """The error response of a request; `id` is `None` if the server could not read it."""
+class Failure(msgspec.Struct, frozen=True):
+    """An error response, or one that cannot be read, as the error to raise; `id` is `None` if it is unknown."""
 
     id: int | None
-    code: int
-    message: str
-    data: Any = None
-
-
-class UnreadableResponse(msgspec.Struct, frozen=True):
-    """A response that cannot be read; `id` is `None` if it is unknown."""
-
-    id: int | None
-    reason: str
+    error: RequestFailed | BrokenRules
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -87,8 +81,7 @@ OnLog = Callable[[LogEntry], object]
 
 Event = (
     Result
-    | ErrorResponse
-    | UnreadableResponse
+    | Failure
     | Progress
     | ElicitationRequest
     | ElicitationWithdrawn

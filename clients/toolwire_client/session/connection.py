@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING
 from toolwire_schemas.wire import codes, messages
 from toolwire_schemas.wire.framing import Lines
 
-from ..errors import BrokenRules, ClientError, Closed, ServerGone
+from ..errors import BrokenRules, ClientError, Closed, RequestFailed, ServerGone
 from ..protocol.client_protocol import ignored
 from ..protocol.events import (
     AutomaticReply,
     ElicitationRequest,
     ElicitationWithdrawn,
-    ErrorResponse,
     Event,
+    Failure,
     LogEntry,
     Progress,
     Result,
-    UnreadableResponse,
 )
 from ..waiting.base import OpenElicitation
 
@@ -148,7 +147,7 @@ class Connection:
 
     def _take(self, event: Event) -> None:
         match event:
-            case Result(id=int(number)) | ErrorResponse(id=int(number)) | UnreadableResponse(id=int(number)):
+            case Result(id=number) | Failure(id=int(number)):
                 self._settle(number, event)
             case Progress():
                 self._report(event)
@@ -158,11 +157,11 @@ class Connection:
                 self._withdraw(event)
             case AutomaticReply(message=message):
                 self.send(message)
-            case ErrorResponse() if (probe := self.protocol.probe) in self._inboxes:
+            case Failure(error=RequestFailed()) if (probe := self.protocol.probe) in self._inboxes:
                 # It has no id, but the probe is the only request so far.
                 self._settle(probe, event)
-            case UnreadableResponse(reason=reason):
-                self.fail(BrokenRules(reason))
+            case Failure(error=BrokenRules() as error):
+                self.fail(error)
             case LogEntry(source="output", text=text):
                 self.noise += 1
                 self.noise_tail = [*self.noise_tail, text][-_NOISE_KEPT:]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Self
 
-from ..errors import BrokenRules, CallCancelled, ClientError, RequestFailed, TimedOut
-from ..protocol.events import ErrorResponse, Progress, Result, UnreadableResponse
+from ..errors import CallCancelled, ClientError, TimedOut
+from ..protocol.events import Failure, Progress, Result
 
 if TYPE_CHECKING:
     from ..waiting.base import Waiting
@@ -73,12 +73,8 @@ class RequestHandle:
             match arrival:
                 case Result(result=result):
                     return result
-                case ErrorResponse(code=code, message=message, data=data):
-                    raise RequestFailed(code, message, data)
-                case UnreadableResponse(reason=reason):
-                    raise BrokenRules(reason)
-                case ClientError():
-                    raise arrival
+                case Failure(error=error) | (ClientError() as error):
+                    raise error
                 case Progress(id=self.id):
                     self._report(arrival)
 

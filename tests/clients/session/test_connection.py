@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client import Closed, ServerGone
+from toolwire_client import BrokenRules, Closed, RequestFailed, ServerGone
 from toolwire_client.protocol.client_protocol import ClientProtocol
 from toolwire_client.protocol.events import (
     ElicitationRequest,
-    ErrorResponse,
     Event,
+    Failure,
     LogEntry,
     Progress,
     Result,
-    UnreadableResponse,
 )
 from toolwire_client.session.connection import Connection
 from toolwire_schemas.wire.codec import decode
@@ -188,7 +187,8 @@ def test_an_answer_beyond_the_limit_is_an_error_of_that_request_alone() -> None:
     client = Client(max_message_bytes=100)
     (first, inbox), (_, other) = client.begin(), client.begin()
     client.pipe.say(answer(first, "x" * 200))
-    assert isinstance(inbox[0], UnreadableResponse)
+    assert isinstance(inbox[0], Failure)
+    assert isinstance(inbox[0].error, BrokenRules)
     assert other == []
     assert client.connection.end is None
 
@@ -224,7 +224,8 @@ def test_an_error_without_an_id_is_the_answer_to_the_probe_and_to_nothing_else()
     client.connection.begin(client.connection.protocol.discover(), inbox)
     stray = {"id": None, "error": {"code": -32700, "message": "?"}}
     client.pipe.say(stray)
-    assert inbox == [ErrorResponse(None, -32700, "?")]
+    [failure] = inbox
+    assert (failure.id, type(failure.error), str(failure.error)) == (None, RequestFailed, "? (error -32700)")
     client.connection.begin(client.connection.protocol.initialize(), inbox)
     client.pipe.say(stray)
     assert len(inbox) == 1

@@ -24,7 +24,7 @@ from .protocol.events import LogEntry
 from .protocol.results import CallResult, ToolDescription
 from .session.elicitation import NoAnswer, Question
 from .session.tool_call import AsyncPendingCall
-from .transport.environment import server_environment
+from .transport.child_process import server_environment
 
 if TYPE_CHECKING:
     from .agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Outcome, Pause, Refuse, Session

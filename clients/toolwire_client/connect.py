@@ -11,8 +11,7 @@ from toolwire_schemas.wire.frames import DEFAULT_MAX_MESSAGE_BYTES
 
 from .async_client import OWN_NAME, OWN_VERSION, START_TIMEOUT_SECONDS, AsyncClient, Settings
 from .client import Client
-from .transport.child_process import ServerProcess
-from .transport.environment import server_environment
+from .transport.child_process import ServerProcess, server_environment
 from .waiting.blocking import Blocking, run
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import traceback
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -306,6 +305,8 @@ class AsyncClient(ServerDetails):
             try:
                 self._settings.on_log(event)
             except Exception:  # the reading thread must continue
+                import traceback
+
                 Output(sys.stderr).line(traceback.format_exc())
 
 

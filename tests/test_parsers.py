@@ -31,6 +31,7 @@ def test_what_once_took_too_long_does_not(name: str, text: object) -> None:
     attempt(PARSERS[name], text)
 
 
+@pytest.mark.slow
 def test_the_alarm_rings_for_what_never_ends_or_backtracks_for_ever() -> None:
     import re
 

@@ -102,9 +102,11 @@ def prose_of_page(text: str) -> Iterator[tuple[int, str]]:
 
 def prose_of_source(text: str) -> Iterator[tuple[int, str]]:
     """Yield the comments, docstrings and messages of a source file with the numbers of their lines."""
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string
+    # Tokens take most of the time; only a line with a "#" can hold a comment.
+    if any(PATTERN.search(line.partition("#")[2]) for line in text.splitlines() if "#" in line):
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
             for number, line in enumerate(node.value.split("\n"), node.lineno):

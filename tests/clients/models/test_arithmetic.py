@@ -275,6 +275,7 @@ def test_tools_that_are_for_something_else_are_left_alone() -> None:
 OF_CALLS = {"doubled_call", "call_of_unknown_tool", "arguments_cut_off"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(FAULTS.keys() - {"result_of_wrong_type"}))
 def test_it_recovers_from_every_way_in_which_its_reply_can_be_spoiled(name: str) -> None:
     spoiled = FaultyModel(ArithmeticModel(), faults=[name], rate=0.5, most_in_a_row=3)

@@ -156,6 +156,7 @@ BROKEN: list[tuple[Any, set[tuple[tuple[Any, ...], str]]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("schema", "words"), BROKEN, ids=[", ".join(schema) for schema, _ in BROKEN])
 def test_every_word_that_is_listed_is_broken_and_no_other(schema: Any, words: set[Any]) -> None:
     values = invalid_values(schema)

@@ -117,7 +117,10 @@ class ProgressLine:
 
     def __call__(self, done: float, total: float | None, message: str | None) -> None:
         if self._on:
-            self._output.status(_shortened(progress(done, total, message), width() - 1))
+            text = progress(done, total, message).replace("\n", " ")
+            while _columns_of(text) >= width():
+                text = text[:-2] + "…"
+            self._output.status(text)
             self._shown = True
 
     def clear(self) -> None:
@@ -170,18 +173,11 @@ def _padded(text: str, size: int) -> str:
     return text + " " * (size - _columns_of(text))
 
 
-def _shortened(text: str, columns: int) -> str:
-    text = " ".join(text.split("\n"))
-    while _columns_of(text) > columns:
-        text = text[:-2] + "…"
-    return text
-
-
 def _columns_of(text: str) -> int:
     if text.isascii():
         return len(text)
-    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
-    return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
+    wide = {letter for letter in set(text) if unicodedata.east_asian_width(letter) in "WF"}
+    return sum(0 if unicodedata.combining(letter) else 1 + (letter in wide) for letter in text)
 
 
 def say(text: str) -> None:

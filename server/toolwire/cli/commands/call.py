@@ -53,7 +53,8 @@ def run(words: Words) -> int:
     line = ProgressLine(sys.stderr)
     with client_of(words, [target] if target else [], limit=limit, on_ask=ask_user(before=line.clear)) as client:
         tools = client.list_tools(timeout_seconds=limit.left())
-        if _is_argument(name) and len(tools) == 1 and tools[0].name != name:
+        is_argument = "=" in name or name.startswith("{")
+        if is_argument and len(tools) == 1 and tools[0].name != name:
             name, rest = tools[0].name, [name, *rest]
         arguments = values.read(rest, _tool(name, tools, target).input_schema)
         try:
@@ -76,10 +77,6 @@ def _what_to_call(words: Words) -> tuple[str | None, str, list[str]]:
     return rest[0], rest[1], rest[2:]
 
 
-def _is_argument(word: str) -> bool:
-    return "=" in word or word.startswith("{")
-
-
 def _tool(name: str, tools: list[ToolDescription], target: str | None) -> ToolDescription:
     for tool in tools:
         if tool.name == name:
@@ -98,18 +95,16 @@ def _tool(name: str, tools: list[ToolDescription], target: str | None) -> ToolDe
 def _print(answer: CallResult, options: dict[str, Any]) -> None:
     if options.get("json"):
         say(as_json(answer.raw))
-    elif answer.is_error:
+        return
+    if answer.is_error:
         complain(marked(RED, result(answer.content)))
-    else:
-        _print_content(answer.content, options.get("output"))
-
-
-def _print_content(content: list[dict[str, Any]], save_to: str | None) -> None:
+        return
+    save_to = options.get("output")
     try:
-        say(result(content, save_to, hint="; -o FILE saves it"))
+        say(result(answer.content, save_to, hint="; -o FILE saves it"))
     except FileNotFoundError as error:
         raise UsageError(f"cannot save to {error.filename}: there is no such folder") from None
     except PermissionError as error:
         raise UsageError(f"cannot save to {error.filename}: that is not permitted") from None
-    if save_to and not holds_data(content):
+    if save_to and not holds_data(answer.content):
         remark("nothing was saved: the result is only text")

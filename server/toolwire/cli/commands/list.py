@@ -87,10 +87,6 @@ def _list(words: Words) -> int:
     return 0
 
 
-_TEXTS = {"python": "python_stub", "typescript": "typescript", "markdown": "markdown"}
-"""The dialects that are texts, and their modules."""
-
-
 def in_dialect(entries: Sequence[Entry], dialect: str, *, strict: bool = False) -> tuple[Any, list[str]]:
     """Return *entries* in a dialect, as a text or a list of JSON values, and notes for its reader.
 
@@ -98,9 +94,10 @@ def in_dialect(entries: Sequence[Entry], dialect: str, *, strict: bool = False) 
     """
     from toolwire_schemas.dialects.name_mapping import RULES, Names
 
-    if dialect in _TEXTS:
+    if dialect in ("python", "typescript", "markdown"):
         # These texts show a tool's own name next to a changed one.
-        return import_module(f"toolwire_schemas.dialects.{_TEXTS[dialect]}").from_entries(list(entries)), []
+        module = "python_stub" if dialect == "python" else dialect
+        return import_module(f"toolwire_schemas.dialects.{module}").from_entries(list(entries)), []
     names = [entry["name"] for entry in entries]
     theirs = Names(names, dialect).theirs if dialect in RULES else {name: name for name in names}
     notes = _differences(theirs.items())

@@ -48,12 +48,12 @@ if TYPE_CHECKING:
     from .bundled.scholar import GoogleScholar as GoogleScholar
     from .bundled.web_browser import WebBrowser as WebBrowser
     from .bundled.web_browser import WebSearch as WebSearch
-    from .content.blocks import Audio as Audio
-    from .content.blocks import Content as Content
-    from .content.blocks import File as File
-    from .content.blocks import Image as Image
-    from .content.blocks import ResourceLink as ResourceLink
-    from .content.blocks import Text as Text
+    from .content import Audio as Audio
+    from .content import Content as Content
+    from .content import File as File
+    from .content import Image as Image
+    from .content import ResourceLink as ResourceLink
+    from .content import Text as Text
     from .context.context import AsyncContext as AsyncContext
     from .context.context import Caller as Caller
     from .context.context import Context as Context
@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from .toolconfig.model import ToolConfig as ToolConfig
 
 _LATER = {
-    ".content.blocks": "Audio Content File Image ResourceLink Text",
+    ".content": "Audio Content File Image ResourceLink Text",
     ".context.context": "AsyncContext Caller Context",
     ".decorator": "tool_api",
     ".discovery": "Offer Skipped tools_in tools_of",

@@ -262,7 +262,7 @@ class _Icons(msgspec.Struct):
 
 
 def _check_icons(icons: tuple[dict[str, Any], ...]) -> None:
-    from .content.media_types import is_media_type
+    from .content import is_media_type
 
     for index, icon in enumerate(msgspec.convert({"icons": icons}, _Icons).icons):
         if not is_media_type(icon.mimeType):

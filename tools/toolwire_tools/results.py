@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.codec import encode
 
-from .content.blocks import Content, File, Text, as_image, base64_of
-from .content.media_types import media_type_of
+from .content import Content, File, Text, as_image, base64_of, media_type_of
 from .errors import Cancelled
 from .schema.to_json import to_jsonable
 from .signature.return_value import as_text, object_result, wrapped_result

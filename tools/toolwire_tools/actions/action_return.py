@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from ..content.blocks import Audio, Content, File, Image, ResourceLink, Text, base64_of
+from ..content import Audio, Content, File, Image, ResourceLink, Text, base64_of
 from ..errors import ToolError
 
 

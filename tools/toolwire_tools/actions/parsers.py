@@ -11,7 +11,7 @@ from typing import Any
 
 from toolwire_schemas.language import checked, language, say
 
-from ..content.blocks import Content
+from ..content import Content
 from ..errors import ArgumentsError
 from ..schema.to_json import plain_result
 from .action_return import item_of

@@ -53,11 +53,6 @@ def members(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any
     return None
 
 
-def has_members(cls: Any) -> bool:
-    """True if *cls* is such a class."""
-    return any(recognised(cls) for recognised, _ in _SORTS)
-
-
 def _hints(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]) -> dict[str, Any]:
     # The function's own names come last: they make classes that were defined inside a function known to each other.
     try:
@@ -174,6 +169,5 @@ _SORTS: list[tuple[Callable[[Any], bool], Callable[[Any, dict[str, Any]], Member
     (lambda cls: hasattr(cls, "__required_keys__") and hasattr(cls, "__total__"), _typed_dict),
     (lambda cls: isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields"), _named_tuple),
     (lambda cls: isinstance(cls, type) and hasattr(cls, "__attrs_attrs__"), _attrs),
-    (lambda cls: isinstance(cls, type) and "__dataclass_fields__" in cls.__dict__, _dataclass),
     (lambda cls: isinstance(cls, type) and hasattr(cls, "__dataclass_fields__"), _dataclass),
 ]

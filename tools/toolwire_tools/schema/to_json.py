@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ..content.blocks import Content, base64_of
+from ..content import Content, base64_of
 from ..errors import OutputError
 
 _LEAVES = {str, int, bool, type(None)}

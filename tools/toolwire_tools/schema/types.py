@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
-from ..content.blocks import Content
+from ..content import Content
 from . import record_fields as fields
 from .annotations import Names, Unresolved, evaluated, is_union, unwrap_annotation
 from .constraints import COMPARISONS, compared, constrain, only_describes

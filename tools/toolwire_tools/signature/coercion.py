@@ -29,9 +29,15 @@ def coerced(value: Any, schema: Schema, root: Schema | None = None, depth: int =
     if isinstance(value, str):
         return value if any(_takes_text(each) for each in alternatives) else _decoded(value, alternatives, root, depth)
     if isinstance(value, dict):
-        return _members(value, alternatives, root, depth)
+        return {
+            name: _inside(member, [_member_schema(each, name) for each in alternatives], root, depth)
+            for name, member in value.items()
+        }
     if isinstance(value, list):
-        return _items(value, alternatives, root, depth)
+        return [
+            _inside(item, [_item_schema(each, index) for each in alternatives], root, depth)
+            for index, item in enumerate(value)
+        ]
     return value
 
 
@@ -87,31 +93,16 @@ def _word(value: Any) -> str:
 _WORDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 
 
-def _members(value: dict[str, Any], alternatives: list[Schema], root: Schema, depth: int) -> dict[str, Any]:
-    changed = {}
-    for name, member in value.items():
-        found = [_member_schema(each, name) for each in alternatives]
-        known = [schema for schema in found if schema is not None]
-        changed[name] = coerced(member, {"anyOf": known}, root, depth + 1) if known else member
-    return changed
+def _inside(value: Any, schemas: list[Schema | None], root: Schema, depth: int) -> Any:
+    """Return *value*, a member or item, with JSON text decoded where none of *schemas* wants text."""
+    known = [schema for schema in schemas if isinstance(schema, dict)]
+    return coerced(value, {"anyOf": known}, root, depth + 1) if known else value
 
 
 def _member_schema(schema: Schema, name: str) -> Schema | None:
-    properties = schema.get("properties", {})
-    found = properties.get(name, schema.get("additionalProperties"))
-    return found if isinstance(found, dict) else None
-
-
-def _items(value: list[Any], alternatives: list[Schema], root: Schema, depth: int) -> list[Any]:
-    changed = []
-    for index, item in enumerate(value):
-        found = [_item_schema(each, index) for each in alternatives]
-        known = [schema for schema in found if schema is not None]
-        changed.append(coerced(item, {"anyOf": known}, root, depth + 1) if known else item)
-    return changed
+    return schema.get("properties", {}).get(name, schema.get("additionalProperties"))
 
 
 def _item_schema(schema: Schema, index: int) -> Schema | None:
     places = schema.get("prefixItems", [])
-    found = places[index] if index < len(places) else schema.get("items")
-    return found if isinstance(found, dict) else None
+    return places[index] if index < len(places) else schema.get("items")

@@ -202,7 +202,7 @@ def _is_content(hint: Any) -> bool:
     return is_block or callable(getattr(hint, "to_content", None)) or hint.__module__.startswith(_PICTURES)
 
 
-_CONTENT = ("toolwire_tools.content.blocks", "Content")
+_CONTENT = ("toolwire_tools.content", "Content")
 _PICTURES = ("PIL.", "matplotlib.figure")
 _GENERATORS = (
     collections.abc.Iterator,

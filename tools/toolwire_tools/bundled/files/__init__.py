@@ -15,7 +15,7 @@ import msgspec
 
 from toolwire_tools.actions.base import BaseAction
 from toolwire_tools.actions.parsers import BaseParser, JsonParser
-from toolwire_tools.content.blocks import Audio, File, Image, Text
+from toolwire_tools.content import Audio, File, Image, Text
 from toolwire_tools.context.context import Context
 from toolwire_tools.decorator import tool_api
 

@@ -6,8 +6,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from toolwire_tools.content.blocks import Audio, File, Image, Text
-from toolwire_tools.content.media_types import media_type_of, media_type_of_path
+from toolwire_tools.content import Audio, File, Image, Text, media_type_of, media_type_of_path
 from toolwire_tools.errors import ToolError
 
 from .limits import MAX_DATA_BYTES, MAX_TEXT

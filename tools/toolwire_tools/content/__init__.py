@@ -1,1 +1,0 @@
-"""MCP content blocks (text, image, audio, file, link) and media types."""

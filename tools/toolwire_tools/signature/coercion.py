@@ -93,16 +93,16 @@ def _word(value: Any) -> str:
 _WORDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 
 
-def _inside(value: Any, schemas: list[Schema | None], root: Schema, depth: int) -> Any:
+def _inside(value: Any, schemas: list[Any], root: Schema, depth: int) -> Any:
     """Return *value*, a member or item, with JSON text decoded where none of *schemas* wants text."""
     known = [schema for schema in schemas if isinstance(schema, dict)]
     return coerced(value, {"anyOf": known}, root, depth + 1) if known else value
 
 
-def _member_schema(schema: Schema, name: str) -> Schema | None:
+def _member_schema(schema: Schema, name: str) -> Any:
     return schema.get("properties", {}).get(name, schema.get("additionalProperties"))
 
 
-def _item_schema(schema: Schema, index: int) -> Schema | None:
+def _item_schema(schema: Schema, index: int) -> Any:
     places = schema.get("prefixItems", [])
     return places[index] if index < len(places) else schema.get("items")

@@ -50,7 +50,7 @@ class Tools:
 
 
 def agent(script: Sequence[Any], tools: Any = None, **settings: Any) -> Agent:
-    """An agent whose model says what is in the script, and that may do everything unless told otherwise."""
+    """An agent whose model says what is in the script, and that may do everything unless *settings* forbid it."""
     settings.setdefault("approval", EVERYTHING)
     return Agent(ScriptedModel(script), Tools().both() if tools is None else tools, **settings)
 

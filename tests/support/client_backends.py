@@ -51,7 +51,7 @@ def nothing_leaks() -> Iterator[None]:
 
 
 def is_running(pid: int) -> bool:
-    """Whether *pid* is a process that runs; one that nobody has reaped yet does not."""
+    """Whether *pid* is a process that runs; one that is not reaped yet does not."""
     return _state_and_group(pid)[0] not in "ZX"
 
 

@@ -1,7 +1,7 @@
 """Everything that models are known to get wrong in their replies, on purpose: to see what an agent does about it.
 
 Each fault takes a reply and returns it as a model would have written it on a bad day. They are those that users of
-frameworks report: fences, prose, thoughts, truncation, two actions at once, JSON that is none, members that are missing
+frameworks report: fences, prose, thoughts, truncation, two actions at once, broken JSON, members that are missing
 or of the wrong type, tools that do not exist.
 """
 

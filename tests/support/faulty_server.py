@@ -40,7 +40,7 @@ def answer(message: dict[str, Any]) -> None:
         send({"id": message["id"], "error": {"code": -32601, "message": "no such method"}})
 
 
-# The faults. What they return says whether the request is answered after all.
+# The faults. They return whether the server still answers the request.
 
 
 def dies() -> bool:

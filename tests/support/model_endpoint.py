@@ -5,7 +5,7 @@
         model = OpenAIModel("some-model", base_url=server.url, key="any")
 
 Its shapes are its own, taken from the vendors' references and checked with their SDKs (tests/interop/test_models.py);
-it shares no code with what it tests. What it is asked is in `requests`. It listens on the loopback interface only.
+it shares no code with what it tests. `requests` holds the requests that it received. It listens on the loopback interface only.
 """
 
 from __future__ import annotations
@@ -331,7 +331,7 @@ def _answer(exchange: Exchange) -> None:
 
 
 def _problem(exchange: Exchange) -> tuple[int, str] | None:
-    """What the real APIs would refuse."""
+    """Return the error with which the real APIs would refuse a request."""
     body, headers = exchange.received.body, exchange.received.headers
     given = headers.get("x-api-key") if exchange.is_anthropic else headers.get("authorization", "").partition(" ")[2]
     if exchange.stand_in.key not in (None, given):

@@ -14,7 +14,7 @@ class RecordingCaller:
         self.patience = patience
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.answers: list[dict[str, Any] | Exception] = []
-        """What the user will answer, question by question."""
+        """The user's answers, in the order of the questions."""
 
     @property
     def cancelled(self) -> bool:

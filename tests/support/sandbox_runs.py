@@ -69,7 +69,7 @@ REFUSED = 0x00050000
 
 
 def decided(machine: Machine, call: int, argument: int = 0, audit: int | None = None) -> int:
-    """What comes of a call: the kernel's rules for such programs, as far as this one uses them (linux/filter.h)."""
+    """Return the verdict on a call by the kernel's rules for such programs (linux/filter.h), as far as used here."""
     data = struct.pack("<IIQQ", call, machine.audit if audit is None else audit, 0, argument)
     steps = [struct.unpack("HBBI", step) for step in _steps(machine)]
     at = register = 0

@@ -208,5 +208,5 @@ def wait_until(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE_SECONDS
     pause = threading.Event()
     while not condition():
-        assert time.monotonic() < end, "it never came to pass"
+        assert time.monotonic() < end, "the condition was never met"
         pause.wait(0.005)

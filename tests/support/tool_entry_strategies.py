@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-# What breaks out of a docstring, a comment, a table or a string, beside ordinary words.
+# What breaks out of a docstring, a comment, a table or a string, and ordinary words.
 HOSTILE = [
     "",
     '"""',
@@ -37,7 +37,7 @@ JSON = st.recursive(
 
 
 def with_words(schema: st.SearchStrategy[dict[str, Any]], **words: st.SearchStrategy[Any]) -> Any:
-    """*schema*, sometimes with some of *words* beside what it says."""
+    """*schema*, sometimes with some of *words* added."""
     return st.builds(lambda some, base: {**some, **base}, st.fixed_dictionaries({}, optional=words), schema)
 
 
@@ -143,7 +143,7 @@ def objects(draw: st.DrawFn, inner: st.SearchStrategy[Sample]) -> Sample:
     }
     if draw(st.booleans()):
         schema["additionalProperties"] = False
-    # Of a member that may be null, nobody could tell afterwards whether it was missing.
+    # If a member may be null, its absence could not be seen afterwards.
     given = [
         name
         for name, (member, is_required, is_given) in members.items()
@@ -178,7 +178,7 @@ def _containing(inner: st.SearchStrategy[Sample]) -> st.SearchStrategy[Sample]:
 
 
 APART = {"type": "object", "properties": {"z": {"type": "integer"}}, "required": ["z"]}
-"""What no other schema here has values of, so that it can stand beside any of them in a `oneOf`."""
+"""A schema that shares no value with the others here, so that it can join any of them in a `oneOf`."""
 
 SAMPLES = objects(st.recursive(_PLAIN_SAMPLES, _containing, max_leaves=6))
 """Schemas of arguments, each with arguments that it takes."""

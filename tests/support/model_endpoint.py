@@ -5,7 +5,7 @@
         model = OpenAIModel("some-model", base_url=server.url, key="any")
 
 Its shapes are its own, taken from the vendors' references and checked with their SDKs (tests/interop/test_models.py);
-it shares no code with what it tests. `requests` holds the requests that it received. It listens on the loopback interface only.
+it shares no code with what it tests. `requests` holds the received requests. It listens on the loopback interface only.
 """
 
 from __future__ import annotations

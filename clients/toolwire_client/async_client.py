@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 from toolwire_schemas.output import Output
-from toolwire_schemas.wire.frames import DEFAULT_MAX_MESSAGE_BYTES
+from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
 from .errors import Closed, TimedOut
 from .protocol.client_protocol import LOG_LEVEL, ClientProtocol

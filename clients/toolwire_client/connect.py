@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolwire_schemas.wire.frames import DEFAULT_MAX_MESSAGE_BYTES
+from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
 from .async_client import OWN_NAME, OWN_VERSION, START_TIMEOUT_SECONDS, AsyncClient, Settings
 from .client import Client

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import decode
-from toolwire_schemas.wire.codes import INTERNAL_ERROR
+from toolwire_schemas.wire.messages import INTERNAL_ERROR
 from toolwire_tools import tools_of
 
 from .errors import RequestError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from toolwire_schemas.wire.frames import DEFAULT_MAX_MESSAGE_BYTES
+from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 from toolwire_tools.byte_sizes import size
 
 

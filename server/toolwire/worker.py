@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import signal
+import sys
 import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -118,39 +119,30 @@ class Memory:
     def limited(self, tool: Tool) -> Iterator[None]:
         """Limit *tool* inside the `with` block. If it runs out of memory, the process ends with `OUT_OF_MEMORY`."""
         limit = tool.memory_limit or self._default
-        if limit is None:
+        if limit is None or sys.platform == "win32":  # where there are no limits, as the server has logged
             yield
             return
-        try:
-            import resource
-        except ImportError:  # Windows; the server has logged it
-            yield
-            return
+        import resource
+
         soft, hard = resource.getrlimit(resource.RLIMIT_AS)
         self._base = self._base or _address_space() + _OWN_BYTES
         wanted = self._base + limit
         try:
             resource.setrlimit(resource.RLIMIT_AS, (wanted if hard < 0 else min(wanted, hard), hard))
-            with self._limited_together(limit):
+            if self._cgroup:
+                self._base_of_all = self._base_of_all or cgroups.used(self._cgroup) + _OWN_BYTES
+                cgroups.limit(self._cgroup, self._base_of_all + limit)
+            try:
                 yield
+            finally:
+                if self._cgroup:
+                    cgroups.limit(self._cgroup, None)
         except MemoryError as error:
             resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
             log.traceback(f"{tool.name} ran out of memory", error)
             os._exit(OUT_OF_MEMORY)
         finally:
             resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-    @contextmanager
-    def _limited_together(self, limit: int) -> Iterator[None]:
-        if not self._cgroup:
-            yield
-            return
-        self._base_of_all = self._base_of_all or cgroups.used(self._cgroup) + _OWN_BYTES
-        cgroups.limit(self._cgroup, self._base_of_all + limit)
-        try:
-            yield
-        finally:
-            cgroups.limit(self._cgroup, None)
 
 
 _OWN_BYTES = 32 * 1024 * 1024

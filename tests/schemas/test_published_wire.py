@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support.server_process import Process, running, wait_until
 from toolwire_schemas.published import load, names, validator
-from toolwire_schemas.wire.codes import LEGACY_VERSIONS, META_CLIENT_CAPABILITIES, META_VERSION, MODERN_VERSIONS
+from toolwire_schemas.wire.messages import LEGACY_VERSIONS, META_CLIENT_CAPABILITIES, META_VERSION, MODERN_VERSIONS
 
 SERVER = '''
 import threading

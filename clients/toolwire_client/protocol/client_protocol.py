@@ -6,9 +6,9 @@ import itertools
 import re
 from typing import Any
 
-from toolwire_schemas.wire import codes, messages
+from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
-from toolwire_schemas.wire.frames import Fault, Frame
+from toolwire_schemas.wire.messages import Fault, Frame
 
 from ..errors import BrokenRules, RequestFailed
 from .events import (
@@ -51,16 +51,16 @@ class ClientProtocol:
         self._can_ask = can_ask
         self._capabilities: dict[str, Any] = {"elicitation": {"form": {}}} if can_ask else {}
         self._modern_meta = {
-            codes.META_VERSION: codes.MODERN_VERSIONS[-1],
-            codes.META_CLIENT_INFO: self._info,
-            codes.META_CLIENT_CAPABILITIES: self._capabilities,
+            messages.META_VERSION: messages.MODERN_VERSIONS[-1],
+            messages.META_CLIENT_INFO: self._info,
+            messages.META_CLIENT_CAPABILITIES: self._capabilities,
             **({_META_LOG_LEVEL: LOG_LEVEL} if wants_log else {}),
         }
         self._ids = itertools.count(1)  # its `next` is atomic, so threads may share this object
 
     @property
     def is_modern(self) -> bool:
-        return self.version in codes.MODERN_VERSIONS
+        return self.version in messages.MODERN_VERSIONS
 
     def request(self, method: str, params: dict[str, Any] | None, *, progress: bool = False) -> tuple[int, bytes]:
         """Return the id and the bytes of a new request. *progress* requests progress notifications."""
@@ -80,7 +80,7 @@ class ClientProtocol:
     def initialize(self) -> tuple[int, bytes]:
         number = next(self._ids)
         params = {
-            "protocolVersion": codes.LATEST_LEGACY,
+            "protocolVersion": messages.LATEST_LEGACY,
             "capabilities": self._capabilities,
             "clientInfo": self._info,
         }
@@ -133,7 +133,7 @@ class ClientProtocol:
         if method == "elicitation/create" and self._can_ask:
             return ElicitationRequest(identity, message.get("params"))
         problem = f"this client has no method {method!r}"
-        return AutomaticReply(messages.error(identity, codes.METHOD_NOT_FOUND, problem))
+        return AutomaticReply(messages.error(identity, messages.METHOD_NOT_FOUND, problem))
 
 
 def _number(identity: Any) -> int | None:

@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
-from toolwire_schemas.wire import codes, messages
+from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.framing import Lines
 
 from ..errors import BrokenRules, ClientError, Closed, RequestFailed, ServerGone
@@ -191,7 +191,8 @@ class Connection:
                 self._elicitations[asked.id] = elicitation
                 self._untaken.append(elicitation)
         if refused:
-            self.send(messages.error(asked.id, codes.INVALID_REQUEST, "too many open elicitations, or a duplicate id"))
+            problem = "too many open elicitations, or a duplicate id"
+            self.send(messages.error(asked.id, messages.INVALID_REQUEST, problem))
         else:
             self._notify_all(asked)
 

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.wire import codes, messages
+from toolwire_schemas.wire import messages
 
 from ..errors import BrokenRules
 
@@ -113,14 +113,14 @@ class ElicitationHandler:
         try:
             question = _question(asked.params, None)
         except BrokenRules as error:
-            connection.answer(asked, messages.error(asked.id, codes.INVALID_PARAMS, str(error)))
+            connection.answer(asked, messages.error(asked.id, messages.INVALID_PARAMS, str(error)))
             return
         try:
             replied = await self.ask(question, elicitation=asked)
             if replied is not None:
                 connection.answer(asked, messages.response(asked.id, replied))
         except Exception:
-            failed = messages.error(asked.id, codes.INTERNAL_ERROR, "the client failed to ask the user")
+            failed = messages.error(asked.id, messages.INTERNAL_ERROR, "the client failed to ask the user")
             connection.answer(asked, failed)
             raise
         except BaseException:  # cancelled or interrupted: the question is still open

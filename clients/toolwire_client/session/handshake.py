@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from toolwire_schemas.wire import codes
+from toolwire_schemas.wire import messages
 
 from ..errors import BrokenRules, RequestFailed, ServerGone, TimedOut, with_output
 from .request import RequestHandle
@@ -95,11 +95,12 @@ async def _discover(connection: Connection, waiting: Waiting, deadline: Deadline
         handle.send(connection.protocol.discover())
         answer = await handle.result(deadline)
     offered = answer.get("supportedVersions") if isinstance(answer, dict) else None
-    version = codes.MODERN_VERSIONS[-1]
+    version = messages.MODERN_VERSIONS[-1]
     if not isinstance(offered, list) or version not in offered:
         raise BrokenRules(f"the server does not speak MCP {version}")
     meta = answer.get("_meta")
-    return _welcome(connection, version, answer, meta.get(codes.META_SERVER_INFO) if isinstance(meta, dict) else None)
+    server_info = meta.get(messages.META_SERVER_INFO) if isinstance(meta, dict) else None
+    return _welcome(connection, version, answer, server_info)
 
 
 async def _initialize(connection: Connection, waiting: Waiting, deadline: Deadline) -> HandshakeResult:
@@ -107,7 +108,7 @@ async def _initialize(connection: Connection, waiting: Waiting, deadline: Deadli
         handle.send(connection.protocol.initialize())
         answer = await handle.result(deadline)
     version = answer.get("protocolVersion") if isinstance(answer, dict) else None
-    if version not in codes.LEGACY_VERSIONS:
+    if version not in messages.LEGACY_VERSIONS:
         raise BrokenRules(f"the server speaks MCP {version!r}, which this client does not know")
     welcome = _welcome(connection, version, answer, answer.get("serverInfo"))
     connection.send(connection.protocol.initialized())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.did_you_mean import closest
-from toolwire_schemas.wire import codes
+from toolwire_schemas.wire import messages
 
 from ..errors import ClientError, RequestFailed
 from ..waiting.blocking import Blocking, blocking
@@ -148,7 +148,7 @@ class AsyncToolbox:
             close = closest(name, self._offered)
             question = f", did you mean {close[0]!r}?" if close else "."
             known = ", ".join(self._offered) or "(no tools)"
-            raise RequestFailed(codes.INVALID_PARAMS, f"no tool {name!r}{question} Known: {known}")
+            raise RequestFailed(messages.INVALID_PARAMS, f"no tool {name!r}{question} Known: {known}")
         return self._offered[name]
 
 

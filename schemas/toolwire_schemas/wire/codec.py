@@ -50,7 +50,7 @@ def decode(text: bytes | str) -> Any:
 
 
 def _problem(text: bytes | str, problem: str) -> str:
-    """What is wrong with *text*: msgspec's *problem*, clearer for long integers and halves of surrogate pairs."""
+    """Return the problem with *text*: that of msgspec, clearer for long integers and halves of surrogate pairs."""
     problem = problem.replace("Integer value out of range", f"an integer has {_TOO_LONG}")
     try:
         orjson.loads(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .frames import BOM, DEFAULT_MAX_MESSAGE_BYTES, KEPT_BYTES, Fault, Frame, oversize
+from .messages import BOM, DEFAULT_MAX_MESSAGE_BYTES, KEPT_BYTES, Fault, Frame, oversize
 
 # A header field name at the start of a line: where to go on after a header block or a length was wrong.
 # Its line end cannot stand inside a JSON string and its text not outside of one, so in the body of a
@@ -75,7 +75,7 @@ class Headers:
         self._searched = 0  # up to where what is looked for is known not to be
 
     def feed(self, data: bytes) -> list[Frame]:
-        """As `Framing.feed`."""
+        """As `AutoFraming.feed`."""
         self._buffer += data
         frames: list[Frame] = []
         while self._step(frames):
@@ -83,7 +83,7 @@ class Headers:
         return frames
 
     def close(self) -> list[Frame]:
-        """As `Framing.close`: a message that the end cuts off is a fault."""
+        """As `AutoFraming.close`: a message that the end cuts off is a fault."""
         rest = bytes(self._buffer)
         self._buffer.clear()
         if self._step == self._body:

@@ -1,13 +1,18 @@
 """Where one message ends and the next begins: lines (MCP) or `Content-Length` headers (LSP).
 
 Strategy. The first bytes that arrive choose the framing for the whole connection. Each framing turns
-chunks, cut anywhere, into *frames*: the bytes of one message, or a `Fault` for what is none. A fault never
+chunks, cut anywhere, into *frames*: the bytes of one message, or a `Fault` for other bytes. A fault never
 ends the stream: the framing finds the next message by itself. No I/O happens here.
 """
 
 from __future__ import annotations
 
-from .frames import BOM, DEFAULT_MAX_MESSAGE_BYTES, KEPT_BYTES, Frame, Framing, oversize
+from typing import TYPE_CHECKING
+
+from .messages import BOM, DEFAULT_MAX_MESSAGE_BYTES, KEPT_BYTES, Frame, oversize
+
+if TYPE_CHECKING:
+    from .content_length import Headers
 
 _BLANK = b" \t\r\n"
 
@@ -20,12 +25,12 @@ class AutoFraming:
 
     def __init__(self, max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES) -> None:
         self._max_message_bytes = max_message_bytes
-        self._chosen: Framing | None = None
+        self._chosen: Lines | Headers | None = None
         self._start = b""
         self.wrap = wrap_line
 
     def feed(self, data: bytes) -> list[Frame]:
-        """As `Framing.feed`."""
+        """Add *data* and return every message it completes, and a fault for bytes that are no message."""
         if self._chosen is not None:
             return self._chosen.feed(data)
         self._start += data
@@ -33,18 +38,18 @@ class AutoFraming:
         return [] if chosen is None else self._begin(chosen)
 
     def close(self) -> list[Frame]:
-        """As `Framing.close`."""
+        """Return what the end of the stream completes: a last line needs no newline."""
         first = [] if self._chosen is not None else self._begin(Lines(self._max_message_bytes))
         assert self._chosen is not None
         return first + self._chosen.close()
 
-    def _begin(self, chosen: Framing) -> list[Frame]:
+    def _begin(self, chosen: Lines | Headers) -> list[Frame]:
         self._chosen, self.wrap = chosen, chosen.wrap
         start, self._start = self._start, b""
         return chosen.feed(start)
 
 
-def _choose(start: bytes, max_message_bytes: int) -> Framing | None:
+def _choose(start: bytes, max_message_bytes: int) -> Lines | Headers | None:
     """The framing that *start* belongs to; `None` while that is undecided."""
     if start in (BOM[:1], BOM[:2]):
         return None
@@ -78,7 +83,7 @@ class Lines:
         self._start: bytes | None = b""  # what may still be the beginning of a BOM
 
     def feed(self, data: bytes) -> list[Frame]:
-        """As `Framing.feed`."""
+        """As `AutoFraming.feed`."""
         if self._start is not None:
             start = self._start + data
             if len(start) < len(BOM) and BOM.startswith(start):
@@ -101,7 +106,7 @@ class Lines:
         return frames
 
     def close(self) -> list[Frame]:
-        """As `Framing.close`."""
+        """As `AutoFraming.close`."""
         return self.feed(b"\n") if self._size or self._start else []
 
     def _keep(self, part: bytes) -> None:

@@ -1,16 +1,50 @@
-"""JSON-RPC 2.0 envelopes as bytes, one function per kind of message.
+"""JSON-RPC 2.0 messages: their envelopes as bytes, the numbers and names in them, and faults in place of a message.
 
 Only the members of the specification can get in: clients drop messages with others, and wait.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from .codec import encode
 
+# JSON-RPC 2.0, section 5.1.
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+
+# Language Server Protocol 3.17, ErrorCodes: the answer to a request ended by `$/cancelRequest`.
+REQUEST_CANCELLED: Final = -32800
+
+# MCP 2026-07-28, error codes.
+UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
+
+# JSON-RPC leaves everything outside -32768..-32000 to applications, and MCP 2026-07-28 asks new
+# implementations to put their own codes there.
+OVERLOADED: Final = -31001
+SHUTTING_DOWN: Final = -31002
+
+LEGACY_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""MCP revisions that begin with `initialize`, oldest first."""
+
+MODERN_VERSIONS: Final = ("2026-07-28",)
+"""MCP revisions whose every request names its version in `_meta`."""
+
+LATEST_LEGACY: Final = LEGACY_VERSIONS[-1]
+
+META_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+META_CLIENT_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
+META_CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
+META_SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
+META_SUBSCRIPTION_ID: Final = "io.modelcontextprotocol/subscriptionId"
+
 Id = str | int
-"""What a request may be known by here. (JSON-RPC allows null and fractions too, and advises against both.)"""
+"""The id of a request. (JSON-RPC allows null and fractions too, and advises against both.)"""
 
 
 def request(id: Id, method: str, params: Any = None) -> bytes:
@@ -66,3 +100,33 @@ def _call(method: str, params: Any) -> bytes:
 
 def _id(id: Id) -> bytes:
     return b"%d" % id if type(id) is int else encode(id)
+
+
+DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+
+BOM = b"\xef\xbb\xbf"
+
+KEPT_BYTES = 512
+"""How much of each end of a message that cannot be served is kept, enough to find the id it carried."""
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """What arrived in place of a message.
+
+    `message` is a sentence for the peer. `too_large` means a well-framed message beyond the limit, and not
+    bytes out of frame. `head` and `tail` are the two ends of an oversize message, for finding its id.
+    """
+
+    message: str
+    too_large: bool = False
+    head: bytes = b""
+    tail: bytes = b""
+
+
+Frame = bytes | Fault
+
+
+def oversize(size: int, limit: int, head: bytes, tail: bytes) -> Fault:
+    """Return the fault for a message of *size* bytes, of which *head* and *tail* are known."""
+    problem = f"a message of {size} bytes; the limit is {limit}"
+    return Fault(problem, too_large=True, head=head[:KEPT_BYTES], tail=tail[-KEPT_BYTES:])

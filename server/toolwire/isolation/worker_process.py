@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import EncodingError
-from toolwire_schemas.wire.codes import INTERNAL_ERROR, LATEST_LEGACY
+from toolwire_schemas.wire.messages import INTERNAL_ERROR, LATEST_LEGACY
 from toolwire_tools import Cancelled, NotAnswered, ToolError
 from toolwire_tools.processes import subreaper
 from toolwire_tools.processes.process_group import new_group, signal_group

@@ -1,4 +1,4 @@
-"""What a worker process is to load, its command line, and its exit statuses."""
+"""The content of a worker process, its command line, and its exit statuses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
 
 class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker process is to load, from where, and how to serve it.
+    """The tools that a worker process loads, from where, and how it serves them.
 
     `settings` are some fields of `Settings`, `memory_limit` is for tools that set none.
     """

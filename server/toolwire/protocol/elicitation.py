@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import decode
-from toolwire_schemas.wire.codes import INVALID_PARAMS, INVALID_REQUEST
+from toolwire_schemas.wire.messages import INVALID_PARAMS, INVALID_REQUEST
 from toolwire_tools import CannotAsk, NotAnswered
 
 from .. import log
@@ -74,9 +74,6 @@ class Elicitations:
 
         With a reply, the parked call continues as the request that led to *again*. Without one (`None`), the
         elicitation has a new key, for the client to be asked again.
-
-        Raises:
-            RequestError: if the key is unknown, it belongs to another call, or the id is in use.
         """
         key, reply = params["requestState"], _input_response(params)
         if reply is None and not can_elicit(again.capabilities):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import EncodingError
-from toolwire_schemas.wire.codes import INTERNAL_ERROR, INVALID_REQUEST, OVERLOADED
+from toolwire_schemas.wire.messages import INTERNAL_ERROR, INVALID_REQUEST, OVERLOADED
 from toolwire_tools import ArgumentsError, Cancelled, ToolError, failure
 
 from .. import log
@@ -47,11 +47,7 @@ class InFlight:
         self._when_idle: Callable[[], None] | None = None
 
     def begin(self, call: Call, id: Id | None, origin: Origin) -> None:
-        """Add *call* under *id*. Only for the reading thread: it takes no lock.
-
-        Raises:
-            RequestError: if the id is in use, or a limit is reached.
-        """
+        """Add *call* under *id*. Only for the reading thread: it takes no lock."""
         key = call if id is None else id
         if key in self._calls or key in self.subscriptions:
             raise _in_use(id)
@@ -151,11 +147,7 @@ class InFlight:
             raise _in_use(id)
 
     def subscribe(self, id: Id, to_tools: bool) -> None:
-        """Add a subscription. Only for the reading thread.
-
-        Raises:
-            RequestError: if the id is in use, or there are too many.
-        """
+        """Add a subscription. Only for the reading thread."""
         self.check_unused(id)
         if len(self.subscriptions) >= self._max_calls:
             raise self._too_many()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from toolwire_schemas.wire.codes import (
+from toolwire_schemas.wire.messages import (
     INVALID_PARAMS,
     LATEST_LEGACY,
     LEGACY_VERSIONS,
@@ -54,11 +54,7 @@ class Eras:
         self._seen_initialize = False
 
     def is_modern(self, method: str, params: dict[str, Any]) -> bool:
-        """Return whether a request is to be answered by MCP 2026-07-28.
-
-        Raises:
-            RequestError: if it names an unsupported version, or lacks what that version requires.
-        """
+        """Return whether a request is to be answered by MCP 2026-07-28."""
         meta = params.get("_meta")
         if meta is not None and type(meta) is dict and META_VERSION in meta:
             _check_modern(meta)
@@ -100,11 +96,7 @@ def _check_modern(meta: dict[str, Any]) -> None:
 
 
 def initialize(identity: Identity, params: dict[str, Any], *, modern: bool) -> dict[str, Any]:
-    """Return the result of `initialize`: with the client's version if it is supported, else the newest legacy one.
-
-    Raises:
-        RequestError: if the client is modern, or the version is not a string.
-    """
+    """Return the result of `initialize`: with the client's version if it is supported, else the newest legacy one."""
     if modern:
         versions = ", ".join(MODERN_VERSIONS)
         raise RequestError(METHOD_NOT_FOUND, f"initialize does not exist in {versions}: use server/discover")

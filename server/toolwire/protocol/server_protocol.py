@@ -2,7 +2,8 @@
 
 Strategy. `receive` turns one frame into decisions; it neither reads, writes, blocks nor runs a tool. A single
 well-formed request takes the fast path in this file: a dict lookup. Everything else takes `slow_path.py`. `receive`
-belongs to one thread; the other methods may be called from any. `InFlight` ends each call once.
+belongs to one thread; the other methods may be called from any. `InFlight` ends each call once. Whatever in this room
+finds a fault of the client raises `RequestError`, and `receive` answers with it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import encode
-from toolwire_schemas.wire.codes import (
+from toolwire_schemas.wire.messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     META_CLIENT_CAPABILITIES,
@@ -31,8 +32,7 @@ from .in_flight import InFlight, Responses
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from toolwire_schemas.wire.frames import Frame
-    from toolwire_schemas.wire.messages import Id
+    from toolwire_schemas.wire.messages import Frame, Id
     from toolwire_tools import Tool
 
     from ..settings import Settings
@@ -91,11 +91,7 @@ class Catalog:
         return RequestError(INVALID_PARAMS, f"Unknown tool: {shown}{hint}")
 
     def page(self, cursor: str | None) -> dict[str, Any]:
-        """Return the `tools/list` result at *cursor*; `None` is the first page.
-
-        Raises:
-            RequestError: for an unknown cursor.
-        """
+        """Return the `tools/list` result at *cursor*; `None` is the first page."""
         tools = self.tools
         size = self._page_size or max(len(tools), 1)
         starts = {str(start): start for start in range(size, len(tools), size)}
@@ -178,11 +174,7 @@ class ServerProtocol:
             return self.answer(request.id, error, None)
 
     def handle_request(self, request: Request, size: int, batch: Batch | None) -> tuple[Decision, ...]:
-        """Return what to do about one request or notification of *size* bytes.
-
-        Raises:
-            RequestError: if the request cannot be served.
-        """
+        """Return what to do about one request or notification of *size* bytes."""
         method = request.method
         handler = self._handlers.get(method)
         if handler is None:

@@ -18,8 +18,7 @@ from jsonrpcserver import JsonRpcError, Success, dispatch_to_response
 from jsonrpcserver.sentinels import NODATA
 from msgspec import UNSET, UnsetType
 from toolwire_schemas.wire.codec import DecodingError, decode
-from toolwire_schemas.wire.codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
-from toolwire_schemas.wire.frames import Fault
+from toolwire_schemas.wire.messages import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Fault
 
 from .. import log
 from ..errors import RequestError
@@ -29,8 +28,7 @@ from .elicitation import Response
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolwire_schemas.wire.frames import Frame
-    from toolwire_schemas.wire.messages import Id
+    from toolwire_schemas.wire.messages import Frame, Id
 
     from .call import Decision
 
@@ -39,7 +37,7 @@ DIFFERENCES = {
     "params-null": "refused by jsonrpcserver; here the same as no params, since hosts in other languages send it",
     "extra-members": "refused by jsonrpcserver; JSON-RPC 2.0 does not forbid them, and extensions use them",
     "readable-ids": "answered with null by jsonrpcserver; an id that can be read is in every answer",
-    "one-bad-element": "fails the whole batch in jsonrpcserver; each element stands for itself (section 6)",
+    "one-bad-element": "fails the whole batch in jsonrpcserver; each element is judged by itself (section 6)",
     "id-types": "null and fractions are accepted by jsonrpcserver; here -32600, as MCP has it",
 }
 

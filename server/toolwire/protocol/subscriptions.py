@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import messages
-from toolwire_schemas.wire.codes import INVALID_PARAMS, INVALID_REQUEST, META_SUBSCRIPTION_ID
+from toolwire_schemas.wire.messages import INVALID_PARAMS, INVALID_REQUEST, META_SUBSCRIPTION_ID
 
 from ..errors import RequestError
 from .lifecycle import modern_result
@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 
 def begin(in_flight: InFlight, id: object, params: dict[str, Any], batch: Batch | None) -> bytes:
-    """Add a subscription; return the notification that names what it includes, of all that the client asked for.
-
-    Raises:
-        RequestError: if *params* are invalid, the id is in use, or there are too many.
-    """
+    """Add a subscription; return the notification that names what it includes, of all that the client asked for."""
     if batch is not None or not isinstance(id, str | int):
         raise RequestError(INVALID_REQUEST, "subscriptions/listen must be a request of its own, outside of batches")
     wanted = params.get("notifications")

@@ -78,7 +78,7 @@ class Elicitations(msgspec.Struct, frozen=True):
     def _time_out(self, pending: PendingElicitation) -> None:
         call = pending.call
         if not call.origin.modern:
-            pending.wake(NotAnswered(f"Nobody answered within {self.seconds:g} seconds."))
+            pending.wake(NotAnswered(f"The user did not answer within {self.seconds:g} seconds."))
         elif self.protocol.elicitations().close(pending, give_up=True) and call.given_up:
             self.stop(call)
 

@@ -25,7 +25,7 @@ from .worker_pool import WorkerPool
 from .writer import MessageWriter, Write
 
 if TYPE_CHECKING:
-    from toolwire_schemas.wire.frames import Frame
+    from toolwire_schemas.wire.messages import Frame
     from toolwire_tools.tool import Gate
 
     from ..protocol.lifecycle import Identity
@@ -49,7 +49,7 @@ _MAX_WAITING_PROGRESS = 1000
 _MAX_ANSWERS_BYTES = 256 * 1024
 """How many bytes of responses one read may collect before they are sent."""
 
-_GONE = "The client has gone; nobody is left to answer."
+_GONE = "The client has gone, and its user cannot answer."
 
 
 class Session:

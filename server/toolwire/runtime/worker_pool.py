@@ -268,7 +268,7 @@ class _Worker:
                     return None
 
     def _serve(self, pool: WorkerPool) -> bool:
-        """Run calls and read, until there are none and another worker reads; false if this worker was abandoned."""
+        """Run calls and read, until no call waits and another worker reads; false if this worker was abandoned."""
         backlog, run = pool.backlog, pool.run
         while True:
             try:

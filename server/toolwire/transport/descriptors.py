@@ -1,10 +1,10 @@
 """Descriptors that are the server's own, kept where no tool comes upon them by mistake.
 
 Strategy. A tool that closes a number twice, or closes a few it never opened, hits low numbers, and the next file that
-is opened gets the lowest that is free. So ours are high. Whoever goes out of their way to close or replace those, or
-uses up all below them, ends the server: before each use its descriptor is compared with what it was, so that nothing
-of the protocol is written to another file or read from one. (Another thread can come between the two all the same;
-nothing in POSIX writes to a descriptor on a condition.)
+is opened gets the lowest that is free. So ours are high. A tool that closes or replaces even those, or uses up all
+below them, ends the server: before each use its descriptor is compared with its file at the start, so that nothing of
+the protocol is written to another file or read from one. (Another thread can come between the two all the same; nothing
+in POSIX writes to a descriptor on a condition.)
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from toolwire_client.protocol.events import (
     ToolsChanged,
 )
 from toolwire_schemas.wire.codec import decode
-from toolwire_schemas.wire.frames import Fault
+from toolwire_schemas.wire.messages import Fault
 
 
 def noise(text: str) -> LogEntry:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_schemas.wire.content_length import wrap_with_header
-from toolwire_schemas.wire.frames import Fault, Frame
 from toolwire_schemas.wire.framing import AutoFraming, wrap_line
+from toolwire_schemas.wire.messages import Fault, Frame
 
 LIMIT = 2000
 

@@ -428,5 +428,5 @@ def test_a_question_that_nobody_answers_ends() -> None:
         message.get("id", "news"): message for message in (came.get(timeout=PATIENCE_SECONDS) for _ in range(4))
     }
 
-    assert received["asks"]["result"]["content"][0]["text"] == "Nobody answered within 0.05 seconds."
+    assert received["asks"]["result"]["content"][0]["text"] == "The user did not answer within 0.05 seconds."
     session.end()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
 from toolwire_schemas.wire.content_length import Headers, wrap_with_header
-from toolwire_schemas.wire.frames import Fault
 from toolwire_schemas.wire.framing import Lines, wrap_line
+from toolwire_schemas.wire.messages import Fault
 
 from ...errors import signal_name
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.json_schema.error_text import worded
-from toolwire_schemas.wire.codes import INVALID_PARAMS
+from toolwire_schemas.wire.messages import INVALID_PARAMS
 
 from ...validation import LenientValidator, join_errors
 from ..cases.conversation import Ended, answers, is_answer, messages

@@ -45,9 +45,45 @@ def _wide(size: int) -> Schema:
     return {"type": "object", "properties": {"a": {"type": "string"}, **properties}}
 
 
+def _required(size: int) -> Schema:
+    return {**_wide(size), "required": [f"p{number}" for number in range(size)]}
+
+
+def _pointers(size: int) -> Schema:
+    parts = [{"type": "string", "maxLength": number} for number in range(size)]
+    properties = {f"p{number}": {"$ref": f"#/$defs/parts/anyOf/{number}"} for number in range(size)}
+    return {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, **properties},
+        "$defs": {"parts": {"anyOf": parts}},
+    }
+
+
 def _circle(size: int) -> Schema:
     circle = {f"C{number}": {"allOf": [{"$ref": f"#/$defs/C{(number + 1) % size}"}]} for number in range(size)}
     return {"type": "object", "properties": {"a": {"$ref": "#/$defs/C0"}}, "$defs": circle}
+
+
+def _references(size: int) -> Schema:
+    definitions = {f"D{number}": {"type": "string", "maxLength": number} for number in range(size)}
+    properties = {f"r{number}": {"$ref": f"#/$defs/D{number}"} for number in range(size)}
+    return {"type": "object", "properties": {"a": {"type": "string"}, **properties}, "$defs": definitions}
+
+
+def _union(size: int) -> Schema:
+    branches = [{"type": "object", "properties": {f"p{number}": {"type": "integer"}}} for number in range(size)]
+    return {"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}, *branches]}}, "required": ["a"]}
+
+
+def _unclear(size: int) -> Schema:
+    amount = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^\d+$"}], "$anchor": "amount"}
+    return {"type": "object", "properties": {**_wide(size)["properties"], "a": amount}, "required": ["a"]}
+
+
+def _mixed(size: int) -> Schema:
+    parts = {"b": _choices(size)["properties"]["a"], "c": _union(size // 4)["properties"]["a"]}
+    made = _references(size)
+    return {**made, "properties": {**made["properties"], **_wide(size)["properties"], **parts}}
 
 
 SCHEMAS: dict[str, tuple[Callable[[int], Schema], int]] = {
@@ -58,8 +94,17 @@ SCHEMAS: dict[str, tuple[Callable[[int], Schema], int]] = {
     "deep": (_deep, 24),
     "wide": (_wide, 100),
     "circle": (_circle, 4),
+    "required": (_required, 100),
+    "pointers": (_pointers, 50),
+    "references": (_references, 50),
+    "union": (_union, 40),
+    "unclear": (_unclear, 40),
+    "mixed": (_mixed, 40),
 }
 """How each is made of a size, and the size that was once too much, or a hundredth of that."""
+KINDS = (*SCHEMAS, "tools")
+FIVE_MEGABYTES = 730
+"""How many times the size of `mixed` makes a schema of 5 MB."""
 
 
 def tool(kind: str, times: int = 1) -> dict[str, Any]:
@@ -68,6 +113,13 @@ def tool(kind: str, times: int = 1) -> dict[str, Any]:
     schema = make(size * times)
     hints = {"readOnlyHint": True}
     return {"name": "t", "description": "Does it.", "inputSchema": schema, "outputSchema": schema, "annotations": hints}
+
+
+def entries(kind: str, times: int = 1) -> list[dict[str, Any]]:
+    """Return a server's list: one tool `t` with such a schema, or of the kind `tools` many with a short one."""
+    if kind != "tools":
+        return [tool(kind, times)]
+    return [{**tool("wide", 0), "name": name} for name in ("t", *(f"t.{number}" for number in range(10 * times)))]
 
 
 def serve(kind: str, times: int) -> None:
@@ -83,7 +135,7 @@ def serve(kind: str, times: int) -> None:
                 begun = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
                 answer = {"result": begun}
             case "tools/list":
-                answer = {"result": {"tools": [tool(kind, times)]}}
+                answer = {"result": {"tools": entries(kind, times)}}
             case "tools/call":
                 given = request["params"].get("arguments", {})
                 answer = {"result": {"content": [{"type": "text", "text": "done"}], "structuredContent": given}}

@@ -10,7 +10,8 @@ from __future__ import annotations
 import queue
 import signal
 import threading
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import anyio
@@ -25,6 +26,9 @@ T = TypeVar("T")
 
 _LOOK_SECONDS = 1.0
 """How often to check for Ctrl-C: on Windows, a thread that waits for a lock does not notice it."""
+
+_MAX_BUSY_SECONDS = 5.0
+"""How long the event loop may leave a signal unhandled. Judging one value by a schema takes a tenth of it."""
 
 _ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
@@ -47,6 +51,7 @@ class MainThread:
         self._is_typing = False
         self._wakes = 0
         self._ended_by: int | None = None
+        self._unhandled_since: float | None = None
 
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Return the result of *work*, which runs on an event loop. A signal that ended it then ends the process."""
@@ -100,7 +105,9 @@ class MainThread:
             try:
                 return self._jobs.get(timeout=_LOOK_SECONDS)
             except queue.Empty:
-                continue
+                since = self._unhandled_since
+                if since is not None and time.monotonic() - since > _MAX_BUSY_SECONDS:
+                    _end_by(self._ended_by or signal.SIGINT)
 
     def _do(self, job: _Job[Any]) -> None:
         if not job.is_wanted:
@@ -119,7 +126,19 @@ class MainThread:
         self._on_loop(job.done.set)
 
     def _interrupt(self) -> None:
-        self._on_loop(self._on_interrupt if self._ended_by is None else self._on_end)
+        """Have the event loop handle a signal. If it is too busy to, `_next` ends the process."""
+
+        def handle() -> None:
+            self._unhandled_since = None
+            on_signal()
+
+        def send() -> None:
+            with suppress(RuntimeError):  # the event loop has ended
+                self._on_loop(handle)
+
+        on_signal = self._on_interrupt if self._ended_by is None else self._on_end
+        self._unhandled_since = self._unhandled_since or time.monotonic()
+        threading.Thread(target=send, daemon=True).start()  # sending waits while the loop is busy
 
     def _on_loop(self, work: Callable[[], object]) -> None:
         self._portal.start_task_soon(work)
@@ -160,6 +179,11 @@ class MainThread:
             assert ident is not None
             self._wakes += 1
             signal.pthread_kill(ident, signal.SIGINT)
+
+
+def _end_by(number: int) -> None:
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
 
 
 class _Job(Generic[T]):

@@ -146,7 +146,7 @@ class _Writer:
 
     def _object(self, schema: Schema, where: str, *, may_be_empty: bool = False) -> Schema:
         more = schema.get("additionalProperties", False)
-        members, needed = properties(schema), required(schema)
+        members, needed = properties(schema), set(required(schema))
         is_free = not members and "additionalProperties" not in schema and not may_be_empty
         if more is not False or is_free or (not members and "patternProperties" in schema):
             raise NotStrict(where, "it may have members of any name, and strict mode wants to know them all")
@@ -276,7 +276,7 @@ def _restored(value: Any, schema: Schema, judge: SchemaValidator, budget: Budget
         return [_restored(item, schema_of(inner), judge, budget) for item, inner in zip(value, items, strict=False)]
     if not isinstance(value, dict):
         return value
-    members, needed = properties(schema), required(schema)
+    members, needed = properties(schema), set(required(schema))
     return {
         name: _restored(item, members.get(name, {}), judge, budget)
         for name, item in value.items()

@@ -210,7 +210,7 @@ class Reader:
         return Scalar(kind) if kind in _SCALARS else ANYTHING
 
     def _object(self, schema: Schema) -> Object:
-        needed = required(schema)
+        needed = set(required(schema))
         members = [Member(name, self.shape(inner), name in needed, inner) for name, inner in properties(schema).items()]
         more = schema.get("additionalProperties", False)
         rest = None if more is False else self.shape(more)

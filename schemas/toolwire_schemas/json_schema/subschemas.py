@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ ONE = (
     "unevaluatedItems",
     "contentSchema",
 )
+_INDEX = re.compile("0|[1-9][0-9]{0,8}")
 LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 
@@ -68,7 +70,7 @@ def target(root: Any, reference: str) -> Any:
         raise LookupError(reference)
     for part in pointer.split("/")[1:]:
         part = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(at, list) and part in map(str, range(len(at))):
+        if isinstance(at, list) and _INDEX.fullmatch(part):
             at = at[int(part)]
         elif isinstance(at, dict):
             at = at[part]

@@ -195,7 +195,8 @@ def about_strict(schema: dict[str, Any]) -> Iterator[Found]:
             enums += len(inner["enum"])
         if isinstance(properties, dict):
             count += len(properties)
-            if isinstance(required, list) and any(name not in required for name in properties):
+            named = {name for name in required if isinstance(name, str)} if isinstance(required, list) else properties
+            if properties.keys() - named:
                 reasons["parameters that may be left out"] = None
         if (inner.get("type") == "object" or "properties" in inner) and inner.get("additionalProperties") is not False:
             reasons["objects that may have further members"] = None

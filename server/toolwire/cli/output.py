@@ -144,7 +144,8 @@ def progress(done: float, total: float | None, message: str | None) -> str:
 def _signature(tool: dict[str, Any]) -> str:
     schema = tool.get("inputSchema") or {}
     properties = schema.get("properties") if isinstance(schema, dict) else None
-    required = schema.get("required") or [] if isinstance(schema, dict) else []
+    required = schema.get("required") if isinstance(schema, dict) else None
+    required = {name for name in required if isinstance(name, str)} if isinstance(required, list) else ()
     return ", ".join(name if name in required else f"[{name}]" for name in properties or {})
 
 

@@ -115,6 +115,7 @@ def _event_lines(event: Event) -> Iterator[str]:
 
 def _text(data: bytes, size: int) -> str:
     """*data* as it can be put into `printf '%b'` or a JSON file: what cannot be printed, as escapes of JSON."""
-    text = data.rstrip(b"\n").decode(errors="backslashreplace")
+    # A letter has at most four bytes; the rest of a message of megabytes is not shown, and not looked at.
+    text = data.rstrip(b"\n")[: 4 * _MAX_LETTERS + 4].decode(errors="backslashreplace")
     text = "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text)
     return text if len(text) <= _MAX_LETTERS else f"{text[:_MAX_LETTERS]}… ({size:,} bytes)"

@@ -48,8 +48,9 @@ _UNSUPPORTED = {
 }
 _LARGEST = {"minLength": 10**6, "minItems": 10**4, "minContains": 10**4, "minProperties": 10**3}
 _MAX_LENGTH = 1_000_000
-_MAX_MEMBERS = 500
-"""Values of an object with 1,000 optional members take more than a minute."""
+_MAX_PARTS = 500
+"""Values of an object with 1,000 optional members take more than a minute, and so do those of 1,000 alternatives."""
+_PARTS = ("properties", "anyOf", "oneOf", "allOf")
 _MAX_STEPS = 100 * MAX_STEPS
 """All that is done with a schema's values together. Ordinary ones take a hundredth of it."""
 _ALLOWING_ALL: tuple[Schema, ...] = (True, {})
@@ -73,8 +74,8 @@ class Document:
             if len(conjunction_key((schema,))) > _MAX_LENGTH:
                 raise Unsupported("", f"no values are made of more than {_MAX_LENGTH:,} characters of schema")
             parts = walk(schema, "") if isinstance(schema, dict) else ()
-            if any(_count_members(part) > _MAX_MEMBERS for _, part in parts):
-                raise Unsupported("", f"no values are made of an object with more than {_MAX_MEMBERS} members")
+            if any(_is_long(part.get(word)) for _, part in parts for word in _PARTS):
+                raise Unsupported("", f"no values are made of more than {_MAX_PARTS} members or alternatives")
             for fault in faults_of_schema(schema, dialect=dialect, is_fixed=True)[:1]:
                 where = ".".join(map(str, fault.absolute_path))
                 raise Unsupported(where, f"this is no valid schema: {fault.message[:200]}")
@@ -184,9 +185,8 @@ def conjunction_key(schemas: tuple[Schema, ...]) -> str:
     return json.dumps(schemas, default=repr)
 
 
-def _count_members(schema: dict[str, Any]) -> int:
-    members = schema.get("properties")
-    return len(members) if isinstance(members, dict) else 0
+def _is_long(parts: Any) -> bool:
+    return isinstance(parts, dict | list) and len(parts) > _MAX_PARTS
 
 
 def _is_draft7(schema: Schema) -> bool:

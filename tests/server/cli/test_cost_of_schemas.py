@@ -1,0 +1,122 @@
+"""A hundred times the schema takes a hundred times the work, by whichever command, and not ten thousand times."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from support import SUPPORT
+from support.expensive_schemas import FIVE_MEGABYTES, KINDS, entries
+from toolwire.cli.main import main
+
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+SERVER = str(SUPPORT / "expensive_schemas.py")
+SECONDS = 240
+MODEL = """
+class Calls:
+    replies = 0
+
+    async def chat(self, messages):
+        self.replies += 1
+        if self.replies == 1:
+            return '{"thought": "", "type": "ACTION", "tool": "t", "params": {"a": "%s"}}' % ("a" * 40 + "b")
+        return '{"thought": "", "type": "FINAL_ANSWER", "ok": true, "result": "It is done."}'
+"""
+CHECK = ["check", "--only", "tools/*", "--only", "calls/*", "--fuzz", "3", "--seed", "1", "--jobs", "1"]
+
+COMMANDS: dict[str, list[str]] = {
+    "list": ["list"],
+    "list --json": ["list", "--json"],
+    **{
+        f"list --as {dialect}": ["list", "--as", dialect]
+        for dialect in ("openai", "anthropic", "lagent", "python", "typescript", "markdown")
+    },
+    "list --strict": ["list", "--as", "openai", "--strict"],
+    "list --lint": ["list", "--lint"],
+    "call": ["call", "t", "a=" + "a" * 40 + "b"],
+    "check": CHECK,
+    "ask": ["ask", "go", "--model", "models.py:Calls", "--approve", "all"],
+}
+
+
+class Work(NamedTuple):
+    """Calls of functions in all threads of this process, and its processor time."""
+
+    calls: int
+    seconds: float
+
+
+LITTLE = Work(1_000_000, 0.1)
+"""What grows to no more than this is not looked at: a budget of steps may end expensive work at any size."""
+
+
+def work_of(function: Callable[[], object]) -> Work:
+    """Return the work of *function*, which is the same however busy the machine is; children do not count."""
+    calls = 0
+
+    def count(frame: Any, event: str, argument: Any) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    before = time.process_time()
+    threading.setprofile(count)
+    sys.setprofile(count)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return Work(calls, time.process_time() - before)
+
+
+def words_of(command: str, kind: str, times: int) -> list[str]:
+    """The command line about a server with such a schema, or about two lists in the working folder."""
+    if command == "diff":
+        for name, size in (("old", times), ("new", times + 1)):
+            Path(f"{name}.json").write_text(json.dumps(entries(kind, size)))
+        return ["diff", "old.json", "new.json"]
+    return [*COMMANDS[command], "--", sys.executable, SERVER, kind, str(times)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, own_imports: None) -> Path:
+    (tmp_path / "models.py").write_text(MODEL)
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("command", [*COMMANDS, "diff"])
+def test_ten_times_the_schema_takes_about_ten_times_the_work(command: str, kind: str, folder: Path) -> None:
+    main(words_of(command, "wide", 1))  # imports what it needs
+    works = []
+    for times in (1, 10, 100):
+        words = words_of(command, kind, times)
+        works.append(work_of(lambda words=words: main(words)))
+    for before, after in pairwise(works):
+        assert after.calls <= 15 * max(before.calls, LITTLE.calls), works
+        # Loops that call nothing, and those within C, show only here; a quadratic one takes a hundred times as long.
+        assert after.seconds <= 30 * max(before.seconds, LITTLE.seconds), works
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX limits processor time")
+@pytest.mark.parametrize("command", [*COMMANDS, "diff"])
+def test_a_schema_of_five_megabytes_is_done_within_the_time_limit(command: str, folder: Path) -> None:
+    assert len(json.dumps(entries("mixed", FIVE_MEGABYTES)[0]["inputSchema"])) > 5_000_000
+    words = words_of(command, "mixed", FIVE_MEGABYTES)
+    words[1:1] = ["--timeout", str(SECONDS)]
+    # The limit is one of processor time, so that a busy machine changes nothing: beyond it, the process is killed.
+    limited = ["sh", "-c", f'ulimit -t {SECONDS} && exec "$@"', "sh", sys.executable, "-m", "toolwire", *words]
+    done = subprocess.run(limited, capture_output=True, text=True, timeout=5 * SECONDS, check=False, input="")
+    assert done.returncode in (0, 1)
+    assert done.stdout or done.stderr
+    assert "Traceback" not in done.stderr

@@ -89,6 +89,7 @@ ROOMS: dict[str, list[str]] = {
         "instructions groot",
         "terminal",
         "contract.report",
+        "contract.keywords",
         "contract.values",
         "contract.cases",
         "contract.fuzz",

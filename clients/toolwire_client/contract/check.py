@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from toolwire_schemas.cases import Case, Framing
+    from toolwire_schemas.cases import Case
 
     from .cases.conversation import Conversation
     from .cases.plan import Play
     from .cases.sdks import Sdk
-    from .cases.server_facts import Facts
+    from .cases.server_facts import Start
     from .fuzz.fuzz import Fuzzing
     from .report import Verdict
 
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 _ALIVE_SECONDS = 2.0
 _MAX_JOBS = 4
 
-_LAST_EVENTS = 8
-"""The number of events shown with a breach of the whole run."""
+_LAST_EVENTS = 8  # shown with a breach of the whole run
 
 
 def check(
@@ -72,21 +71,12 @@ def check(
         UnknownTool: if the *settings* have a call of a tool that the server does not have.
         MissingHypothesis: if *fuzzing* is given and Hypothesis is not installed.
     """
-    began = time.monotonic()
-    run = _Run(
-        lambda framing: ServerUnderTest(command, framing, env=env, cwd=cwd),
-        settings or Settings(),
-        timeout_seconds,
-        on_verdict,
-    )
-    facts = run.facts
-    run.sdk = facts.sdk if fold_sdk else None
+    run = _Run(command, env, cwd, settings, timeout_seconds, on_verdict)
+    run.sdk = run.facts.sdk if fold_sdk else None
     jobs = jobs or min(_MAX_JOBS, os.cpu_count() or 1)
     verdicts = run.verdicts(all_cases() if cases is None else cases, jobs, fuzzing)
     verdicts, outdated = baseline.apply(verdicts, gaps)
-    verdicts = folded(verdicts, run.sdk)
-    report = _report(command, facts, verdicts, time.monotonic() - began)
-    return msgspec.structs.replace(report, outdated=outdated, seed=None if fuzzing is None else fuzzing.seed)
+    return run.report(folded(verdicts, run.sdk), outdated=outdated, seed=None if fuzzing is None else fuzzing.seed)
 
 
 def replay(
@@ -103,28 +93,8 @@ def replay(
     This reproduces a failure, even one that needs another case before it. Expectations on the whole run are not judged.
     All else is as in `check`.
     """
-    began = time.monotonic()
-    run = _Run(
-        lambda framing: ServerUnderTest(command, framing, env=env, cwd=cwd),
-        settings or Settings(),
-        timeout_seconds,
-        None,
-    )
-    verdicts = run.replayed(cases)
-    return _report(command, run.facts, verdicts, time.monotonic() - began)
-
-
-def _report(command: Sequence[str], facts: Facts, verdicts: list[Verdict], took: float) -> Report:
-    return Report(
-        command=list(command),
-        server=facts.name,
-        revisions=[facts.revisions[era] for era in ("modern", "legacy") if era in facts.revisions],
-        framings=list(facts.framings),
-        tools=len(facts.tools),
-        seconds=took,
-        verdicts=verdicts,
-        sdk=facts.sdk.name if facts.sdk else "",
-    )
+    run = _Run(command, env, cwd, settings, timeout_seconds, None, replays=True)
+    return run.report(run.verdicts(cases, 1, None))
 
 
 class _Run:
@@ -132,21 +102,42 @@ class _Run:
 
     def __init__(
         self,
-        start: Callable[[Framing], ServerUnderTest],
-        settings: Settings,
+        command: Sequence[str],
+        env: Mapping[str, str] | None,
+        cwd: str | os.PathLike[str] | None,
+        settings: Settings | None,
         timeout_seconds: float,
         on_verdict: OnVerdict | None,
+        *,
+        replays: bool = False,
     ) -> None:
-        self.start = start
-        self.settings = settings
+        self._began = time.monotonic()
+        self._command = list(command)
+        self.start: Start = lambda framing: ServerUnderTest(command, framing, env=env, cwd=cwd)
+        self.settings = settings or Settings()
         self.timeout = timeout_seconds
+        self.replays = replays
         self._on_verdict = on_verdict
-        self._telling = threading.Lock()
+        self._announcing = threading.Lock()
         self._judged_last: list[tuple[int, Play]] = []
         self._broken: dict[int, Verdict] = {}
         self.sdk: Sdk | None = None
         """The SDK whose failures are known gaps."""
-        self.facts = find_out(start, settings)
+        self.facts = find_out(self.start, self.settings)
+
+    def report(self, verdicts: list[Verdict], **more: Any) -> Report:
+        facts = self.facts
+        return Report(
+            command=self._command,
+            server=facts.name,
+            revisions=[facts.revisions[era] for era in ("modern", "legacy") if era in facts.revisions],
+            framings=list(facts.framings),
+            tools=len(facts.tools),
+            seconds=time.monotonic() - self._began,
+            verdicts=verdicts,
+            sdk=facts.sdk.name if facts.sdk else "",
+            **more,
+        )
 
     def verdicts(self, cases: Iterable[Case], jobs: int, fuzzing: Fuzzing | None) -> list[Verdict]:
         """Return the verdicts on *cases*, in their order, and those of *fuzzing*."""
@@ -155,27 +146,15 @@ class _Run:
             return untalkable(plays, self.facts.trouble, self.facts.events)
         self._total = len(plays) + (0 if fuzzing is None else 2 * len(self.facts.tools))
         tasks, last = _tasks(plays)
-        self._judged_last = [(place, plays[place]) for place in last]
+        self._judged_last = [] if self.replays else [(place, plays[place]) for place in last]
         found: dict[int, Verdict] = {}
         with ThreadPoolExecutor(jobs) as pool:
             for verdicts in pool.map(lambda task: self._play_all(task, plays), tasks):
                 found.update(verdicts)
         fuzzed = [] if fuzzing is None else list(self._fuzzed(fuzzing))
         for place, play in self._judged_last:
-            found[place] = self._told(self._broken.get(place) or judged(play, None, [], 0.0))
+            found[place] = self._announced(self._broken.get(place) or judged(play, None, [], 0.0))
         return [*(found[place] for place in sorted(found)), *fuzzed]
-
-    def replayed(self, cases: Iterable[Case]) -> list[Verdict]:
-        """Play *cases* in sequence, in one process where possible, and keep all messages."""
-        plays = plan(cases, self.facts)
-        if self.facts.trouble:
-            return untalkable(plays, self.facts.trouble, self.facts.events)
-        verdicts = []
-        for places in _tasks(plays)[0]:
-            shared = _Shared(self, replays=True)
-            verdicts += [shared.play(plays[place]) for place in places]
-            shared.close()
-        return verdicts
 
     def _fuzzed(self, fuzzing: Fuzzing) -> Iterator[Verdict]:
         from .fuzz.fuzz import fuzz
@@ -188,19 +167,18 @@ class _Run:
             timeout_seconds=self.timeout,
             on_closed=lambda conversation, revision: self.hold_against(conversation, revision, only_noise=True),
         )
-        return map(self._told, found)
+        return map(self._announced, found)
 
     def _play_all(self, places: list[int], plays: Sequence[Play]) -> dict[int, Verdict]:
-        """Play cases in sequence in one shared process."""
         shared = _Shared(self)
         try:
-            return {place: self._told(shared.play(plays[place])) for place in places}
+            return {place: self._announced(shared.play(plays[place])) for place in places}
         finally:
             shared.close()
 
-    def _told(self, verdict: Verdict) -> Verdict:
+    def _announced(self, verdict: Verdict) -> Verdict:
         if self._on_verdict is not None:
-            with self._telling:
+            with self._announcing:
                 self._on_verdict(verdict, self._total)
         return verdict
 
@@ -213,16 +191,12 @@ class _Run:
         """
         for place, play in self._judged_last:
             known = self._broken.get(place)
-            is_decided = known is not None and known.outcome == "fail"
-            if (
-                is_decided
-                or play.revision not in ("", revision)
-                or (only_noise and play.case.steps != [{"quiet": True}])
-            ):
+            is_wanted = play.case.steps == [{"quiet": True}] or not only_noise
+            if not is_wanted or play.revision not in ("", revision) or (known is not None and known.outcome == "fail"):
                 continue
             found = breach(play.case.steps, conversation.events, parts, {"tools": self.facts.tools})
-            if found is not None and (known is None or not found.unmet.severity):
-                self._broken[place] = judged(play, found.unmet, found.events[-_LAST_EVENTS:], 0.0)
+            if found is not None and (known is None or not found[0].severity):
+                self._broken[place] = judged(play, found[0], found[1][-_LAST_EVENTS:], 0.0)
 
 
 class _Process:
@@ -280,12 +254,11 @@ class _Shared:
     """Plays cases in a shared process while it answers; a case that needs its own process gets one.
 
     A case that fails in a used process is played again alone: it is an independent failure only if it fails there too.
-    *replays* keeps the first verdicts, with all messages.
+    A replay keeps the first verdicts, with all messages.
     """
 
-    def __init__(self, run: _Run, *, replays: bool = False) -> None:
+    def __init__(self, run: _Run) -> None:
         self._run = run
-        self._replays = replays
         self._process: _Process | None = None
 
     def play(self, play: Play) -> Verdict:
@@ -300,7 +273,7 @@ class _Shared:
         process = self._opened(play)
         before, start = list(process.played), len(process.server.conversation.events) if process.played else 0
         verdict = process.play(play)
-        if self._replays:
+        if self._run.replays:
             said = exchange_lines(process.server.conversation.events[start:], is_whole=True)
             verdict = msgspec.structs.replace(verdict, exchange=said)
         elif is_bad(verdict) and before and not (self._run.sdk and self._run.sdk.has(verdict)):
@@ -314,7 +287,6 @@ class _Shared:
 
     def _after(self, before: list[Play], play: Play, verdict: Verdict) -> Verdict:
         """The *verdict* on a case that fails only after others, with the fewest cases *before* it that cause this."""
-
         said: list[str] = []
 
         def fails(others: list[Play]) -> bool:
@@ -329,15 +301,12 @@ class _Shared:
             finally:
                 process.server.close()
 
-        start = len(before) - 1
-        if not fails(before[start:]):
-            if not fails(before):
-                return only_after(verdict, [])
-            low = 0
-            while start - low > 1:  # bisect: it fails after those from *low* on, not after those from *start* on
-                middle = (low + start) // 2
-                low, start = (middle, start) if fails(before[middle:]) else (low, middle)
-            start = low
+        if not fails(before):
+            return only_after(verdict, [])
+        start, end = 0, len(before)
+        while end - start > 1:  # it fails after those from *start* on, not after those from *end* on
+            middle = (start + end) // 2
+            start, end = (middle, end) if fails(before[middle:]) else (start, middle)
         guilty = before[start:]
         if len(guilty) > 1 and fails(guilty[:1]):
             guilty = guilty[:1]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from toolwire_client.contract.cases import sample_arguments as arguments
+from toolwire_client.contract.cases.sample_arguments import Samples
 
 
 def of(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -52,7 +52,7 @@ SCHEMAS = [
 
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_the_plainest_arguments_fit(schema: dict[str, Any]) -> None:
-    made = arguments.plain(schema)
+    made = Samples(schema).plain
     assert made is not None
     assert Draft202012Validator(schema).is_valid(made)
     assert set(made) == set(schema.get("required", ()))
@@ -60,10 +60,8 @@ def test_the_plainest_arguments_fit(schema: dict[str, Any]) -> None:
 
 def test_all_that_is_demanded_in_several_places_is_there() -> None:
     either = [{"required": ["a"], "properties": {"a": {"type": "integer", "minimum": 5}}}, {"required": ["b"]}]
-    assert arguments.plain({"type": "object", "allOf": [of({"c": {"type": "null"}})], "oneOf": either}) == {
-        "c": None,
-        "a": 5,
-    }
+    schema = {"type": "object", "allOf": [of({"c": {"type": "null"}})], "oneOf": either}
+    assert Samples(schema).plain == {"c": None, "a": 5}
 
 
 def test_a_schema_is_read_in_the_dialect_it_names() -> None:
@@ -74,17 +72,17 @@ def test_a_schema_is_read_in_the_dialect_it_names() -> None:
         "additionalItems": True,
     }
     draft_7 = {"$schema": "http://json-schema.org/draft-07/schema#"}
-    assert arguments.plain({**of({"pair": pair}), **draft_7}) == {"pair": [1, True, "a"]}
-    assert arguments.plain(of({"pair": pair})) is None  # which is no schema without it
+    assert Samples({**of({"pair": pair}), **draft_7}).plain == {"pair": [1, True, "a"]}
+    assert Samples(of({"pair": pair})).plain is None  # which is no schema without it
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_what_is_to_be_refused_does_not_fit(schema: dict[str, Any]) -> None:
-    bad = [*arguments.of_wrong_type(schema), arguments.incomplete(schema), arguments.with_more(schema)]
+    bad = [Samples(schema).of_wrong_type(), Samples(schema).incomplete(), Samples(schema).with_more()]
     for made in bad:
         assert made is None or not Draft202012Validator(schema).is_valid(made)
-    assert (arguments.incomplete(schema) is None) == (not schema.get("required"))
-    assert (arguments.with_more(schema) is None) == (schema.get("additionalProperties") is not False)
+    assert (Samples(schema).incomplete() is None) == (not schema.get("required"))
+    assert (Samples(schema).with_more() is None) == (schema.get("additionalProperties") is not False)
 
 
 @pytest.mark.parametrize(
@@ -109,9 +107,9 @@ def test_what_is_to_be_refused_does_not_fit(schema: dict[str, Any]) -> None:
     ],
 )
 def test_where_nothing_is_found_or_a_schema_is_none_there_are_no_arguments(schema: Any) -> None:
-    assert arguments.plain(schema) is None
-    assert list(arguments.of_wrong_type(schema)) == []
-    assert arguments.with_more(schema) is None
+    assert Samples(schema).plain is None
+    assert Samples(schema).of_wrong_type() is None
+    assert Samples(schema).with_more() is None
 
 
 _JSON = st.recursive(
@@ -123,7 +121,7 @@ _JSON = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(WORDS), _JSON) | _JSON)
 def test_whatever_a_server_publishes_as_a_schema_there_are_arguments_or_none(schema: Any) -> None:
-    made = arguments.plain(schema)
+    made = Samples(schema).plain
     assert made is None or Draft202012Validator(schema).is_valid(made)
-    for bad in [*arguments.of_wrong_type(schema), arguments.incomplete(schema), arguments.with_more(schema)]:
+    for bad in [Samples(schema).of_wrong_type(), Samples(schema).incomplete(), Samples(schema).with_more()]:
         assert bad is None or not Draft202012Validator(schema).is_valid(bad)

@@ -48,13 +48,13 @@ def test_a_breach_is_no_graver_than_the_case_that_provokes_it(
     step: Any, heard: Any, severity: str, outcome: str, expected: str | None
 ) -> None:
     found = breach([step], said(heard).events, [part(severity, outcome)], {})
-    assert (None if found is None else found.unmet.severity) == expected
+    assert (None if found is None else found[0].severity) == expected
 
 
 def test_a_breach_elsewhere_in_the_conversation_is_as_grave_as_ever() -> None:
     found = breach([QUIET], said(b"x\n", b"y\n").events, [part("should", "warn")], {})
     assert found is not None
-    assert (found.unmet.severity, "'y'" in found.unmet.came, "'x'" in found.unmet.came) == ("", True, False)
+    assert (found[0].severity, "'y'" in found[0].came, "'x'" in found[0].came) == ("", True, False)
 
 
 def test_a_late_answer_to_what_a_failed_case_asked_is_an_answer_to_something() -> None:

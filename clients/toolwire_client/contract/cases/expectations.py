@@ -70,7 +70,7 @@ def _expected(step: dict[str, Any]) -> str:
 
 
 def _faults_of(step: dict[str, Any], answer: dict[str, Any]) -> str | None:
-    """What is wrong with *answer*; `None` if *step* accepts it."""
+    """The fault of *answer*; `None` if *step* accepts it."""
     result, error = answer.get("result"), answer.get("error")
     if "result" not in answer and "error" not in answer:
         return " (neither a result nor an error)"

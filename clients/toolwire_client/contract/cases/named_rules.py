@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.lint.audit import audit
 from toolwire_schemas.wire import codec
 
+from ...validation import Fitting
 from .conversation import Sent, answers, is_answer, messages, text_of
-from .server_schema import faults_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -108,12 +108,19 @@ def _fits_output_schema(events: Sequence[Event], lists: list[list[Any]]) -> str 
     schemas = {text_of(tool.get("name")): tool.get("outputSchema") for tool in lists[0] if isinstance(tool, dict)}
     for call in _calls(events):
         name = text_of(call["params"].get("name"))
-        for answer in answers(events, call.get("id")) if isinstance(schemas.get(name), dict) else ():
+        schema = schemas.get(name)
+        if not isinstance(schema, dict):
+            continue
+        for answer in answers(events, call.get("id")):
             result = answer.get("result")
             if isinstance(result, dict) and not result.get("isError") and "content" in result:
                 if "structuredContent" not in result:
                     return f"no structuredContent in the answer of {name}"
-                if faults := faults_in(result["structuredContent"], schemas[name]):
+                judge = Fitting(schema)
+                faults = judge.faults(result["structuredContent"], "it")
+                if judge.trouble:
+                    return f"structuredContent of {name}: it cannot be judged by its schema: {judge.trouble}"
+                if faults:
                     return f"structuredContent of {name}: {faults[0][0]} {faults[0][1]}"
     return None
 

@@ -29,23 +29,19 @@ class Part(msgspec.Struct, frozen=True):
     verdict: Verdict
 
 
-class Breach(msgspec.Struct, frozen=True):
-    """An unmet expectation, and the events up to the breach."""
-
-    unmet: Unmet
-    events: Sequence[Event]
-
-
 def breach(
     steps: Sequence[dict[str, Any]], events: Sequence[Event], parts: Sequence[Part], lists: Mapping[str, list[Any]]
-) -> Breach | None:
-    """Return the first expectation in *steps* that the *events* of a conversation with these *parts* do not meet."""
+) -> tuple[Unmet, Sequence[Event]] | None:
+    """Return the first expectation in *steps* that the *events* of a conversation with these *parts* do not meet.
+
+    With it come the events up to the breach.
+    """
     for step in steps:
         for severity, left_out in _readings(step, parts):
             scene = Scene(_without(events, left_out), lists)
             if (unmet := judge(step, scene)) is not None:
                 milder = msgspec.structs.replace(unmet, severity=severity or step.get("severity", ""))
-                return Breach(milder, _shortest(step, scene))
+                return milder, _shortest(step, scene)
     return None
 
 

@@ -7,21 +7,25 @@ not fit, the next branches are tried.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.json_schema.subschemas import target
+from toolwire_schemas.json_schema.linear_regex import CannotJudge
 
-from .server_schema import faults_in, is_schema
+from ...validation import Fitting
+from ..keywords import choices, collect, item, member, names_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+
+    from ..keywords import Schema, Schemas
 
 _MAX_DEPTH = 8
 _MAX_LENGTH = 10_000
 """Longer texts and lists are not made: whether a tool takes them is not what is asked here."""
 _MAX_VALUES = 10_000
-"""So many values inside the arguments at most: a schema may ask for lists of lists, or for endless trees."""
+"""The number of values inside the arguments: a schema may ask for lists of lists, or for endless trees."""
 _MAX_BRANCHES = 8
 
 _FORMATS = {
@@ -38,115 +42,85 @@ _FORMATS = {
 _WRONG = [{"not": "this"}, ["not this"], "not this", 0.5, None]
 
 
-def plain(schema: Any) -> dict[str, Any] | None:
-    """Return arguments that *schema* takes: the required ones alone. `None` if none were found, or it is no schema."""
-    if not is_schema(schema):
-        return None
-    for branch in range(_MAX_BRANCHES):
-        maker = _Maker(schema, branch)
-        try:
-            value = maker.value(schema, 0)
-        except _TooLarge:
-            continue
-        if isinstance(value, dict) and _takes(schema, value):
-            return value
-        if not maker.has_more_branches:
+class Samples:
+    """Arguments by *schema*, from a server. A malformed schema has no arguments."""
+
+    def __init__(self, schema: Any) -> None:
+        self._schema: dict[str, Any] = schema if isinstance(schema, dict) else {"type": None}
+        self._judge = Fitting(self._schema)
+        self._is_schema = not self._judge.trouble
+        self.plain = self._plain() if self._is_schema else None
+        """Arguments that it accepts: the required ones alone. `None` if none were found."""
+
+    def of_wrong_type(self) -> dict[str, Any] | None:
+        """Return arguments that it refuses since one is of a wrong type; `None` if none were found."""
+        if self.plain is None:
             return None
-    return None
+        names = islice(self._schema.get("properties", ()), _MAX_BRANCHES)
+        made = ({**self.plain, name: value} for name in names for value in _WRONG)
+        return next((arguments for arguments in made if not self._accepts(arguments)), None)
 
+    def incomplete(self) -> dict[str, Any] | None:
+        """Return arguments that it refuses since a required one is missing; `None` if none is required."""
+        return {} if self._is_schema and self._schema.get("required") and not self._accepts({}) else None
 
-def of_wrong_type(schema: Any) -> Iterator[dict[str, Any]]:
-    """Yield arguments that *schema* refuses since one is of a wrong type."""
-    base = plain(schema)
-    for name in islice(schema.get("properties", {}), _MAX_BRANCHES) if base is not None else ():
-        changed = ({**(base or {}), name: value} for value in _WRONG)
-        yield from (made for made in changed if not _takes(schema, made))
+    def with_more(self) -> dict[str, Any] | None:
+        """Return arguments that it refuses since one is unknown; `None` if it accepts unknown ones."""
+        more = {**(self.plain or {}), "toolwire_contract_unknown": 1}
+        return None if self.plain is None or self._accepts(more) else more
 
+    def _plain(self) -> dict[str, Any] | None:
+        for branch in range(_MAX_BRANCHES):
+            with suppress(_TooLarge, LookupError, CannotJudge):
+                value = _Maker(self._schema, branch).value((self._schema,))
+                if isinstance(value, dict) and self._accepts(value):
+                    return value
+        return None
 
-def incomplete(schema: Any) -> dict[str, Any] | None:
-    """Return arguments that *schema* refuses since a required one is missing; `None` if none is required."""
-    return {} if is_schema(schema) and schema.get("required") and not _takes(schema, {}) else None
-
-
-def with_more(schema: Any) -> dict[str, Any] | None:
-    """Return arguments that *schema* refuses since one is unknown; `None` if it takes unknown ones."""
-    base = plain(schema)
-    more = {**(base or {}), "toolwire_contract_unknown": 1}
-    return None if base is None or _takes(schema, more) else more
-
-
-def _takes(schema: Any, value: Any) -> bool:
-    return not faults_in(value, schema)
+    def _accepts(self, value: Any) -> bool:
+        return not self._judge.faults(value, "") and not self._judge.trouble
 
 
 class _TooLarge(Exception):
-    """What a schema asks for has more values inside than are made."""
+    """A schema asks for more values than are made, or for too many levels."""
 
 
 class _Maker:
-    """Makes the plainest value of any schema inside *root*, by this *branch* of each choice; by the last if it has
-    fewer."""
+    """Makes the plainest value of any schema in *root*, by this *branch* of each choice, or its last one."""
 
     def __init__(self, root: Any, branch: int) -> None:
         self._root = root
         self._branch = branch
         self._left = _MAX_VALUES
-        self.has_more_branches = False
 
-    def value(self, schema: Any, depth: int) -> Any:
-        whole = self._whole(schema, depth)
+    def value(self, schemas: Schemas, depth: int = 0) -> Any:
+        parts = collect(self._root, schemas, self._chosen, self._spend)
+        if parts is None or depth > _MAX_DEPTH:
+            raise _TooLarge
+        merged = {word: value for part in reversed(parts) for word, value in part.items()}
         for word in ("const", "default"):
-            if word in whole:
-                return whole[word]
+            if word in merged:
+                return merged[word]
         for word in ("examples", "enum"):
-            if whole.get(word):
-                return whole[word][0]
-        kinds = whole.get("type", "object" if whole.get("properties") else "string")
+            if merged.get(word):
+                return merged[word][0]
+        kinds = merged.get("type", "object" if merged.get("properties") else "string")
         match kinds[0] if isinstance(kinds, list) else kinds:
             case "object":
-                return {name: self.value(whole["properties"].get(name), depth + 1) for name in whole["required"]}
+                return {name: self.value(member(name, parts), depth + 1) for name in names_in(parts, "required")}
             case "array":
-                return self._array(whole, depth)
+                count = int(min(merged.get("minItems", 0), _MAX_LENGTH))
+                return [self.value(item(index, parts), depth + 1) for index in range(count)]
             case kind:
-                return _PLAIN[kind](whole)
+                return _PLAIN[kind](merged)
 
-    def _whole(self, schema: Any, depth: int) -> dict[str, Any]:
-        """*schema* and what it leads to as one: what it says itself goes before."""
+    def _chosen(self, schema: dict[str, Any]) -> list[Schema]:
+        return [branches[: self._branch + 1][-1] for branches in choices(schema)]
+
+    def _spend(self) -> None:
         self._left -= 1
         if self._left < 0:
             raise _TooLarge
-        if not isinstance(schema, dict) or depth > _MAX_DEPTH:
-            return {}
-        parts = [_target(self._root, schema["$ref"])] if "$ref" in schema else []
-        parts += schema.get("allOf", ())
-        parts += [self._chosen(schema[word]) for word in ("anyOf", "oneOf") if word in schema]
-        wholes = [schema, *(self._whole(part, depth + 1) for part in parts)]
-        merged = {word: value for whole in reversed(wholes) for word, value in whole.items()}
-        members: dict[str, list[Any]] = {}
-        for whole in wholes:
-            for name, inner in whole.get("properties", {}).items():
-                members.setdefault(name, []).append(inner)
-        merged["properties"] = {name: {"allOf": all_of} for name, all_of in members.items()}
-        merged["required"] = list(dict.fromkeys(name for whole in wholes for name in whole.get("required", ())))
-        return merged
-
-    def _chosen(self, branches: list[Any]) -> Any:
-        self.has_more_branches |= self._branch + 1 < len(branches)
-        return branches[min(self._branch, len(branches) - 1)]
-
-    def _array(self, schema: dict[str, Any], depth: int) -> list[Any]:
-        items = schema.get("items")
-        prefix, rest = (items, schema.get("additionalItems")) if isinstance(items, list) else ([], items)
-        prefix = schema.get("prefixItems", prefix)
-        count = int(min(schema.get("minItems", 0), _MAX_LENGTH))
-        return [self.value(prefix[place] if place < len(prefix) else rest, depth + 1) for place in range(count)]
-
-
-def _target(root: Any, reference: str) -> Any:
-    try:
-        return target(root, reference)
-    except LookupError:
-        return None
 
 
 def _text(schema: dict[str, Any]) -> str:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire.messages import LATEST_LEGACY, LEGACY_VERSIONS, META_SERVER_INFO, MODERN_VERSIONS
 
-from . import sample_arguments as arguments
 from .conversation import answers, messages
 from .expectations import shown
 from .handshake import completed, initialize, is_modern, open_session, trouble, walk
+from .sample_arguments import Samples
 from .sdks import Sdk, identified
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .server_process import ServerUnderTest
 
     Start = Callable[[Framing], ServerUnderTest]
-    _Tool = tuple[str, dict[str, Any], dict[str, Any]]
-    """Its name, its input schema and some arguments that it takes."""
+    _Tool = tuple[str, Samples, dict[str, Any]]
+    """Its name, sample arguments, and those to call it with."""
 
 _MODERN = MODERN_VERSIONS[-1]
 _OPENINGS = {
@@ -114,14 +114,19 @@ def find_out(start: Start, settings: Settings) -> Facts:
     if not revisions:
         return Facts({}, [], [], {}, {}, trouble=problem or _SILENCE.format(patience) + last_words, events=events)
     newest = revisions.get("modern") or revisions["legacy"]
-    framings = [first, *(other for other in settings.framings[1:] if _speaks(start, other, newest, patience))]
+    framings = [first]
+    for other in settings.framings[1:]:
+        with start(other) as server:
+            if _opening(server, "modern" if is_modern(newest) else "legacy", patience) is not None:
+                framings.append(other)
     with start(first) as server:  # it answers, so it gets the full time
         tools, tried = try_out(server, newest, settings, settings.start_seconds)
     _need_tools(settings.calls, tools)
     if not tools and any(_of_tools(opening) is not None for opening in openings.values()):
         tried["tools"] = tools  # it declares tools, so cases judge that it lists none
     tried["legacy-only"] = "modern" not in revisions or "it speaks 2026-07-28, so clients do not fall back"
-    changes = "modern" not in openings or _tells_changes(openings["modern"])  # else the era is the reason
+    of_tools = _of_tools(openings["modern"]) if "modern" in openings else {"listChanged": True}  # else the era is why
+    changes = isinstance(of_tools, dict) and of_tools.get("listChanged") is True
     tried["list-changes"] = changes or "it does not say that its list of tools may change (tools.listChanged)"
     values = {key: value for key, value in tried.items() if not isinstance(value, str)}
     lacks = {key: value for key, value in tried.items() if isinstance(value, str)}
@@ -149,7 +154,7 @@ def _opening(server: ServerUnderTest, era: str, patience: float) -> dict[str, An
 
 
 def _misanswer(server: ServerUnderTest, era: str) -> str:
-    """What the server answered instead of a handshake of this *era*; empty if nothing."""
+    """The response of the server instead of a handshake of this *era*; empty if there was no response."""
     method, identity = _OPENINGS[era]["method"], _OPENINGS[era]["id"]
     found = [*answers(server.conversation.events, identity), *answers(server.conversation.events, None)]
     return f"it answers {method} with {shown(found[0])}" if found else ""
@@ -161,21 +166,10 @@ def _revision(opening: dict[str, Any], era: str) -> str:
     return _MODERN if era == "modern" else spoken if spoken in LEGACY_VERSIONS else LATEST_LEGACY
 
 
-def _tells_changes(opening: dict[str, Any]) -> bool:
-    """Whether it declares notifications of tool changes, so that a case can subscribe."""
-    of_tools = _of_tools(opening)
-    return isinstance(of_tools, dict) and of_tools.get("listChanged") is True
-
-
 def _of_tools(opening: dict[str, Any]) -> Any:
     """Its declared capability `tools`; `None` if it declares none."""
     capabilities = opening.get("capabilities")
     return capabilities.get("tools") if isinstance(capabilities, dict) else None
-
-
-def _speaks(start: Start, framing: Framing, revision: str, patience: float) -> bool:
-    with start(framing) as server:
-        return _opening(server, "modern" if is_modern(revision) else "legacy", patience) is not None
 
 
 def _name(opening: dict[str, Any]) -> str:
@@ -225,12 +219,11 @@ def _allowed(tools: Sequence[Any], settings: Settings) -> list[dict[str, Any]]:
 
 def _with_arguments(tools: Sequence[dict[str, Any]], settings: Settings) -> Iterator[_Tool]:
     for tool in tools:
-        name, schema = tool["name"], tool.get("inputSchema")
-        given = settings.calls.get(name)
-        if given is None:
-            given = arguments.plain(schema)
-        if given is not None and isinstance(schema, dict):
-            yield name, schema, given
+        samples = Samples(tool.get("inputSchema"))
+        given = settings.calls.get(tool["name"])
+        given = samples.plain if given is None else given
+        if given is not None and isinstance(tool.get("inputSchema"), dict):
+            yield tool["name"], samples, given
 
 
 def _nothing_to_call(names: Sequence[str]) -> str:
@@ -240,17 +233,12 @@ def _nothing_to_call(names: Sequence[str]) -> str:
 
 
 def _bad_arguments(tools: list[_Tool]) -> dict[str, Any]:
-    makers: dict[str, Callable[[Any], dict[str, Any] | None]] = {
-        "wrong": lambda schema: next(arguments.of_wrong_type(schema), None),
-        "missing": arguments.incomplete,
-        "extra": arguments.with_more,
-    }
+    makers = {"wrong": Samples.of_wrong_type, "missing": Samples.incomplete, "extra": Samples.with_more}
     found: dict[str, Any] = {}
     for need, make in makers.items():
-        for name, schema, _ in tools:
-            if (made := make(schema)) is not None:
-                found[need] = {"name": name, "arguments": made}
-                break
+        made = ({"name": name, "arguments": make(samples)} for name, samples, _ in tools)
+        if call := next((call for call in made if call["arguments"] is not None), None):
+            found[need] = call
     return found
 
 
@@ -264,14 +252,13 @@ def _calls(server: ServerUnderTest, revision: str, tools: list[_Tool]) -> dict[s
         answer = server.request(completed(request, revision), _TRY_SECONDS)
         took = time.monotonic() - began
         result = (answer or {}).get("result")
-        if answer is not None and not isinstance(result, dict):
-            continue
-        if answer is not None and took >= _SLOW_SECONDS:
-            found.setdefault("slow", call)
-        if isinstance(result, dict) and not result.get("isError"):
-            found.setdefault("call", call)
-        if answer is not None and _reported_progress(server, token):
-            found.setdefault("progress", call)
+        if isinstance(result, dict):
+            if took >= _SLOW_SECONDS:
+                found.setdefault("slow", call)
+            if not result.get("isError"):
+                found.setdefault("call", call)
+            if _reported_progress(server, token):
+                found.setdefault("progress", call)
         if server.conversation.ended or {"slow", "call", "progress"} <= set(found):
             break
     return found

@@ -28,9 +28,7 @@ _MARK = "TOOLWIRE_CONTRACT"
 _LAST_SECONDS = 2.0
 """How long a descendant may outlive the server before it counts as orphaned."""
 
-_LOOK_SECONDS = 0.02
-"""How often to check for orphans, whose end sends no signal to this process."""
-
+_LOOK_SECONDS = 0.02  # between checks for orphans, whose end sends no signal to this process
 _PATIENCE_SECONDS = 0.5
 
 
@@ -54,8 +52,7 @@ class ServerUnderTest:
         self._changed = threading.Condition()
         whole = {**(os.environ if env is None else env), _MARK: self._mark}
         self._process = ServerProcess(command, env=whole, cwd=cwd)
-        self._process.start(self._hear, self._end)
-        self._settled = 0
+        self._process.start(self._on_data, self._on_end)
 
     def __enter__(self) -> ServerUnderTest:
         return self
@@ -120,10 +117,13 @@ class ServerUnderTest:
 
     def left_behind(self) -> list[str] | None:
         """Return the orphaned descendants of the server, in words; `None` where they cannot be found."""
+        if not os.path.isdir("/proc/self"):
+            return None
         deadline = time.monotonic() + _LAST_SECONDS
-        while (found := _marked(self._mark, self._process.pid)) and time.monotonic() < deadline:
+        while (found := self._descendants()) and time.monotonic() < deadline:
             time.sleep(_LOOK_SECONDS)
-        return found
+        commands = [(pid, _read(pid, "cmdline").replace(b"\0", b" ").decode(errors="replace")) for pid in found]
+        return [f"{command.strip()[:200]} ({pid})" for pid, command in commands]
 
     def last_words(self) -> str:
         """Return the end of the server's stderr as the end of a sentence; empty if it is empty."""
@@ -134,51 +134,32 @@ class ServerUnderTest:
         """End the server and all its descendants, killing them if needed."""
         self._process.close(patience_seconds)
         deadline = time.monotonic() + _LAST_SECONDS
-        while (left := _pids(self._mark)) and time.monotonic() < deadline:
-            for process in left:
-                _kill(process)
+        while (found := self._descendants()) and time.monotonic() < deadline:
+            for pid in found:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
             time.sleep(_LOOK_SECONDS)
 
-    def _hear(self, data: bytes) -> None:
+    def _descendants(self) -> list[int]:
+        """The running processes, except the server itself, whose environment has the mark."""
+        wanted = f"{_MARK}={self._mark}".encode()
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()] if os.path.isdir("/proc/self") else []
+        return [pid for pid in pids if pid != self._process.pid and wanted in _read(pid, "environ").split(b"\0")]
+
+    def _on_data(self, data: bytes) -> None:
         with self._changed:
             self.conversation.hear(data)
             self._changed.notify_all()
 
-    def _end(self, gone: ServerGone) -> None:
+    def _on_end(self, gone: ServerGone) -> None:
         with self._changed:
             self.conversation.end(gone.exit_status, gone.stderr)
             self._changed.notify_all()
 
 
-def _marked(mark: str, leader: int) -> list[str] | None:
-    if not os.path.isdir("/proc/self"):
-        return None
-    return [_words(process) for process in _pids(mark) if process != leader]
-
-
-def _pids(mark: str) -> list[int]:
-    """The running processes whose environment has the *mark*."""
-    wanted = f"{_MARK}={mark}".encode()
-    found = []
-    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
-        if name.isdigit() and wanted in _of_process(name, "environ").split(b"\0"):
-            found.append(int(name))
-    return found
-
-
-def _words(process: int) -> str:
-    command = _of_process(str(process), "cmdline").replace(b"\0", b" ").decode(errors="replace").strip()
-    return f"{command[:200]} ({process})"
-
-
-def _of_process(name: str, what: str) -> bytes:
+def _read(pid: int, name: str) -> bytes:
     try:
-        with open(f"/proc/{name}/{what}", "rb") as file:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
             return file.read()
     except OSError:  # it ended, or belongs to another user
         return b""
-
-
-def _kill(process: int) -> None:
-    with contextlib.suppress(OSError):
-        os.kill(process, signal.SIGKILL)

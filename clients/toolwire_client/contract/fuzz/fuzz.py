@@ -16,12 +16,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
+from toolwire_schemas.cases import Case
+from toolwire_schemas.json_schema.bounded_validator import CannotJudge
 from toolwire_schemas.wire import codec
 
+from ..cases.expectations import Unmet
+from ..cases.plan import Play
 from ..cases.server_facts import Settings, may_be_called
-from ..cases.verdicts import exchange_lines
-from ..report import Verdict
-from .judge import Judge, Judgement
+from ..cases.verdicts import judged, verdict_of
+from .judge import HARM, Judge, Judgement
 from .server import FuzzedServer, Unstartable
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ..cases.server_facts import Facts, Start
+    from ..report import Verdict
     from .server import OnClosed
 
 Kind = Literal["valid", "invalid"]
@@ -72,12 +76,11 @@ def fuzz(
     timeout_seconds: float = 10.0,
     on_closed: OnClosed | None = None,
 ) -> Iterator[Verdict]:
-    """Yield two verdicts on each tool of the server with these *facts* that *start* starts: `fuzz/valid/TOOL`, and
-    `fuzz/invalid/TOOL`.
+    """Yield the verdicts `fuzz/valid/TOOL` and `fuzz/invalid/TOOL` on each tool of the server with these *facts*.
 
-    Tools are called that say of themselves that they are read-only, those named in the calls of *settings*, and all
-    if these have `any_tool`; the others are not applicable. Each call may take *timeout_seconds*. What is on standard
-    output beside messages is not judged here: *on_closed* takes each conversation that is over, and its revision.
+    Tools are called that declare that they are read-only, those named in the calls of *settings*, and all if these
+    have `any_tool`; the others are not applicable. Each call may take *timeout_seconds*. Noise on stdout is not judged
+    here: *on_closed* takes each finished conversation, and its revision.
 
     Raises:
         MissingHypothesis: before the first verdict.
@@ -91,10 +94,8 @@ def fuzz(
     with FuzzedServer(lambda: start(framing), revision, timeout_seconds, settings.start_seconds, on_closed) as peer:
         for tool in facts.tools:
             for kind in _BEHAVIOURS:
-                began = time.monotonic()
-                verdict = _verdict(tool, kind, peer, fuzzing, _reason_against(tool, settings))
-                took = time.monotonic() - began
-                yield msgspec.structs.replace(verdict, revision=revision, framing=framing, seconds=took)
+                play = Play(_case(tool, kind), revision, framing, _reason_against(tool, settings))
+                yield _verdict(play, tool, kind, peer, fuzzing)
 
 
 def _need_hypothesis() -> None:
@@ -111,74 +112,38 @@ def _need_hypothesis() -> None:
 def _reason_against(tool: Any, settings: Settings) -> str:
     """Why this *tool* is not called; empty if it is."""
     if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
-        return "its entry in tools/list is none of a tool"
+        return "its entry in tools/list is not that of a tool"
     if not isinstance(schema := tool.get("inputSchema"), dict) or schema.get("type") != "object":
-        return "its inputSchema is none of an object"
+        return "its inputSchema is not that of an object"
     return "" if may_be_called(tool, settings) else "it does not say that it is read-only (annotations.readOnlyHint)"
 
 
-def _verdict(tool: Any, kind: Kind, peer: FuzzedServer, fuzzing: Fuzzing, reason: str) -> Verdict:
+def _case(tool: Any, kind: Kind) -> Case:
     name = str(tool.get("name")) if isinstance(tool, dict) else "?"
-    blank = Verdict(
-        case=f"fuzz/{kind}/{name}",
-        behaviour=_BEHAVIOURS[kind].format(name),
-        source=_SOURCES[kind],
-        severity="must",
-        outcome="not applicable",
-        reason=reason,
-    )
-    if reason:
-        return blank
-    from ..values import NoValues
+    return Case(f"fuzz/{kind}/{name}", _BEHAVIOURS[kind].format(name), _SOURCES[kind], "must", [])
 
+
+def _verdict(play: Play, tool: Any, kind: Kind, peer: FuzzedServer, fuzzing: Fuzzing) -> Verdict:
+    if play.reason:
+        return verdict_of(play, "not applicable", reason=play.reason)
+    began = time.monotonic()
     try:
-        judge = Judge(tool)
-        search = _Search(judge, kind, peer)
-        search.run(_arguments(judge, kind), fuzzing)
-    except NoValues as error:
-        return msgspec.structs.replace(blank, reason=f"there are no {kind} arguments to try: {error}")
+        search = _Search(Judge(tool), kind, peer)
+        search.run(fuzzing)
+        if not search.calls:
+            return verdict_of(play, "not applicable", reason=f"no {kind} arguments were found")
+        if search.worst is None:
+            return judged(play, None, [], time.monotonic() - began)
+        again = search.again()
+    except CannotJudge as error:
+        return verdict_of(play, "not applicable", reason=f"there are no {kind} arguments to try: {error}")
     except Unstartable as error:
-        return msgspec.structs.replace(blank, outcome="fail", expected="a server that starts again", came=str(error))
-    if search.worst is None:
-        reason = "" if search.calls else f"no {kind} arguments were found"
-        return msgspec.structs.replace(blank, outcome="pass" if search.calls else "not applicable", reason=reason)
-    return _reported(blank, search.again(), search, fuzzing)
-
-
-def _reported(blank: Verdict, again: Judgement | None, search: _Search, fuzzing: Fuzzing) -> Verdict:
-    """The verdict on what failed, which failed *again* or did not."""
-    found = again or search.worst
-    assert found is not None
+        return judged(play, Unmet("a server that starts again", str(error)), [], time.monotonic() - began)
+    found, note = (again, "") if again else (search.worst, "; not so when the same was sent to a fresh process alone")
     assert found.unmet is not None
-    shown = [*exchange_lines(found.events), f"-- found with --seed {fuzzing.seed}"]
-    note = "" if again else "; not so when the same was sent to a fresh process alone"
-    severity = found.unmet.severity or blank.severity
-    return msgspec.structs.replace(
-        blank,
-        severity=severity,
-        outcome="fail" if severity == "must" else "warn",
-        expected=found.unmet.expected,
-        came=found.unmet.came + note,
-        exchange=shown,
-    )
-
-
-def _arguments(judge: Judge, kind: Kind) -> SearchStrategy[dict[str, Any]]:
-    from ..values import invalid_values, valid_values
-
-    if kind == "valid":
-        return valid_values(judge.input_schema)
-    return invalid_values(judge.input_schema, within={"type": "object"}).map(lambda broken: broken.value)
-
-
-_GRAVITY = (0, 1, 2, 3)
-"""Nothing, what should not be, what must not be, harm."""
-
-
-def _gravity(found: Judgement) -> int:
-    if found.unmet is None:
-        return 0
-    return 3 if found.is_harm else 1 if found.unmet.severity == "should" else 2
+    unmet = msgspec.structs.replace(found.unmet, came=found.unmet.came + note)
+    verdict = judged(play, unmet, found.events, time.monotonic() - began)
+    return msgspec.structs.replace(verdict, exchange=[*verdict.exchange, f"-- found with --seed {fuzzing.seed}"])
 
 
 class _Failed(Exception):
@@ -186,7 +151,7 @@ class _Failed(Exception):
 
 
 class _Search:
-    """Looks for arguments that fail, and for the smallest that do: for such as do harm, or else for the gravest."""
+    """Searches for arguments that fail, and for the smallest: for those that do harm, or else for the gravest."""
 
     def __init__(self, judge: Judge, kind: Kind, peer: FuzzedServer) -> None:
         self._judge = judge
@@ -194,25 +159,31 @@ class _Search:
         self._peer = peer
         self._known: dict[bytes, Judgement] = {}
         self._until = float("inf")
-        self._least_grave = max(_GRAVITY)
+        self._least_gravity = HARM
         self.worst: Judgement | None = None
-        """The smallest failure, when all has been tried; `None` if there is none."""
+        """The smallest failure after the search; `None` if no call failed."""
 
     @property
     def calls(self) -> int:
-        """How many different arguments were tried."""
+        """The number of different arguments that were tried."""
         return len(self._known)
 
-    def run(self, arguments: SearchStrategy[dict[str, Any]], fuzzing: Fuzzing) -> None:
-        """Try as many *arguments* as are wanted, or until some fail, and then smaller ones.
+    def run(self, fuzzing: Fuzzing) -> None:
+        """Try as many arguments as wanted, or until some fail, and then smaller ones.
 
         Raises:
-            Unstartable: if the server does not come back.
+            CannotJudge: if no arguments are made for the schema.
+            Unstartable: if the server does not start again.
         """
+        from ..values import invalid_values, valid_values
+
+        schema = self._judge.input_schema
+        is_valid = self._kind == "valid"
+        arguments = valid_values(schema) if is_valid else invalid_values(schema, within={"type": "object"})
         self._run(arguments, fuzzing)
-        if self.worst is None and (found := max(map(_gravity, self._known.values()), default=0)):
-            self._least_grave = found
-            self._run(arguments, fuzzing)  # the same arguments, so what came of them is known
+        if self.worst is None and (found := max((known.gravity for known in self._known.values()), default=0)):
+            self._least_gravity = found
+            self._run(arguments, fuzzing)  # the same arguments, whose outcomes are known
 
     def _run(self, arguments: SearchStrategy[dict[str, Any]], fuzzing: Fuzzing) -> None:
         import hypothesis
@@ -229,27 +200,20 @@ class _Search:
             verbosity=Verbosity.quiet,
             suppress_health_check=list(HealthCheck),
         )
-
-        @hypothesis.seed(fuzzing.seed)
-        @quiet
-        @hypothesis.given(arguments)
-        def attempt(chosen: dict[str, Any]) -> None:
-            self._try(chosen)
-
+        attempt = hypothesis.seed(fuzzing.seed)(quiet(hypothesis.given(arguments)(self._try)))
         with suppress(_Failed, errors.Flaky, errors.Unsatisfiable):
             attempt()
 
     def _try(self, arguments: dict[str, Any]) -> None:
         from hypothesis import assume
 
-        assume(self._judge.takes(arguments) == (self._kind == "valid"))
+        assume(self._judge.accepts(arguments) == (self._kind == "valid"))
         try:
             key = codec.encode(arguments)
         except codec.EncodingError:  # nested more deeply than we send
             assume(False)
         if key not in self._known and time.monotonic() < self._until:
-            said = self._peer.call(self._judge.name, arguments)
-            self._known[key] = self._judge.judgement(said, arguments, self._kind)
+            self._known[key] = self._called(arguments)
         found = self._known.get(key)
         if found is not None and self._counts(found):
             if self.worst is None:
@@ -258,17 +222,17 @@ class _Search:
             raise _Failed
 
     def _counts(self, found: Judgement) -> bool:
-        """Whether that is a failure, and as what failed first: a smaller call that fails otherwise is another story."""
-        if _gravity(found) < self._least_grave:
+        """Whether that is a failure of the same kind as the first: a smaller call may fail otherwise."""
+        if found.gravity < self._least_gravity:
             return False
         return self.worst is None or found.failure == self.worst.failure
 
+    def _called(self, arguments: dict[str, Any]) -> Judgement:
+        return self._judge.judgement(self._peer.call(self._judge.name, arguments), arguments, self._kind)
+
     def again(self) -> Judgement | None:
-        """Send the smallest failure to a fresh process; return what came if that fails too."""
+        """Send the smallest failure to a fresh process; return the judgement if that fails too."""
         assert self.worst is not None
-        self._peer.restart()
-        said = self._peer.call(self._judge.name, self.worst.arguments)
-        found = self._judge.judgement(said, self.worst.arguments, self._kind)
-        if found.unmet is None:
-            return None
-        return msgspec.structs.replace(found, events=self._peer.everything())
+        self._peer.close()
+        found = self._called(self.worst.arguments)
+        return msgspec.structs.replace(found, events=self._peer.everything()) if found.unmet else None

@@ -27,13 +27,17 @@ class Asked(msgspec.Struct, frozen=True):
     trouble: str = ""
 
 
+HARM = 3
+"""The gravity of a call without a proper response; 2 breaks a must, 1 a should, and 0 nothing."""
+
+
 class Judgement(msgspec.Struct, frozen=True):
-    """The judgement of a call; *unmet* is `None` if it passed. *is_harm* if there was no proper response."""
+    """The judgement of a call, and its gravity; *unmet* is `None` if it passed."""
 
     arguments: dict[str, Any]
     events: Sequence[Event]
     unmet: Unmet | None
-    is_harm: bool
+    gravity: int
 
     @property
     def failure(self) -> str:
@@ -45,7 +49,7 @@ class Judge:
     """Knows what one *tool*, an entry of tools/list whose `inputSchema` is one of an object, promises.
 
     Raises:
-        Unsupported: if its `inputSchema` is none.
+        NoValues: if values are not made for its `inputSchema`.
     """
 
     def __init__(self, tool: dict[str, Any]) -> None:
@@ -57,8 +61,8 @@ class Judge:
         output = tool.get("outputSchema")
         self._output = LenientValidator(output) if isinstance(output, dict) else None
 
-    def takes(self, arguments: dict[str, Any]) -> bool:
-        """Whether *arguments* are valid, as jsonschema has it. Formats are not judged."""
+    def accepts(self, arguments: dict[str, Any]) -> bool:
+        """Whether *arguments* are valid. Formats are not judged."""
         return self._input.is_valid(self.input_schema, arguments)
 
     def judgement(self, asked: Asked, arguments: dict[str, Any], kind: str) -> Judgement:
@@ -75,7 +79,8 @@ class Judge:
             answer = answers(asked.events, asked.call)[0]
             came = self._misfit(answer) if kind == "valid" else _acceptance(answer)
         unmet = None if came is None else Unmet(expected, came, severity="" if breach else severity)
-        return Judgement(arguments, asked.events, unmet, is_harm=breach is not None)
+        gravity = 0 if unmet is None else HARM if breach else 1 if severity else 2
+        return Judgement(arguments, asked.events, unmet, gravity)
 
     def _misfit(self, answer: dict[str, Any]) -> str | None:
         """What in an *answer* to valid arguments is not as described."""
@@ -93,7 +98,7 @@ class Judge:
 
 
 def _breach(asked: Asked) -> str | None:
-    """What was wrong whatever the arguments were."""
+    """The fault of a call that is a fault for any arguments."""
     found = answers(asked.events, asked.call)
     ended = next((event for event in asked.events if isinstance(event, Ended)), None)
     strays = [

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     OnClosed = Callable[[Conversation, str], None]
 
-_MANY_EVENTS = 5_000
-"""The number of events after which the process is replaced, so that the noise of many calls is no flood."""
+_MANY_EVENTS = 5_000  # then the process is replaced, so that the noise of many calls is no flood
 
 
 class Unstartable(Exception):
@@ -47,7 +46,15 @@ class FuzzedServer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._close()
+        self.close()
+
+    def close(self) -> None:
+        """End the process; the next call starts another."""
+        if self._server is not None:
+            server, self._server = self._server, None
+            server.close(0)
+            if self._on_closed is not None:
+                self._on_closed(server.conversation, self._revision)
 
     def call(self, name: str, arguments: dict[str, Any]) -> Asked:
         """Call the tool of this *name* and then see whether the server still answers.
@@ -68,16 +75,12 @@ class FuzzedServer:
         asked = Asked(call, alive, server.conversation.events[begin:], trouble)
         if trouble or server.conversation.ended or len(server.conversation.events) > _MANY_EVENTS:
             self._last = list(server.conversation.events)
-            self._close()
+            self.close()
         return asked
 
     def everything(self) -> Sequence[Event]:
         """Return all that was said to and by the process that answered last, from its start."""
         return self._last if self._server is None else list(self._server.conversation.events)
-
-    def restart(self) -> None:
-        """Have the next call answered by a fresh process."""
-        self._close()
 
     def _opened(self) -> ServerUnderTest:
         try:
@@ -88,10 +91,3 @@ class FuzzedServer:
             server.close(0)
             raise Unstartable(obstacle.why)
         return server
-
-    def _close(self) -> None:
-        if self._server is not None:
-            server, self._server = self._server, None
-            server.close(0)
-            if self._on_closed is not None:
-                self._on_closed(server.conversation, self._revision)

@@ -1,4 +1,4 @@
-"""Values of a JSON Schema for property tests: such that fit it, and such that break it in one known place.
+"""Values of a JSON Schema for property tests: values that fit it, and values that break it.
 
     from hypothesis import given
     from toolwire_client.contract.values import invalid_values, valid_values
@@ -7,78 +7,42 @@
     def test_sorting(items): ...
 
 The schemas are JSON Schema 2020-12 and draft-07, as tools use them. Where the schema allows it, values are nasty: huge
-integers, -0.0, text from right to left, a member named `__proto__`. What values are not made for is said, not guessed.
+integers, -0.0, text from right to left, a member named `__proto__`. Words such as `not` and `if` only filter what is
+made: Hypothesis raises `Unsatisfiable` for a schema that accepts hardly any of it.
 """
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-from hypothesis import strategies as st
-
-from .document import Document, NoValues, Schema, Unsatisfiable, Unsupported
-from .generate import Maker, drawn
-from .negation import Denial, Denials, Place, denial_with
+from .document import Document, NoValues
+from .generate import Maker
+from .negation import Breaker
 
 if TYPE_CHECKING:
-    from hypothesis.strategies import DrawFn
+    from hypothesis.strategies import SearchStrategy
 
-__all__ = ["Broken", "NoValues", "Unsatisfiable", "Unsupported", "invalid_values", "valid_values"]
+    from ..keywords import Schema
 
-_LEVELS_MORE = 3  # than the least that fits: enough to reach what is optional, and trees stay small
-_MAX_DENIALS = 500
-
-
-class Broken(msgspec.Struct, frozen=True):
-    """A *value* that breaks a schema: what *keyword* says of what is, or should be, at *place*."""
-
-    value: Any
-    place: Place
-    keyword: str
+__all__ = ["NoValues", "invalid_values", "valid_values"]
 
 
-def valid_values(schema: Schema) -> st.SearchStrategy[Any]:
-    """Return a strategy for values that fit *schema*. Formats that JSON Schema names are kept to.
+def valid_values(schema: Schema) -> SearchStrategy[Any]:
+    """Return a strategy for values that fit *schema*, including the formats that JSON Schema names.
 
     Raises:
-        Unsupported: if values are not made for something in it, such as a pattern that Python and JavaScript read
-            differently.
-        Unsatisfiable: if nothing fits, as far as that can be told without trying.
+        NoValues: if it has something that values are not made for, such as a pattern that Python and JavaScript read
+            differently, or only accepts values that are nested very deeply.
     """
-    maker = Maker(Document(schema))
-    return drawn(maker, (schema,), _depth(maker, (schema,)))
+    return Maker(Document(schema)).values()
 
 
-def invalid_values(schema: Schema, *, within: Schema = True) -> st.SearchStrategy[Broken]:
-    """Return a strategy for values that break *schema* in one place and fit it otherwise, where that is possible.
+def invalid_values(schema: Schema, *, within: Schema = True) -> SearchStrategy[Any]:
+    """Return a strategy for values that break *schema*: valid ones with one change.
 
-    All of them fit *within*. A format is never broken, since it is no rule but a remark to validators.
+    All of them fit *within*. Formats are not broken, since validators need not check them.
 
     Raises:
-        Unsupported: as `valid_values`.
-        Unsatisfiable: if everything fits, as far as that can be told.
+        NoValues: as `valid_values`, and if every value fits *schema*.
     """
-    document = Document(schema)
-    maker = Maker(document)
-    found = Denials(document, lambda schemas: maker.least_depth(schemas) is not None).of(schema)
-    wanted = (denial_with(denial, within) for denial in islice(found, _MAX_DENIALS))
-    denials = [denial for denial in wanted if maker.least_depth(denial.schemas) is not None]
-    if not denials:
-        raise Unsatisfiable("everything fits the schema, as far as can be told")
-    return _broken(maker, denials)
-
-
-@st.composite
-def _broken(draw: DrawFn, maker: Maker, denials: list[Denial]) -> Broken:
-    denial = draw(st.sampled_from(denials))
-    value = maker.value(draw, denial.schemas, _depth(maker, denial.schemas))
-    return Broken(value, denial.place, denial.keyword)
-
-
-def _depth(maker: Maker, schemas: tuple[Schema, ...]) -> int:
-    least = maker.least_depth(schemas)
-    if least is None:
-        raise Unsatisfiable("nothing fits the schema, or only what is nested very deeply")
-    return least + _LEVELS_MORE
+    return Breaker(Maker(Document(schema)), within).values()

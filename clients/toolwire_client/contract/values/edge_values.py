@@ -11,61 +11,25 @@ INTEGRAL_FLOATS = (0.0, -0.0, 1.0, 1e16, 1e23, 1e308, -1e308)
 FRACTIONS = (0.5, -0.5, 0.1, 0.1 + 0.2, 3.141592653589793, 1e-7, 5e-324, -2.2250738585072014e-308)
 
 STRINGS = (
-    "",
-    " ",
-    "0",
-    "1.0",
-    "true",
-    "null",
-    "[]",
-    '"',
-    "\\",
-    "'; DROP TABLE tools; --",
-    "$(true) `true` %s {0} ${x} {{x}}",
-    "../../etc/passwd",
-    "-h",
-    "a\nb\r\nc",
-    "a\tb\x00c\x1b[31md\x7f",
-    "\u2028\u2029\u0085",  # ends of lines to some, not to JSON
-    "\ufeffa",
-    "é",
-    "e\u0301",  # the same, in two code points
-    "a" + "\u0301" * 40,
-    "𝒳",
-    "👩‍👩‍👧‍👦",
-    "\u05e9\u05dc\u05d5\u05dd \u202eabc",
-    "İıſß",  # change length or meaning with their case
-    "\U0010ffff\ufffe",
-    "x" * 10_000,
-    "𝒳" * 3_000,
+    *("", " ", "0", "1.0", "true", "null", "[]", '"', "\\", "-h", "x" * 10_000),
+    *("'; DROP TABLE tools; --", "$(true) `true` %s {0} ${x} {{x}}", "../../etc/passwd"),
+    *("a\nb\r\nc", "a\tb\x00c\x1b[31md\x7f", "\u2028\u2029\u0085", "\ufeffa"),
+    *("é", "e\u0301", "a" + "\u0301" * 40),  # the first two are the same, in one and in two code points
+    *("𝒳", "𝒳" * 3_000, "👩‍👩‍👧‍👦", "\U0010ffff\ufffe", "\u05e9\u05dc\u05d5\u05dd \u202eabc"),
+    "İıſß",  # these change length or meaning with their case
 )
 
-# What is taken for a value of another type where types are lax.
-LOOKALIKES = ["0", "1", "-1", "1.5", "1e3", " 1", "true", "false", "null", "[]", "{}", "", 0, 1, 1.5, False, True, None]
+# Taken for a value of another type where types are lax.
+LOOKALIKES = [None, False, True, 0, 1, 1.5, "", "0", "1", "-1", "1.5", "1e3", " 1", "true", "false", "null", "[]", "{}"]
 
 NAMES = (
-    "x",
-    "",
-    "__proto__",
-    "constructor",
-    "toString",
-    "__class__",
-    "self",
-    "a b",
-    "a.b",
-    "$ref",
-    "/",
-    "1",
-    "é",
-    "e\u0301",
-    "𝒳",
-    "a\nb",
-    "n" * 300,
+    *("x", "", "__proto__", "constructor", "toString", "__class__", "self", "a b", "a.b", "$ref", "/", "1", "é"),
+    *("e\u0301", "𝒳", "a\nb", "n" * 300),
 )
 
 
 def nested(levels: int) -> list[Any]:
-    """Return lists in lists, so many *levels* deep."""
+    """Return lists in lists, nested this many *levels* deep."""
     made: list[Any] = []
     for _ in range(levels - 1):
         made = [made]

@@ -1,205 +1,167 @@
-"""Every way to break a schema in one place: what fits another schema, which denies one word of it and keeps the others.
+"""Values that break a schema: a valid value with one change, if the validator refuses it then.
 
-Strategy. A value that is wrong is a value that is right by another schema, so whatever makes the one makes the other.
-`{"type": "integer", "minimum": 3}` is broken by what fits `{"type": "integer"}` and `{"exclusiveMaximum": 3}`. A member
-or an item is broken by what fits the schema around it, with a denial of its own schema in that place.
+Strategy. A place in the value is drawn, and a change of what is there: a value of another type, one item or member
+more or less, or a value just outside a bound of the schemas for that place. The validator decides whether the changed
+value is invalid.
 """
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-import msgspec
+from hypothesis import reject
+from hypothesis import strategies as st
+from toolwire_schemas.json_schema.subschemas import walk
 
-from . import edge_values as nasty
-from .all_of import KINDS, KINDS_WORD, dependent_names, dependent_schemas, kinds_of
-from .containers import TWINS_WORD
-from .document import matches
+from ..keywords import item, known_names, member
+from . import edge_values
+from .document import NoValues
+from .strings import matches_somewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from .document import Document, Schema
-    from .generate import Schemas
+    from hypothesis.strategies import DrawFn
 
-MAX_PLACES_DEEP = 4
-"""How far from the top a value is broken."""
+    from ..keywords import Parts, Schema
+    from .generate import Maker
 
+    Place = tuple[str | int, ...]
+
+_MAX_PLACES = 100
+_MAX_LEVELS = 4
+_TRIES = 8
 _MAX_COUNT = 1000  # values with more items or members than this are not made, only to have one too many
-_UNKNOWN = ("unknown", "__proto__", "", "x" * 300, "1", "A", "a-b", "é")  # names, tried in this order
-
-Place = tuple[str | int, ...]
-
-
-class Denial(msgspec.Struct, frozen=True):
-    """What fits all *schemas* breaks *keyword* at *place*."""
-
-    place: Place
-    keyword: str
-    schemas: Schemas
+_MAX_LENGTH = 100 * _MAX_COUNT
+_UNKNOWN = ("unknown", "__proto__", "", "x" * 300, "1", "A", "a-b", "é")
 
 
-class Denials:
-    """The denials of schemas inside *document*. *fits* tells whether there is anything that fits schemas."""
+class Breaker:
+    """Breaks values that *maker* makes. The broken ones fit *within*.
 
-    def __init__(self, document: Document, fits: Callable[[Schemas], bool]) -> None:
-        self._document = document
-        self._fits = fits
+    Raises:
+        NoValues: if every value fits the schema.
+    """
 
-    def of(self, schema: Schema, depth: int = MAX_PLACES_DEEP) -> Iterator[Denial]:
-        """Yield the denials of *schema*, at most *depth* places down."""
-        if schema is False or schema is True:
-            if schema is False:
-                yield Denial((), "false schema", (True,))
-            return
-        if "$ref" in schema:
-            yield from self._of_reference(schema, depth)
-            if self._document.is_draft7:
-                return
-        for keyword, denied in _of_words(schema, self._document):
-            yield self._beside(without(schema, keyword), Denial((), keyword, (denied,)))
-        for name in schema.get("required", ()):
-            others = {**schema, "required": [other for other in schema["required"] if other != name]}
-            yield self._beside(others, Denial((), "required", (_absent(name),)))
-        yield from self._of_branches(schema, depth)
-        if depth:
-            yield from self._of_members(schema, depth - 1)
-            yield from self._of_items(schema, depth - 1)
+    def __init__(self, maker: Maker, within: Schema) -> None:
+        self._maker = maker
+        self._document = maker.document
+        self._within = within
+        root = self._document.root
+        said: dict[str, Any] = root if isinstance(root, dict) else {}
+        known: dict[str, Any] = within if isinstance(within, dict) else {}
+        own = {word: value for word, value in said.items() if (word, value) not in known.items()}
+        if not any(_refuses(part) for _, part in walk(own, "")):
+            raise NoValues("", "everything fits the schema")
 
-    def _beside(self, rest: Schema, denial: Denial) -> Denial:
-        """The denial with the *rest* of its schema kept, if both can be had."""
-        both = (rest, *denial.schemas)
-        return Denial(denial.place, denial.keyword, both if self._fits(both) else denial.schemas)
+    def values(self) -> st.SearchStrategy[Any]:
+        """Return a strategy for broken values."""
+        return st.composite(self._broken)()
 
-    def _of_reference(self, schema: dict[str, Any], depth: int) -> Iterator[Denial]:
-        rest = True if self._document.is_draft7 else without(schema, "$ref")
-        if depth:
-            for denial in self.of(self._document.target(schema["$ref"]), depth - 1):
-                yield self._beside(rest, denial)
+    def _broken(self, draw: DrawFn) -> Any:
+        value = self._maker.value(draw, (self._document.root,), self._maker.depth)
+        places = list(_places(value, _MAX_LEVELS))[:_MAX_PLACES]
+        for _ in range(_TRIES):
+            place = draw(st.sampled_from(places))
+            inner, parts = value, self._maker.parts((self._document.root,), _every_branch) or []
+            for step in place:
+                inner = inner[step]
+                schemas = member(step, parts) if isinstance(step, str) else item(step, parts)
+                parts = self._maker.parts(schemas, _every_branch) or []
+            changed = _changed(value, place, draw(st.sampled_from(draw(st.sampled_from(_changes(inner, parts))))))
+            if self._document.is_valid(self._within, changed) and self._is_broken(changed):
+                return deepcopy(changed)  # parts of it are the schema's own
+        return reject()
 
-    def _of_branches(self, schema: dict[str, Any], depth: int) -> Iterator[Denial]:
-        for word in ("anyOf", "oneOf"):
-            rest, branches = without(schema, word), schema.get(word, [])
-            if branches:
-                yield self._beside(rest, Denial((), word, tuple({"not": branch} for branch in branches)))
-            for index, branch in enumerate(branches):
-                others = tuple({"not": other} for at, other in enumerate(branches) if at != index)
-                for denial in self.of(branch, depth - 1) if depth else ():
-                    if denial.place:
-                        yield self._beside(rest, denial_with(denial, *others))
-        for one, other in zip(schema.get("oneOf", [])[:-1], schema.get("oneOf", [])[1:], strict=True):
-            yield self._beside(without(schema, "oneOf"), Denial((), "oneOf", (one, other)))
-        for index, branch in enumerate(schema.get("allOf", ())):
-            rest = {**schema, "allOf": [other for at, other in enumerate(schema["allOf"]) if at != index] or [True]}
-            for denial in self.of(branch, depth - 1) if depth else ():
-                yield self._beside(rest, denial)
-        if "if" in schema and depth:
-            rest = without(schema, "if", "then", "else")
-            for condition, word in ((schema["if"], "then"), ({"not": schema["if"]}, "else")):
-                for denial in self.of(schema.get(word, True), depth - 1):
-                    yield self._beside(rest, denial_with(denial, condition))
-        rest = without(schema, "dependentSchemas", "dependencies")
-        for name, inner in dependent_schemas(schema).items() if depth else ():
-            for denial in self.of(inner, depth - 1):
-                yield self._beside(rest, denial_with(denial, _present(name)))
-
-    def _of_members(self, schema: dict[str, Any], depth: int) -> Iterator[Denial]:
-        properties: dict[str, Schema] = schema.get("properties", {})
-        patterns: dict[str, Schema] = schema.get("patternProperties", {})
-        for name, inner in properties.items():
-            rest = {**schema, "properties": {**properties, name: True}}
-            yield from self._of_member(rest, name, inner, "properties", depth)
-        free = [name for name in _UNKNOWN if name not in properties]
-        for pattern, inner in patterns.items():
-            for name in [name for name in free if matches(pattern, name)][:1]:
-                rest = {**schema, "patternProperties": without(patterns, pattern)}
-                rest["properties"] = {**properties, name: True}
-                yield from self._of_member(rest, name, inner, "patternProperties", depth)
-        if "additionalProperties" in schema:
-            for name in [name for name in free if not any(matches(pattern, name) for pattern in patterns)][:1]:
-                rest = {**schema, "properties": {**properties, name: True}}
-                yield from self._of_member(rest, name, schema["additionalProperties"], "additionalProperties", depth)
-        if "propertyNames" in schema:
-            names = schema["propertyNames"]
-            for name in [name for name in _UNKNOWN if not self._document.is_valid(names, name)][:1]:
-                yield self._beside(without(schema, "propertyNames"), Denial((), "propertyNames", (_present(name),)))
-
-    def _of_member(self, rest: dict[str, Any], name: str, inner: Schema, keyword: str, depth: int) -> Iterator[Denial]:
-        if inner is False:
-            yield self._beside(rest, Denial((), keyword, (_present(name),)))
-            return
-        for denial in self.of(inner, depth):
-            around = {**_present(name), "properties": {name: {"allOf": list(denial.schemas)}}}
-            yield self._beside(rest, Denial((name, *denial.place), denial.keyword, (around,)))
-
-    def _of_items(self, schema: dict[str, Any], depth: int) -> Iterator[Denial]:
-        is_older = isinstance(schema.get("items"), list)
-        prefix_word, rest_word = ("items", "additionalItems") if is_older else ("prefixItems", "items")
-        prefix: list[Schema] = schema.get(prefix_word, [])
-        places = [*prefix, schema[rest_word]] if rest_word in schema else prefix
-        for index, inner in enumerate(places):
-            word = prefix_word if index < len(prefix) else rest_word
-            rest = {**schema, prefix_word: [*prefix[:index], True, *prefix[index + 1 :]]}
-            before: list[Schema] = [True] * index
-            for denial in self.of(inner, depth) if inner is not False else [Denial((), word, (True,))]:
-                around = {"type": "array", "minItems": index + 1}
-                around[prefix_word] = [*before, {"allOf": list(denial.schemas)}]
-                place = (index, *denial.place) if inner is not False else ()
-                yield self._beside(rest, Denial(place, denial.keyword, (around,)))
+    def _is_broken(self, value: Any) -> bool:
+        return any(
+            error.validator != "pattern" or not matches_somewhere(error.validator_value, error.instance)
+            for error in self._document.errors(value)
+        )
 
 
-def without(schema: dict[str, Any], *words: str) -> dict[str, Any]:
-    """Return *schema* without these *words*."""
-    return {word: value for word, value in schema.items() if word not in words}
+_ACCEPTING = frozenset(
+    (
+        *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "format"),
+        *("$schema", "$id", "$ref", "$defs", "definitions", "properties", "items", "prefixItems", "allOf", "anyOf"),
+    )
+)
+"""Words that refuse no value themselves."""
 
 
-def denial_with(denial: Denial, *schemas: Schema) -> Denial:
-    """Return *denial* for what fits these *schemas* too."""
-    return Denial(denial.place, denial.keyword, (*denial.schemas, *schemas))
+def _refuses(part: dict[str, Any]) -> bool:
+    said = [part[word] for word in part if word not in _ACCEPTING]
+    return any(value is not True and value not in ({}, []) for value in said) or "uniqueItems" in part
 
 
-def _absent(name: str) -> dict[str, Any]:
-    return {"type": "object", "properties": {name: False}}
+def _every_branch(schema: dict[str, Any]) -> Iterator[Schema]:
+    """What *schema* applies to the same value, under any condition; also what it forbids, for its bounds."""
+    yield from (schema[word] for word in ("not", "if", "then", "else") if word in schema)
+    yield from (branch for word in ("anyOf", "oneOf") for branch in schema.get(word, ()))
+    yield from schema.get("dependentSchemas", {}).values()
 
 
-def _present(name: str) -> dict[str, Any]:
-    return {"type": "object", "required": [name]}
+def _places(value: Any, levels: int) -> Iterator[Place]:
+    yield ()
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, inner in inside if levels else ():
+        yield from ((step, *place) for place in _places(inner, levels - 1))
 
 
-def _of_words(schema: dict[str, Any], document: Document) -> Iterator[tuple[str, Schema]]:
-    """Yield each word that can be denied by itself, with what denies it."""
-    for word, value in schema.items():
-        if word in _BY_WORD and (denied := _BY_WORD[word](value)) is not None:
-            yield word, denied
-    if "type" in schema:
-        others = frozenset(KINDS) - kinds_of(schema)
-        yield "type", {KINDS_WORD: others}
-        yield "type", {KINDS_WORD: others, "enum": nasty.LOOKALIKES}
-    if "contains" in schema and schema.get("minContains", 1) > 0:
-        yield "contains", {"type": "array", "items": {"not": schema["contains"]}}
-    if schema.get("uniqueItems") and not schema.get("prefixItems") and not isinstance(schema.get("items"), list):
-        yield "uniqueItems", {"type": "array", TWINS_WORD: True}
-    word = "dependencies" if document.is_draft7 else "dependentRequired"
-    for name, needed in dependent_names(schema).items() if word in schema else ():
-        for lack in needed:
-            yield word, {**_absent(lack), **_present(name)}
+def _changed(value: Any, place: Place, new: Any) -> Any:
+    """A copy of *value* with *new* at *place*."""
+    if not place:
+        return new
+    copy = value.copy()
+    copy[place[0]] = _changed(value[place[0]], place[1:], new)
+    return copy
 
 
-# What breaks a word that says *value*; None where nothing does, or it would take too much.
-_BY_WORD: dict[str, Callable[[Any], Schema | None]] = {
-    "enum": lambda value: {"not": {"enum": value}},
-    "const": lambda value: {"not": {"const": value}},
-    "not": lambda value: value,
-    "minimum": lambda value: {"type": "number", "exclusiveMaximum": value},
-    "maximum": lambda value: {"type": "number", "exclusiveMinimum": value},
-    "exclusiveMinimum": lambda value: {"type": "number", "maximum": value},
-    "exclusiveMaximum": lambda value: {"type": "number", "minimum": value},
-    "multipleOf": lambda value: {"type": "number", "not": {"multipleOf": value}},
-    "minLength": lambda value: {"type": "string", "maxLength": value - 1} if value else None,
-    "maxLength": lambda value: {"type": "string", "minLength": value + 1} if value < 100 * _MAX_COUNT else None,
-    "pattern": lambda value: {"type": "string", "not": {"pattern": value}},
-    "minItems": lambda value: {"type": "array", "maxItems": value - 1} if value else None,
-    "maxItems": lambda value: {"type": "array", "minItems": value + 1} if value < _MAX_COUNT else None,
-    "minProperties": lambda value: {"type": "object", "maxProperties": value - 1} if value else None,
-    "maxProperties": lambda value: {"type": "object", "minProperties": value + 1} if value < _MAX_COUNT else None,
+def _changes(value: Any, parts: Parts) -> list[list[Any]]:
+    """What can take the place of *value*, to which *parts* apply, in groups that are equally likely."""
+    near = [new for part in parts for word, said in part.items() if word in _NEAR for new in _NEAR[word](said)]
+    containers = [*_similar({}, parts), *_similar([], parts)]
+    return [group for group in (edge_values.LOOKALIKES, _similar(value, parts), near, containers) if group]
+
+
+def _similar(value: Any, parts: Parts) -> list[Any]:
+    found: list[Any] = []
+    match value:
+        case str():
+            found = [value + "x", "x" + value, value[:-1], value.swapcase(), value + "\n!"]
+        case int() | float() if abs(value) < 2**53:
+            found = [value + 0.5]
+        case list():
+            found = [value[:index] + value[index + 1 :] for index in range(len(value[:_MAX_PLACES]))]
+            found += [[*value, item] for item in (*value[:_MAX_PLACES], None, "0")]
+            found += [(value + [None] * size)[:size] for size in _sizes(parts, "minItems", "maxItems")]
+        case dict():
+            found = [{name: value[name] for name in value if name != gone} for gone in list(value)[:_MAX_PLACES]]
+            new = [name for name in (*_UNKNOWN, *known_names(parts)) if name not in value]
+            found += [{**value, name: inner} for name in new for inner in (None, "0")]
+            for size in _sizes(parts, "minProperties", "maxProperties"):
+                more = {f"member {number}": None for number in range(size)}
+                found.append(dict(list({**value, **more}.items())[:size]))
+    return found
+
+
+def _sizes(parts: Parts, least: str, most: str) -> list[int]:
+    """The sizes that are just outside the bounds of *parts*."""
+    too_small = [int(part[least]) - 1 for part in parts if part.get(least)]
+    return too_small + [int(part[most]) + 1 for part in parts if part.get(most, _MAX_COUNT) < _MAX_COUNT]
+
+
+# Values at or just outside what a word says.
+_NEAR: dict[str, Callable[[Any], list[Any]]] = {
+    "const": lambda said: [said],
+    "enum": lambda said: said[:3],
+    "minimum": lambda said: [said - 1, said - abs(said)],
+    "maximum": lambda said: [said + 1, said + abs(said)],
+    "exclusiveMinimum": lambda said: [said],
+    "exclusiveMaximum": lambda said: [said],
+    "multipleOf": lambda said: [said / 2] if said < 2**53 else [1],
+    "minLength": lambda said: ["x" * int(said - 1)] if said else [],
+    "maxLength": lambda said: ["x" * int(said + 1)] if said < _MAX_LENGTH else [],
+    "pattern": lambda _: ["", " ", "\u2028", "!", "0", "é"],
 }

@@ -93,7 +93,7 @@ ROOMS: dict[str, list[str]] = {
         "contract.values",
         "contract.cases",
         "contract.fuzz",
-        "contract.baseline contract.junit",
+        "contract.baseline",
         "contract.check",
         "contract.pytest_support",
         "contract",

@@ -12,7 +12,7 @@ import pytest
 from support import SUPPORT
 from toolwire.cli import example_tools
 from toolwire_client import NotStarted
-from toolwire_client.contract import Report, Settings, Verdict, check, replay
+from toolwire_client.contract import Report, Settings, Verdict, check
 from toolwire_client.contract.cases.plan import chosen
 from toolwire_schemas.cases import Case, cases
 
@@ -148,8 +148,9 @@ def test_a_failure_is_shown_from_the_start_of_a_process_of_its_own(mark: str) ->
 def test_a_failure_is_seen_again_in_a_replay_with_the_cases_before_it(mark: str) -> None:
     command = [sys.executable, STUBBORN, "resents a zero", mark]
     settings = Settings(framings=("lines",))
-    alone = replay(command, chosen(cases(), ["ids/unicode"]), settings=settings)
-    after = replay(command, [*chosen(cases(), ["ids/zero"]), *chosen(cases(), ["ids/unicode"])], settings=settings)
+    alone = check(command, cases=chosen(cases(), ["ids/unicode"]), settings=settings, replays=True)
+    both = [*chosen(cases(), ["ids/zero"]), *chosen(cases(), ["ids/unicode"])]
+    after = check(command, cases=both, settings=settings, replays=True)
     assert [verdict.outcome for verdict in alone.verdicts] == ["pass"]
     assert [verdict.outcome for verdict in after.verdicts] == ["pass", "fail"]
     assert '"method":"initialize"' in after.verdicts[0].exchange[0]

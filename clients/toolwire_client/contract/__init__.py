@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .baseline import BadBaseline, Gap
 from .cases.server_facts import Facts, Settings, UnknownTool
-from .check import check, replay
+from .check import check
 from .fuzz.fuzz import Fuzzing, MissingHypothesis
 from .pytest_support.cases import ContractWarning, contract_cases
 from .pytest_support.snapshots import ToolsChanged, assert_tools_unchanged
@@ -25,5 +25,4 @@ __all__ = [
     "assert_tools_unchanged",
     "check",
     "contract_cases",
-    "replay",
 ]

@@ -13,11 +13,10 @@ from toolwire_schemas.cases import cases as all_cases
 
 from ..errors import NotStarted
 from . import baseline
-from .cases.expectations import Unmet
+from .cases.expectations import Part, Unmet, breach
 from .cases.handshake import meta, open_session, probe
 from .cases.plan import plan
 from .cases.player import Player
-from .cases.run_wide import Part, breach
 from .cases.sdks import folded
 from .cases.server_facts import Settings, find_out
 from .cases.server_process import ServerUnderTest
@@ -57,64 +56,60 @@ def check(
     fuzzing: Fuzzing | None = None,
     fold_sdk: bool = True,
     jobs: int | None = None,
+    replays: bool = False,
     on_verdict: OnVerdict | None = None,
 ) -> Report:
     """Return a report on how the server that *command* starts meets the *cases* (default all).
 
     It is started several times, up to *jobs* at once. *env* is its whole environment, by default ours. Each wait for
     an expected message lasts at most *timeout_seconds*. *fuzzing* adds calls with generated arguments. Known failures
-    of its SDK count as known gaps unless *fold_sdk* is false. *on_verdict* receives each verdict, and the total
-    number, as soon as it is decided; on any thread, one at a time.
+    of its SDK count as known gaps unless *fold_sdk* is false. *on_verdict* receives each verdict, and the total number,
+    as soon as it is decided; on any thread, one at a time.
+
+    *replays* reproduces a failure, even one that needs another case before it: the *cases* are played in sequence, in
+    one process where possible, with all messages. Expectations on the whole run and known gaps are not judged.
 
     Raises:
         NotStarted: if the command cannot be run.
         UnknownTool: if the *settings* have a call of a tool that the server does not have.
         MissingHypothesis: if *fuzzing* is given and Hypothesis is not installed.
     """
-    run = _Run(command, env, cwd, settings, timeout_seconds, on_verdict)
+    began = time.monotonic()
+    if replays:
+        gaps, fuzzing, fold_sdk, jobs = (), None, False, 1
+    run = _Run(
+        lambda framing: ServerUnderTest(command, framing, env=env, cwd=cwd),
+        settings or Settings(),
+        timeout_seconds,
+        on_verdict,
+        replays=replays,
+    )
     run.sdk = run.facts.sdk if fold_sdk else None
-    jobs = jobs or min(_MAX_JOBS, os.cpu_count() or 1)
     verdicts = run.verdicts(all_cases() if cases is None else cases, jobs, fuzzing)
     verdicts, outdated = baseline.apply(verdicts, gaps)
-    return run.report(folded(verdicts, run.sdk), outdated=outdated, seed=None if fuzzing is None else fuzzing.seed)
-
-
-def replay(
-    command: Sequence[str],
-    cases: Iterable[Case],
-    *,
-    env: Mapping[str, str] | None = None,
-    cwd: str | os.PathLike[str] | None = None,
-    settings: Settings | None = None,
-    timeout_seconds: float = 10.0,
-) -> Report:
-    """Return the verdicts on *cases*, played in sequence in one process where possible, with all messages.
-
-    This reproduces a failure, even one that needs another case before it. Expectations on the whole run are not judged.
-    All else is as in `check`.
-    """
-    run = _Run(command, env, cwd, settings, timeout_seconds, None, replays=True)
-    return run.report(run.verdicts(cases, 1, None))
+    facts = run.facts
+    return Report(
+        command=list(command),
+        server=facts.name,
+        revisions=[facts.revisions[era] for era in ("modern", "legacy") if era in facts.revisions],
+        framings=list(facts.framings),
+        tools=len(facts.tools),
+        seconds=time.monotonic() - began,
+        verdicts=folded(verdicts, run.sdk),
+        sdk=facts.sdk.name if facts.sdk else "",
+        outdated=outdated,
+        seed=None if fuzzing is None else fuzzing.seed,
+    )
 
 
 class _Run:
     """One check: the facts about the server, and the breaches of rules for the whole run."""
 
     def __init__(
-        self,
-        command: Sequence[str],
-        env: Mapping[str, str] | None,
-        cwd: str | os.PathLike[str] | None,
-        settings: Settings | None,
-        timeout_seconds: float,
-        on_verdict: OnVerdict | None,
-        *,
-        replays: bool = False,
+        self, start: Start, settings: Settings, timeout_seconds: float, on_verdict: OnVerdict | None, *, replays: bool
     ) -> None:
-        self._began = time.monotonic()
-        self._command = list(command)
-        self.start: Start = lambda framing: ServerUnderTest(command, framing, env=env, cwd=cwd)
-        self.settings = settings or Settings()
+        self.start = start
+        self.settings = settings
         self.timeout = timeout_seconds
         self.replays = replays
         self._on_verdict = on_verdict
@@ -123,23 +118,9 @@ class _Run:
         self._broken: dict[int, Verdict] = {}
         self.sdk: Sdk | None = None
         """The SDK whose failures are known gaps."""
-        self.facts = find_out(self.start, self.settings)
+        self.facts = find_out(start, settings)
 
-    def report(self, verdicts: list[Verdict], **more: Any) -> Report:
-        facts = self.facts
-        return Report(
-            command=self._command,
-            server=facts.name,
-            revisions=[facts.revisions[era] for era in ("modern", "legacy") if era in facts.revisions],
-            framings=list(facts.framings),
-            tools=len(facts.tools),
-            seconds=time.monotonic() - self._began,
-            verdicts=verdicts,
-            sdk=facts.sdk.name if facts.sdk else "",
-            **more,
-        )
-
-    def verdicts(self, cases: Iterable[Case], jobs: int, fuzzing: Fuzzing | None) -> list[Verdict]:
+    def verdicts(self, cases: Iterable[Case], jobs: int | None, fuzzing: Fuzzing | None) -> list[Verdict]:
         """Return the verdicts on *cases*, in their order, and those of *fuzzing*."""
         plays = plan(cases, self.facts)
         if self.facts.trouble:
@@ -148,7 +129,7 @@ class _Run:
         tasks, last = _tasks(plays)
         self._judged_last = [] if self.replays else [(place, plays[place]) for place in last]
         found: dict[int, Verdict] = {}
-        with ThreadPoolExecutor(jobs) as pool:
+        with ThreadPoolExecutor(jobs or min(_MAX_JOBS, os.cpu_count() or 1)) as pool:
             for verdicts in pool.map(lambda task: self._play_all(task, plays), tasks):
                 found.update(verdicts)
         fuzzed = [] if fuzzing is None else list(self._fuzzed(fuzzing))

@@ -1,7 +1,8 @@
-"""The report of a check: a verdict for each case in each revision and framing."""
+"""The report of a check: a verdict for each case in each revision and framing. Also as JUnit XML."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,6 +10,7 @@ import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from xml.etree import ElementTree as ET
 
 Outcome = Literal["pass", "fail", "warn", "known gap", "not applicable"]
 OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "warn", "known gap", "not applicable")
@@ -88,3 +90,49 @@ def worst_first(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return *verdicts*, failures first, the worst first."""
     order = ("fail", "warn", "known gap", "pass", "not applicable")
     return sorted(verdicts, key=lambda verdict: (order.index(verdict.outcome), SEVERITIES.index(verdict.severity)))
+
+
+# Characters that XML 1.0 cannot hold, not even escaped.
+_NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def as_junit(report: Report) -> str:
+    """Return *report* as one test suite. Warnings and known gaps are skipped tests with messages."""
+    from xml.etree import ElementTree as ET
+
+    counts = report.counts()
+    numbers = {
+        "tests": str(len(report.verdicts)),
+        "failures": str(counts["fail"]),
+        "errors": "0",
+        "skipped": str(counts["warn"] + counts["known gap"] + counts["not applicable"]),
+        "time": f"{report.seconds:.3f}",
+    }
+    name = f"toolwire check: {report.server or ' '.join(report.command)}"
+    root = ET.Element("testsuites", {"name": _clean(name), **numbers})
+    suite = ET.SubElement(root, "testsuite", {"name": _clean(name), **numbers})
+    for verdict in report.verdicts:
+        _add(suite, verdict)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _add(suite: ET.Element, verdict: Verdict) -> None:
+    from xml.etree import ElementTree as ET
+
+    area, _, name = verdict.case.partition("/")
+    where = ", ".join(filter(None, (verdict.revision, verdict.framing)))
+    attributes = {"classname": area, "name": f"{name} [{where}]" if where else name, "time": f"{verdict.seconds:.3f}"}
+    case = ET.SubElement(suite, "testcase", attributes)
+    if verdict.outcome == "pass":
+        return
+    fails = verdict.outcome == "fail"
+    message = verdict.reason or f"expected {verdict.expected}; came {verdict.came}"
+    kind = {"type": verdict.severity} if fails else {}
+    prefix = "" if fails else f"{verdict.outcome}: "
+    about = ET.SubElement(case, "failure" if fails else "skipped", {"message": _clean(prefix + message), **kind})
+    about.text = _clean("\n".join([verdict.behaviour, verdict.source, *verdict.exchange]))
+
+
+def _clean(text: str) -> str:
+    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)

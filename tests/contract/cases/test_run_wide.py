@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from toolwire_client.contract.cases.conversation import Conversation
-from toolwire_client.contract.cases.run_wide import Part, breach
+from toolwire_client.contract.cases.expectations import Part, breach
 from toolwire_client.contract.report import Verdict
 from toolwire_schemas.wire import codec
 

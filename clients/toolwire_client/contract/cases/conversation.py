@@ -21,8 +21,7 @@ _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 _MAX_HEARD_BYTES = 256 * 1024 * 1024
 _MAX_NOISE_BYTES = 1024 * 1024
 _MAX_NOISES = 10_000
-_MAX_EVENTS = 200_000
-"""Beyond any of these limits the server floods its output, and the rest is ignored."""
+_MAX_EVENTS = 200_000  # beyond any of these limits the server floods its output, and the rest is ignored
 
 _KEPT_BYTES = 8 * 1024
 

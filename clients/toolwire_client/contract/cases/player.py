@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from .server_process import ServerUnderTest
 
 _VALUE = re.compile(r"\$\{([\w.]+)\}")
-_MORE_SECONDS = 0.05
-"""How long after two answered probes a server may still work on earlier messages."""
+_MORE_SECONDS = 0.05  # how long after two answered probes a server may still work on earlier messages
 
 Text = str | dict[str, Any] | list[Any]
 

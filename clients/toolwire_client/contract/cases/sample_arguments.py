@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from ..keywords import Schema, Schemas
 
 _MAX_DEPTH = 8
-_MAX_LENGTH = 10_000
-"""Longer texts and lists are not made: whether a tool takes them is not what is asked here."""
+_MAX_LENGTH = 10_000  # longer texts and lists are not made: whether a tool takes them is not what is asked here
 _MAX_VALUES = 10_000
 """The number of values inside the arguments: a schema may ask for lists of lists, or for endless trees."""
 _MAX_BRANCHES = 8

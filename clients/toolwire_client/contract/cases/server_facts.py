@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -33,13 +34,11 @@ _OPENINGS = {
 }
 _SILENCE = "it answers neither initialize nor server/discover in {:g} s (--start-timeout)"
 
-_LEAST_SECONDS = 3.0
-"""The shortest wait for a first response, once the start time of the server is known."""
+_LEAST_SECONDS = 3.0  # the shortest wait for a first response, once the start time of the server is known
 
 _MAX_TRIED = 24
 _TRY_SECONDS = 3.0
-_SLOW_SECONDS = 0.25
-"""The shortest duration of a call during which a case can act."""
+_SLOW_SECONDS = 0.25  # the shortest duration of a call during which a case can act
 
 _NEEDS = ("call", "slow", "progress", "wrong", "missing", "extra")
 
@@ -101,7 +100,7 @@ def find_out(start: Start, settings: Settings) -> Facts:
     sdk: Sdk | None = None
     for era in settings.eras:
         began = time.monotonic()
-        with start(first) as server:
+        with closing(start(first)) as server:
             opening = _opening(server, era, patience)
             if opening is None and not problem:
                 problem, events = trouble(server) or _misanswer(server, era), list(server.conversation.events)
@@ -116,10 +115,10 @@ def find_out(start: Start, settings: Settings) -> Facts:
     newest = revisions.get("modern") or revisions["legacy"]
     framings = [first]
     for other in settings.framings[1:]:
-        with start(other) as server:
+        with closing(start(other)) as server:
             if _opening(server, "modern" if is_modern(newest) else "legacy", patience) is not None:
                 framings.append(other)
-    with start(first) as server:  # it answers, so it gets the full time
+    with closing(start(first)) as server:  # it answers, so it gets the full time
         tools, tried = try_out(server, newest, settings, settings.start_seconds)
     _need_tools(settings.calls, tools)
     if not tools and any(_of_tools(opening) is not None for opening in openings.values()):

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 _MARK = "TOOLWIRE_CONTRACT"
 """The environment variable that marks all descendants of a server, even outside its process group."""
 
-_LAST_SECONDS = 2.0
-"""How long a descendant may outlive the server before it counts as orphaned."""
+_LAST_SECONDS = 2.0  # how long a descendant may outlive the server before it counts as orphaned
 
 _LOOK_SECONDS = 0.02  # between checks for orphans, whose end sends no signal to this process
 _PATIENCE_SECONDS = 0.5
@@ -53,12 +52,6 @@ class ServerUnderTest:
         whole = {**(os.environ if env is None else env), _MARK: self._mark}
         self._process = ServerProcess(command, env=whole, cwd=cwd)
         self._process.start(self._on_data, self._on_end)
-
-    def __enter__(self) -> ServerUnderTest:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def send(self, message: bytes) -> None:
         """Send *message*, in the framing."""

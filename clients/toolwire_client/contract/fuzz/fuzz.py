@@ -12,7 +12,7 @@ import os
 import random
 import sys
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -20,26 +20,31 @@ from toolwire_schemas.cases import Case
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge
 from toolwire_schemas.wire import codec
 
+from ...errors import NotStarted
 from ..cases.expectations import Unmet
+from ..cases.handshake import completed, open_session, probe
 from ..cases.plan import Play
 from ..cases.server_facts import Settings, may_be_called
 from ..cases.verdicts import judged, verdict_of
-from .judge import HARM, Judge, Judgement
-from .server import FuzzedServer, Unstartable
+from .judge import HARM, Asked, Judge, Judgement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from hypothesis.strategies import SearchStrategy
 
+    from ..cases.conversation import Conversation, Event
     from ..cases.server_facts import Facts, Start
+    from ..cases.server_process import ServerUnderTest
     from ..report import Verdict
-    from .server import OnClosed
+
+    OnClosed = Callable[[Conversation, str], None]
 
 Kind = Literal["valid", "invalid"]
 
-_SHRINK_SECONDS = 20.0
-"""The time limit for shrinking: a server that dies or hangs makes each step slow."""
+_SHRINK_SECONDS = 20.0  # the time limit for shrinking: a server that dies or hangs makes each step slow
+
+_MANY_EVENTS = 5_000  # then the process is replaced, so that the noise of many calls is no flood
 
 _BEHAVIOURS: dict[Kind, str] = {
     "valid": "Whatever arguments {} describes as right, it answers once, as it describes; the server goes on.",
@@ -91,7 +96,8 @@ def fuzz(
         return
     revision = facts.revisions.get("modern") or facts.revisions["legacy"]
     framing = facts.framings[0]
-    with FuzzedServer(lambda: start(framing), revision, timeout_seconds, settings.start_seconds, on_closed) as peer:
+    server = FuzzedServer(lambda: start(framing), revision, timeout_seconds, settings.start_seconds, on_closed)
+    with closing(server) as peer:
         for tool in facts.tools:
             for kind in _BEHAVIOURS:
                 play = Play(_case(tool, kind), revision, framing, _reason_against(tool, settings))
@@ -135,7 +141,7 @@ def _verdict(play: Play, tool: Any, kind: Kind, peer: FuzzedServer, fuzzing: Fuz
         if search.worst is None:
             return judged(play, None, [], time.monotonic() - began)
         again = search.again()
-    except CannotJudge as error:
+    except (CannotJudge, RecursionError) as error:
         return verdict_of(play, "not applicable", reason=f"there are no {kind} arguments to try: {error}")
     except Unstartable as error:
         return judged(play, Unmet("a server that starts again", str(error)), [], time.monotonic() - began)
@@ -144,6 +150,74 @@ def _verdict(play: Play, tool: Any, kind: Kind, peer: FuzzedServer, fuzzing: Fuz
     unmet = msgspec.structs.replace(found.unmet, came=found.unmet.came + note)
     verdict = judged(play, unmet, found.events, time.monotonic() - began)
     return msgspec.structs.replace(verdict, exchange=[*verdict.exchange, f"-- found with --seed {fuzzing.seed}"])
+
+
+class Unstartable(Exception):
+    """The server could not be started again, or does not answer any more."""
+
+
+class FuzzedServer:
+    """A server for any number of sequential calls."""
+
+    def __init__(
+        self,
+        start: Callable[[], ServerUnderTest],
+        revision: str,
+        timeout_seconds: float,
+        start_seconds: float,
+        on_closed: OnClosed | None = None,
+    ) -> None:
+        self._start = start
+        self._on_closed = on_closed
+        self._revision = revision
+        self._timeout = timeout_seconds
+        self._start_seconds = start_seconds
+        self._server: ServerUnderTest | None = None
+        self._calls = 0
+
+    def close(self) -> None:
+        """End the process; the next call starts another."""
+        if self._server is not None:
+            server, self._server = self._server, None
+            server.close(0)
+            if self._on_closed is not None:
+                self._on_closed(server.conversation, self._revision)
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Asked:
+        """Call the tool of this *name* and then see whether the server still answers.
+
+        Raises:
+            Unstartable: if it had to be started, and could not be.
+        """
+        server = self._server = self._server or self._opened()
+        self._calls += 1
+        call, alive = f"fuzz-{self._calls}", f"fuzz-{self._calls}-alive"
+        begin = len(server.conversation.events)
+        request = {"id": call, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+        is_well = (
+            server.request(completed(request, self._revision), self._timeout) is not None
+            and server.request(probe(alive, self._revision), self._timeout) is not None
+        )
+        trouble = "" if is_well else server.conversation.flooded or f"nothing came in {self._timeout:g} s"
+        asked = Asked(call, alive, server.conversation.events[begin:], trouble)
+        if trouble or server.conversation.ended or len(server.conversation.events) > _MANY_EVENTS:
+            self._last = list(server.conversation.events)
+            self.close()
+        return asked
+
+    def everything(self) -> Sequence[Event]:
+        """Return all that was said to and by the process that answered last, from its start."""
+        return self._last if self._server is None else list(self._server.conversation.events)
+
+    def _opened(self) -> ServerUnderTest:
+        try:
+            server = self._start()
+        except NotStarted as error:
+            raise Unstartable(str(error)) from None
+        if obstacle := open_session(server, self._revision, self._start_seconds):
+            server.close(0)
+            raise Unstartable(obstacle.why)
+        return server
 
 
 class _Failed(Exception):

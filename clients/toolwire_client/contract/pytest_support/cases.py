@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.cases import cases
 
@@ -66,24 +67,30 @@ def contract_cases(
     known = baselines.read(Path(baseline).read_text(encoding="utf-8")) if baseline is not None else []
     wanted = {case.id: case for case in chosen(cases(), only, skip)}
 
-    def play(ids: set[str]) -> Report:
-        return check(
-            command,
-            cases=[case for case in wanted.values() if case.id in ids],
-            gaps=known,
-            fuzzing=fuzzing if ids.intersection(FUZZ_IDS) else None,
-            settings=settings,
-            env=env,
-            cwd=cwd,
-            timeout_seconds=timeout_seconds,
-        )
-
-    played = _Played(play)
+    @cache
+    def played(ids: frozenset[str]) -> Report | NotStarted | UnknownTool:
+        try:
+            return check(
+                command,
+                cases=[case for case in wanted.values() if case.id in ids],
+                gaps=known,
+                fuzzing=fuzzing if ids.intersection(FUZZ_IDS) else None,
+                settings=settings,
+                env=env,
+                cwd=cwd,
+                timeout_seconds=timeout_seconds,
+            )
+        except (NotStarted, UnknownTool) as error:
+            return error
 
     @pytest.mark.parametrize("contract_case", [*wanted, *(FUZZ_IDS if fuzzing else ())])
     def test(contract_case: str, request: pytest.FixtureRequest) -> None:
-        report = played.report(request, test)
-        _settle([verdict for verdict in report.verdicts if played.is_on(verdict, contract_case)], report, severity)
+        items: list[Any] = [item for item in request.session.items if getattr(item, "function", None) is test]
+        selected = frozenset(item.callspec.params["contract_case"] for item in items)
+        report = played(selected)
+        if isinstance(report, Exception):
+            pytest.fail(str(report), pytrace=False)
+        _settle([verdict for verdict in report.verdicts if _is_on(verdict, contract_case, selected)], report, severity)
 
     test.__doc__ = f"What `{' '.join(command)}` starts keeps the contract."
     return test
@@ -96,35 +103,11 @@ def _need_patterns(patterns: Sequence[str]) -> None:
             raise ValueError(f"no case matches {pattern!r}: `toolwire check --list` has them all")
 
 
-class _Played:
-    """The report that all tests of one function share."""
-
-    def __init__(self, play: Callable[[set[str]], Report]) -> None:
-        self._play = play
-        self._report: Report | NotStarted | UnknownTool | None = None
-        self._ids: set[str] = set()
-
-    def report(self, request: pytest.FixtureRequest, test: Callable[..., None]) -> Report:
-        """Return it; made when the first test asks, of what is selected."""
-        import pytest
-
-        if self._report is None:
-            items = [item for item in request.session.items if getattr(item, "function", None) is test]
-            self._ids = {item.callspec.params["contract_case"] for item in items}  # type: ignore[attr-defined]
-            try:
-                self._report = self._play(self._ids)
-            except (NotStarted, UnknownTool) as error:
-                self._report = error
-        if isinstance(self._report, Exception):
-            pytest.fail(str(self._report), pytrace=False)
-        return self._report
-
-    def is_on(self, verdict: Verdict, case: str) -> bool:
-        """Whether *verdict* is on this *case*, or fails without having been asked for: the server does not answer."""
-        is_fuzz = verdict.case.startswith("fuzz/")
-        if verdict.case == case or (is_fuzz and verdict.case.startswith(f"{case}/")):
-            return True
-        return not is_fuzz and verdict.case not in self._ids and is_bad(verdict)
+def _is_on(verdict: Verdict, case: str, selected: frozenset[str]) -> bool:
+    """Whether *verdict* is on this *case*, or fails although it was not selected: the server does not answer."""
+    if verdict.case.startswith("fuzz/"):
+        return verdict.case.startswith(f"{case}/")
+    return verdict.case == case or (verdict.case not in selected and is_bad(verdict))
 
 
 def _settle(verdicts: Sequence[Verdict], report: Report, severity: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,16 +62,12 @@ def assert_tools_unchanged(
     file = Path(path)
     if update:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(written(tools), encoding="utf-8")
+        text = json.dumps({"tools": tools}, indent=2, ensure_ascii=False) + "\n"
+        file.write_text(text, encoding="utf-8")
     elif not file.exists():
         raise ToolsChanged(f"there is no {file} yet: {UPDATE_FLAG} writes it, with {len(tools)} tools")
     else:
         _compare(_read(file), tools, file)
-
-
-def written(tools: Sequence[Any]) -> str:
-    """Return what a file with these *tools* holds."""
-    return json.dumps({"tools": tools}, indent=2, ensure_ascii=False) + "\n"
 
 
 def _tools(
@@ -86,13 +83,11 @@ def _tools(
 
 def _read(file: Path) -> list[Any]:
     __tracebackhide__ = True
-    try:
+    with suppress(ValueError, TypeError, KeyError):
         tools = json.loads(file.read_text(encoding="utf-8"))["tools"]
-    except (ValueError, TypeError, KeyError):
-        tools = None
-    if not isinstance(tools, list):
-        raise ToolsChanged(f'{file} holds no tools, which is {{"tools": [...]}}: {UPDATE_FLAG} writes it anew')
-    return tools
+        if isinstance(tools, list):
+            return tools
+    raise ToolsChanged(f'{file} holds no tools, which is {{"tools": [...]}}: {UPDATE_FLAG} writes it anew')
 
 
 def _compare(old: list[Any], new: list[Any], file: Path) -> None:

@@ -28,7 +28,7 @@ __all__ = ["NoValues", "invalid_values", "valid_values"]
 
 
 def valid_values(schema: Schema) -> SearchStrategy[Any]:
-    """Return a strategy for values that fit *schema*, including the formats that JSON Schema names.
+    """Return a strategy for values that fit *schema*, including common formats.
 
     Raises:
         NoValues: if it has something that values are not made for, such as a pattern that Python and JavaScript read

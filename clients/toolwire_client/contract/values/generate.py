@@ -18,7 +18,7 @@ from toolwire_schemas.json_schema.bounded_validator import identity
 from toolwire_schemas.json_schema.subschemas import target
 
 from ..keywords import choices, collect, item, known_names, member, names_in, prefix_and_rest
-from . import edge_values, numbers, strings
+from . import edge_values, scalars
 from .document import NoValues
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ _MORE_LEVELS = 3  # than the smallest value has: enough to reach what is optiona
 _MORE_ITEMS = 3
 _MORE_MEMBERS = 2
 _TRIES = 8
-_MAX_OPTIONAL = 32
-"""The time to shrink a value is quadratic in its optional members."""
+_MAX_OPTIONAL = 32  # the time to shrink a value is quadratic in its optional members
 _UNDECLARED = "not declared"
 _TEXT: Schema = {"type": "string"}
 
@@ -130,13 +129,13 @@ class Maker:
             case "boolean":
                 return draw(st.booleans())
             case "string":
-                return draw(strings.strings(parts))
+                return draw(scalars.strings(parts))
             case "array":
                 return self._array(draw, parts, depth)
             case "object":
                 return self._object(draw, parts, depth)
             case kind:
-                return draw(numbers.numbers(parts, is_integer=kind == "integer"))
+                return draw(scalars.numbers(parts, is_integer=kind == "integer"))
 
     # Arrays
 
@@ -193,7 +192,7 @@ class Maker:
         if said:
             return str(self.value(draw, (_TEXT, *said), 0))
         patterns = [pattern for part in parts for pattern in part.get("patternProperties", ())]
-        some = st.one_of(st.sampled_from(edge_values.NAMES), st.text(max_size=6), *map(strings.matching, patterns))
+        some = st.one_of(st.sampled_from(edge_values.NAMES), st.text(max_size=6), *map(scalars.matching, patterns))
         return str(draw(some))
 
 

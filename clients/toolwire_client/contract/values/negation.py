@@ -17,7 +17,7 @@ from toolwire_schemas.json_schema.subschemas import walk
 from ..keywords import item, known_names, member
 from . import edge_values
 from .document import NoValues
-from .strings import matches_somewhere
+from .scalars import matches_somewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

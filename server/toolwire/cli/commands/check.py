@@ -136,7 +136,7 @@ def _need_target(words: Words) -> None:
 
 def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], options: dict[str, Any]) -> Report:
     from toolwire_client import NotStarted
-    from toolwire_client.contract import UnknownTool, check, replay
+    from toolwire_client.contract import UnknownTool, check
 
     line, numbers = ProgressLine(sys.stderr), itertools.count(1)
 
@@ -144,20 +144,18 @@ def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], opt
         number = next(numbers)
         line(number, total, f"{number}/{total} {verdict.case}")
 
-    settings, timeout_seconds = _settings(options), options.get("timeout", 10.0)
     try:
-        if "replay" in options:
-            return replay(command, cases, settings=settings, timeout_seconds=timeout_seconds)
         return check(
             command,
             cases=cases,
-            settings=settings,
-            timeout_seconds=timeout_seconds,
+            settings=_settings(options),
+            timeout_seconds=options.get("timeout", 10.0),
             gaps=gaps,
             fuzzing=_fuzzing(options),
             fold_sdk="sdk" not in options,
             jobs=options.get("jobs"),
-            on_verdict=on_verdict,
+            replays="replay" in options,
+            on_verdict=None if "replay" in options else on_verdict,
         )
     except NotStarted as error:
         raise Failed(str(error), 2) from None
@@ -248,7 +246,7 @@ def _gaps(path: str | None) -> list[Gap]:
 
 def _write_files(options: dict[str, Any], report: Report, gaps: Sequence[Gap]) -> None:
     from toolwire_client.contract.baseline import write
-    from toolwire_client.contract.junit import as_junit
+    from toolwire_client.contract.report import as_junit
 
     if "junit" in options:
         _write(options["junit"], as_junit(report))

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -151,11 +152,8 @@ class _Run:
         return map(self._announced, found)
 
     def _play_all(self, places: list[int], plays: Sequence[Play]) -> dict[int, Verdict]:
-        shared = _Shared(self)
-        try:
+        with closing(_Shared(self)) as shared:
             return {place: self._announced(shared.play(plays[place])) for place in places}
-        finally:
-            shared.close()
 
     def _announced(self, verdict: Verdict) -> Verdict:
         if self._on_verdict is not None:

@@ -253,8 +253,8 @@ class _Shared:
         before, start = list(process.played), len(process.server.conversation.events) if process.played else 0
         verdict = process.play(play)
         if self._run.replays:
-            said = exchange_lines(process.server.conversation.events[start:], is_whole=True)
-            verdict = msgspec.structs.replace(verdict, exchange=said)
+            exchange = exchange_lines(process.server.conversation.events[start:], is_whole=True)
+            verdict = msgspec.structs.replace(verdict, exchange=exchange)
         elif is_bad(verdict) and before and not (self._run.sdk and self._run.sdk.has(verdict)):
             self.close()
             process = self._opened(play)
@@ -266,7 +266,7 @@ class _Shared:
 
     def _after(self, before: list[Play], play: Play, verdict: Verdict) -> Verdict:
         """The *verdict* on a case that fails only after others, with the fewest cases *before* it that cause this."""
-        said: list[str] = []
+        exchange: list[str] = []
 
         def fails(others: list[Play]) -> bool:
             process = _Process(self._run, play)
@@ -275,7 +275,7 @@ class _Shared:
                     process.play(other)
                 fails_again = is_as_bad(process.play(play), verdict)
                 if fails_again:
-                    said[:] = exchange_lines(process.server.conversation.events)
+                    exchange[:] = exchange_lines(process.server.conversation.events)
                 return fails_again
             finally:
                 process.server.close()
@@ -289,7 +289,7 @@ class _Shared:
         guilty = before[start:]
         if len(guilty) > 1 and fails(guilty[:1]):
             guilty = guilty[:1]
-        shown = msgspec.structs.replace(verdict, exchange=said)
+        shown = msgspec.structs.replace(verdict, exchange=exchange)
         return only_after(shown, [other.case.id for other in guilty])
 
     def _opened(self, play: Play) -> _Process:

@@ -253,7 +253,7 @@ def _readings(step: dict[str, Any], parts: Sequence[Part]) -> Iterator[tuple[str
 
 
 def _without(events: Sequence[Event], parts: Sequence[Part]) -> Sequence[Event]:
-    """*events* without what the server said in these *parts*; what was said to it stays, as late answers may come."""
+    """*events* without the server's output in these *parts*; its input stays, as late answers may come."""
     if not parts:
         return events
     gone = {place for part in parts for place in range(part.start, part.end)}

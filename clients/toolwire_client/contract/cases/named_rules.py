@@ -30,18 +30,18 @@ def _answered_once(events: Sequence[Event], _: list[list[Any]]) -> str | None:
 
 
 def _answers_asked(events: Sequence[Event], _: list[list[Any]]) -> str | None:
-    said = _said(events)
+    sent = _sent_data(events)
     for message in messages(events):
         identity = message.get("id")
-        if is_answer(message) and identity is not None and (text := text_of(identity)).encode() not in said:
+        if is_answer(message) and identity is not None and (text := text_of(identity)).encode() not in sent:
             return f"an answer to {text}, and no message had that id"
     return None
 
 
 def _progress_asked(events: Sequence[Event], lists: list[list[Any]]) -> str | None:
-    said = _said(events)
+    sent = _sent_data(events)
     for _, token, _ in _progress(events):
-        if f'"progressToken":{text_of(token)}'.encode() not in said:
+        if f'"progressToken":{text_of(token)}'.encode() not in sent:
             return f"progress for {token!r}, which no request has as its progressToken"
     return None
 
@@ -75,7 +75,7 @@ def _progress(events: Sequence[Event]) -> Iterator[tuple[int, Any, Any]]:
                 yield place, params.get("progressToken"), params.get("progress", 0)
 
 
-def _said(events: Sequence[Event]) -> bytes:
+def _sent_data(events: Sequence[Event]) -> bytes:
     return b"".join(event.data for event in events if isinstance(event, Sent))
 
 

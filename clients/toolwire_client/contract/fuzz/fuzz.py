@@ -206,7 +206,7 @@ class FuzzedServer:
         return asked
 
     def everything(self) -> Sequence[Event]:
-        """Return all that was said to and by the process that answered last, from its start."""
+        """Return all events of the process that answered last, from its start."""
         return self._last if self._server is None else list(self._server.conversation.events)
 
     def _opened(self) -> ServerUnderTest:

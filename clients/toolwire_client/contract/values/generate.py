@@ -188,9 +188,9 @@ class Maker:
         return {name: self.value(draw, member(name, parts), depth - 1) for name in names}
 
     def _name(self, draw: DrawFn, parts: Parts) -> str:
-        said = tuple(part["propertyNames"] for part in parts if "propertyNames" in part)
-        if said:
-            return str(self.value(draw, (_TEXT, *said), 0))
+        schemas = tuple(part["propertyNames"] for part in parts if "propertyNames" in part)
+        if schemas:
+            return str(self.value(draw, (_TEXT, *schemas), 0))
         patterns = [pattern for part in parts for pattern in part.get("patternProperties", ())]
         some = st.one_of(st.sampled_from(edge_values.NAMES), st.text(max_size=6), *map(scalars.matching, patterns))
         return str(draw(some))

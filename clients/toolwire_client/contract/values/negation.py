@@ -7,6 +7,7 @@ value is invalid.
 
 from __future__ import annotations
 
+import math
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -49,9 +50,9 @@ class Breaker:
         self._document = maker.document
         self._within = within
         root = self._document.root
-        said: dict[str, Any] = root if isinstance(root, dict) else {}
+        words: dict[str, Any] = root if isinstance(root, dict) else {}
         known: dict[str, Any] = within if isinstance(within, dict) else {}
-        own = {word: value for word, value in said.items() if (word, value) not in known.items()}
+        own = {word: value for word, value in words.items() if (word, value) not in known.items()}
         if not any(_refuses(part) for _, part in walk(own, "")):
             raise NoValues("", "everything fits the schema")
 
@@ -91,8 +92,8 @@ _ACCEPTING = frozenset(
 
 
 def _refuses(part: dict[str, Any]) -> bool:
-    said = [part[word] for word in part if word not in _ACCEPTING]
-    return any(value is not True and value not in ({}, []) for value in said) or "uniqueItems" in part
+    values = [part[word] for word in part if word not in _ACCEPTING]
+    return any(value is not True and value not in ({}, []) for value in values) or "uniqueItems" in part
 
 
 def _every_branch(schema: dict[str, Any]) -> Iterator[Schema]:
@@ -120,7 +121,7 @@ def _changed(value: Any, place: Place, new: Any) -> Any:
 
 def _changes(value: Any, parts: Parts) -> list[list[Any]]:
     """What can take the place of *value*, to which *parts* apply, in groups that are equally likely."""
-    near = [new for part in parts for word, said in part.items() if word in _NEAR for new in _NEAR[word](said)]
+    near = [new for part in parts for word, bound in part.items() if word in _NEAR for new in _NEAR[word](bound)]
     containers = [*_similar({}, parts), *_similar([], parts)]
     return [group for group in (edge_values.LOOKALIKES, _similar(value, parts), near, containers) if group]
 
@@ -152,16 +153,21 @@ def _sizes(parts: Parts, least: str, most: str) -> list[int]:
     return too_small + [int(part[most]) + 1 for part in parts if part.get(most, _MAX_COUNT) < _MAX_COUNT]
 
 
-# Values at or just outside what a word says.
+def _beyond(bound: float, sign: int) -> list[float]:
+    far = bound + sign * abs(bound)  # unlike one more, this differs from a huge float
+    return [bound + sign, bound if math.inf in (far, -far) else far]
+
+
+# Values at or just outside the bound of a keyword.
 _NEAR: dict[str, Callable[[Any], list[Any]]] = {
-    "const": lambda said: [said],
-    "enum": lambda said: said[:3],
-    "minimum": lambda said: [said - 1, said - abs(said)],
-    "maximum": lambda said: [said + 1, said + abs(said)],
-    "exclusiveMinimum": lambda said: [said],
-    "exclusiveMaximum": lambda said: [said],
-    "multipleOf": lambda said: [said / 2] if said < 2**53 else [1],
-    "minLength": lambda said: ["x" * int(said - 1)] if said else [],
-    "maxLength": lambda said: ["x" * int(said + 1)] if said < _MAX_LENGTH else [],
+    "const": lambda bound: [bound],
+    "enum": lambda bound: bound[:3],
+    "minimum": lambda bound: _beyond(bound, -1),
+    "maximum": lambda bound: _beyond(bound, 1),
+    "exclusiveMinimum": lambda bound: [bound],
+    "exclusiveMaximum": lambda bound: [bound],
+    "multipleOf": lambda bound: [bound / 2] if bound < 2**53 else [1],
+    "minLength": lambda bound: ["x" * int(bound - 1)] if bound else [],
+    "maxLength": lambda bound: ["x" * int(bound + 1)] if bound < _MAX_LENGTH else [],
     "pattern": lambda _: ["", " ", "\u2028", "!", "0", "é"],
 }

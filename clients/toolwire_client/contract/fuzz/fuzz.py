@@ -12,7 +12,7 @@ import os
 import random
 import sys
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -224,6 +224,10 @@ class _Failed(Exception):
     """Tells Hypothesis that a call failed."""
 
 
+class _Stopped(BaseException):
+    """Ends a search whose schema is too expensive to judge by. For an `Exception`, Hypothesis would shrink the values."""
+
+
 class _Search:
     """Searches for arguments that fail, and for the smallest: for those that do harm, or else for the gravest."""
 
@@ -262,6 +266,7 @@ class _Search:
     def _run(self, arguments: SearchStrategy[dict[str, Any]], fuzzing: Fuzzing) -> None:
         import hypothesis
         from hypothesis import HealthCheck, Phase, Verbosity, errors
+        from hypothesis.strategies import data
 
         quiet = hypothesis.settings(
             max_examples=fuzzing.examples,
@@ -274,9 +279,20 @@ class _Search:
             verbosity=Verbosity.quiet,
             suppress_health_check=list(HealthCheck),
         )
-        attempt = hypothesis.seed(fuzzing.seed)(quiet(hypothesis.given(arguments)(self._try)))
-        with suppress(_Failed, errors.Flaky, errors.Unsatisfiable):
-            attempt()
+
+        def attempt(drawn: Any) -> None:
+            try:
+                self._try(drawn.draw(arguments))
+            except CannotJudge as error:
+                raise _Stopped(str(error)) from None
+
+        try:
+            hypothesis.seed(fuzzing.seed)(quiet(hypothesis.given(data())(attempt)))()
+        except (_Failed, errors.Flaky, errors.Unsatisfiable):
+            pass
+        except _Stopped as stop:
+            if not self._known:
+                raise CannotJudge(str(stop)) from None
 
     def _try(self, arguments: dict[str, Any]) -> None:
         from hypothesis import assume

@@ -225,7 +225,7 @@ class _Failed(Exception):
 
 
 class _Stopped(BaseException):
-    """Ends a search whose schema is too expensive to judge by. For an `Exception`, Hypothesis would shrink the values."""
+    """Ends a search whose schema is too expensive to judge by; for an `Exception`, Hypothesis shrinks the values."""
 
 
 class _Search:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.lint.audit import audit
 from toolwire_schemas.wire import codec
 
-from ...validation import Fitting
+from ...validation import LenientValidator
 from .conversation import Sent, answers, is_answer, messages, text_of
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _fits_output_schema(events: Sequence[Event], lists: list[list[Any]]) -> str 
             if isinstance(result, dict) and not result.get("isError") and "content" in result:
                 if "structuredContent" not in result:
                     return f"no structuredContent in the answer of {name}"
-                judge = Fitting(schema)
+                judge = LenientValidator(schema)
                 faults = judge.faults(result["structuredContent"], "it")
                 if judge.trouble:
                     return f"structuredContent of {name}: it cannot be judged by its schema: {judge.trouble}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.linear_regex import CannotJudge
 
-from ...validation import Fitting
+from ...validation import LenientValidator
 from ..keywords import choices, collect, item, member, names_in
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Samples:
 
     def __init__(self, schema: Any) -> None:
         self._schema: dict[str, Any] = schema if isinstance(schema, dict) else {"type": None}
-        self._judge = Fitting(self._schema)
+        self._judge = LenientValidator(self._schema)
         self._is_schema = not self._judge.trouble
         self.plain = self._plain() if self._is_schema else None
         """Arguments that it accepts: the required ones alone. `None` if none were found."""

@@ -137,8 +137,6 @@ class Maker:
             case kind:
                 return draw(scalars.numbers(parts, is_integer=kind == "integer"))
 
-    # Arrays
-
     def _capacity(self, parts: Parts, depth: int) -> float:
         """How many items there can be."""
         for index in range(1 + max((len(prefix_and_rest(part)[0]) for part in parts), default=0)):
@@ -162,8 +160,6 @@ class Maker:
         if any(part.get("uniqueItems") for part in parts):
             items = list({identity(item): item for item in items}.values())
         return items
-
-    # Objects
 
     def _can_have(self, name: str, parts: Parts, depth: int) -> bool:
         return all(self.has_value(schema, depth - 1) for schema in member(name, parts)) and all(

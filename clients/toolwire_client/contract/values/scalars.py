@@ -98,15 +98,12 @@ FORMATS: dict[str, st.SearchStrategy[str]] = {
     "uuid": st.uuids().map(str),
     "regex": st.sampled_from(("", "a", "^[a-z]+$", "(a|b)*")),
 }
-
 _LONG = 100  # a longer string is made by repeating a shorter one
 
 # One piece repeated any number of times, as in most patterns of tools: it is repeated as the lengths demand.
 _REPEATED = re.compile(r"\^(\[(?:\\.|[^\]\\])+\]|\\[dws])([*+])\$")
-
 _ENDS_OF_LINES = re.compile("[\n\r\u2028\u2029]")
 _MENTIONS_THEM = re.compile(r"\\[nr]|\\u202[89]|[\n\r\u2028\u2029]")
-
 _READINGS = (0, re.ASCII)  # Python's and JavaScript's reading of `\w` and `\d`
 _CHARACTERS = st.characters(exclude_categories=["Cs"])  # half a character is not JSON
 

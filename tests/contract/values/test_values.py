@@ -302,5 +302,5 @@ def test_an_object_of_many_members_gets_no_values() -> None:
 @pytest.mark.parametrize("word", ["anyOf", "oneOf", "allOf"])
 def test_a_choice_of_many_alternatives_gets_no_values(word: str) -> None:
     wide = {word: [{"minimum": number} for number in range(501)]}
-    with pytest.raises(Unsupported, match="more than 500 members or alternatives"):
+    with pytest.raises(NoValues, match="more than 500 members or alternatives"):
         valid_values(wide).example()

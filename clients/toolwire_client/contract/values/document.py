@@ -35,10 +35,8 @@ class NoValues(CannotJudge):
 _LARGEST = {"minLength": 10**6, "minItems": 10**4, "minContains": 10**4, "minProperties": 10**3}
 _MAX_LENGTH = 1_000_000
 _MAX_PARTS = 500  # values of 1,000 optional members or alternatives take more than a minute
-_MAX_STEPS = 100 * MAX_STEPS
-"""All that is done with a schema's values together. Ordinary ones take a hundredth of it."""
-_LONG_TEXT = 500
-"""Hypothesis searches texts of this length for a pattern."""
+_MAX_STEPS = 100 * MAX_STEPS  # all that is done with a schema's values together. Ordinary ones take a hundredth of it
+_LONG_TEXT = 500  # Hypothesis searches texts of this length for a pattern
 
 
 class Document:

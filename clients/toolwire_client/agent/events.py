@@ -9,17 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from ..react.messages import Action  # noqa: TC001 - read by msgspec
 from ..react.model_reply import ModelReply, Usage
 from .approvals import Trust  # noqa: TC001 - read by msgspec
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 Params = dict[str, Any]
 
@@ -274,15 +270,3 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
             return None
         waiting = (event for event in reversed(self.transcript) if isinstance(event, UserAsked | ApprovalAsked))
         return next(waiting, None)
-
-
-def outcome_of(ended: Ended, transcript: Sequence[Recorded]) -> Outcome:
-    """Return the outcome of a run that ended with *ended*."""
-    return Outcome(
-        status=ended.status,
-        result=ended.result,
-        reason=ended.reason,
-        turns=ended.turns,
-        usage=ended.usage,
-        transcript=tuple(transcript),
-    )

@@ -5,11 +5,8 @@ from __future__ import annotations
 from contextlib import aclosing, nullcontext
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from anyio.lowlevel import checkpoint
 
-from ..models.errors import NoReplyLeft
-from ..models.testing.replay import ReplayModel
 from .effects import Effects
 from .events import (
     NEVER,
@@ -50,10 +47,8 @@ class Record:
     def __init__(self, events: Sequence[Recorded]) -> None:
         redactor = Redactor()
         self.hidden = redactor.event
-        self.hidden_value = redactor.value
         self.events = [redactor.event(event) for event in events]
         self.place = 0
-        self.model = _model(self.events)
 
     @property
     def next(self) -> Recorded | None:
@@ -98,14 +93,7 @@ class RecordedEffects(Effects):
         return self._sent
 
     async def model(self, state: RunState, messages: list[dict[str, Any]], seconds: float | None) -> Recorded:
-        event = await self._took(ModelReplied, ModelFailed)
-        if not isinstance(event, ModelReplied):
-            return event
-        assert self._record.model is not None
-        try:
-            return ModelReplied(reply=await self._record.model.reply(self._record.hidden_value(messages)))
-        except NoReplyLeft as error:
-            raise ReplayMissed(str(error)) from None
+        return await self._took(ModelReplied, ModelFailed)
 
     async def user(self, step: AskUser) -> Recorded | None:
         return await self._took_or_paused(UserAnswered)
@@ -190,8 +178,3 @@ def _interrupt(session: Session, following: Recorded | None) -> None:
             session.cancel(reason)
         case None:
             session.abandon()
-
-
-def _model(events: list[Recorded]) -> ReplayModel | None:
-    has_replies = any(isinstance(event, ModelReplied) for event in events)
-    return ReplayModel(msgspec.to_builtins(events)) if has_replies else None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_client.models.model import Model, OnText, as_model, emit_text
-from toolwire_client.react.model_reply import ModelReply, ToolCall
+from toolwire_client.react.messages import ModelReply, ToolCall
 
 if TYPE_CHECKING:
     from toolwire_client.models.model import Message

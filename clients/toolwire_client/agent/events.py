@@ -13,8 +13,11 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from ..react.messages import Action  # noqa: TC001 - read by msgspec
-from ..react.model_reply import ModelReply, Usage
+from ..react.messages import (
+    Action,
+    ModelReply,
+    Usage,
+)
 from .approvals import Trust  # noqa: TC001 - read by msgspec
 
 Params = dict[str, Any]

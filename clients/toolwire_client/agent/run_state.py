@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from ..react import Conversation, FinalAnswer, Retry, Stop
-from ..react.messages import HIDDEN, Action, Ask, Error, stands_for
-from ..react.model_reply import Usage
+from ..react.messages import HIDDEN, Action, Ask, Error, Usage, stands_for
 from . import events
 from .approvals import Allow, Refuse
 

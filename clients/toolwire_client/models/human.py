@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Unpack
 
 from toolwire_schemas.wire import codec
 
-from ..react.model_reply import ModelReply
+from ..react.messages import ModelReply
 from ..waiting.event_loop import in_thread
 from .errors import NoReplyLeft, NotReady
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
-    from ..react.model_reply import ModelReply
+    from ..react.messages import ModelReply
     from .model import Message, ReplyOptions
 
 Messages = list[dict[str, Any]]

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypedDict, Unpack, cast
 
 import msgspec
 
-from ..react.model_reply import ModelReply, ToolCall, Usage
+from ..react.messages import ModelReply, ToolCall, Usage
 from ..waiting.event_loop import in_thread
 from .errors import NotAModel
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .conversation import Conversation
+from .conversation import Conversation, Decision, Limits, OutOfTurn, Retry, Stop, Turn
 from .messages import (
     Action,
     ActionResult,
@@ -10,20 +10,21 @@ from .messages import (
     Error,
     FinalAnswer,
     FromModel,
+    ModelReply,
     Question,
     ResultKey,
     ToModel,
+    ToolCall,
+    Usage,
     UserResponse,
     from_json,
     to_json,
 )
-from .model_reply import ModelReply, ToolCall, Usage
 from .native import NativeProtocol
 from .prompt_protocol import Invalid, Protocol, Reading
 from .prompts import Remark, Unreadable
 from .prompts.template import Template, TemplateError
 from .reply_schema import reply_schema
-from .state import Decision, Limits, OutOfTurn, Retry, Stop, Turn
 from .structured import StructuredProtocol
 from .tokens import BaseProtocol, DoubaoProtocol
 from .tool_lookup import Tools

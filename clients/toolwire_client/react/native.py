@@ -17,7 +17,7 @@ from .prompts import Unreadable
 from .reply_parser import only_object, sendable
 
 if TYPE_CHECKING:
-    from .model_reply import ModelReply, ToolCall
+    from .messages import ModelReply, ToolCall
     from .tool_lookup import Entry, Tools
 
 _ASK = "ask_user"

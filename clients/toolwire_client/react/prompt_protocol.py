@@ -19,7 +19,7 @@ from .prompts.template import Template
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .model_reply import ModelReply
+    from .messages import ModelReply
     from .tool_lookup import Entry, Schema, Tools
 
 

@@ -18,7 +18,7 @@ from .reply_schema import reply_schema
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .model_reply import ModelReply
+    from .messages import ModelReply
     from .tool_lookup import Entry, Schema, Tools
 
 

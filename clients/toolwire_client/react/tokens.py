@@ -20,7 +20,7 @@ from .reply_parser import after_thoughts, object_at
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .model_reply import ModelReply
+    from .messages import ModelReply
     from .tool_lookup import Entry, Tools
 
 _FENCE = re.compile(r"\s*(?P<marks>`{2,})(?:(?P<language>[\w+.-]*)[ \t]*\n)?")

@@ -11,7 +11,7 @@ import msgspec
 from toolwire_schemas.wire import codec
 
 from ..validation import LenientValidator
-from .text import as_json
+from .event_lines import as_json
 
 Schema = dict[str, Any]
 

@@ -10,9 +10,8 @@ from toolwire_schemas.wire import codec
 
 from ..agent.approvals import Allow, ApprovalRequest, Pause, Refuse, Verdict
 from ..session.elicitation import NoAnswer, misfit
-from .event_lines import Line, line
+from .event_lines import Line, as_json, is_cut, line
 from .forms import Field, fields
-from .text import as_json, is_cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from toolwire_client.models import NotAModel, ScriptedModel, as_model
 from toolwire_client.models.model import prompt_of
-from toolwire_client.react.model_reply import ModelReply, ToolCall, Usage
+from toolwire_client.react.messages import ModelReply, ToolCall, Usage
 
 ASK = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello?"}]
 TOOLS = [{"name": "add", "inputSchema": {"type": "object"}}]

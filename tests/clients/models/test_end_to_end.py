@@ -22,7 +22,7 @@ from toolwire_client.models import (
 )
 from toolwire_client.models.http_api.remote_model import RemoteModel
 from toolwire_client.react import NativeProtocol, StructuredProtocol
-from toolwire_client.react.model_reply import ModelReply
+from toolwire_client.react.messages import ModelReply
 from toolwire_schemas.dialects import anthropic, openai
 
 PROTOCOLS = {"structured": StructuredProtocol(), "native": NativeProtocol()}

@@ -23,7 +23,7 @@ from toolwire_client.models import (
     UnreadableReply,
 )
 from toolwire_client.models.http_api.remote_model import RemoteModel
-from toolwire_client.react.model_reply import ModelReply
+from toolwire_client.react.messages import ModelReply
 
 LOOPS = ("asyncio", "trio")
 WIRES = (OpenAIModel, AnthropicModel)

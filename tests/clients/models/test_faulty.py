@@ -9,8 +9,7 @@ import anyio
 import pytest
 from support.faulty_model import FAULTS, FaultyModel
 from toolwire_client.models import ScriptedModel
-from toolwire_client.react.messages import Action
-from toolwire_client.react.model_reply import ModelReply, ToolCall
+from toolwire_client.react.messages import Action, ModelReply, ToolCall
 from toolwire_client.react.prompt_protocol import Invalid, Reading
 from toolwire_client.react.structured import StructuredProtocol
 from toolwire_client.react.tool_lookup import Tools

@@ -16,7 +16,7 @@ from toolwire_client.models.http_api.chat_completions import ChatCompletions
 from toolwire_client.models.http_api.error_responses import refusal, refusal_in_stream
 from toolwire_client.models.http_api.vendors import PRESETS
 from toolwire_client.models.http_api.wire_format import CutOff, Request, StreamFailed
-from toolwire_client.react.model_reply import ModelReply, ToolCall, Usage
+from toolwire_client.react.messages import ModelReply, ToolCall, Usage
 from toolwire_schemas.dialects.name_mapping import Names
 
 OPENAI, ANTHROPIC = ChatCompletions(), Messages()

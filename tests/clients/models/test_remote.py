@@ -12,7 +12,7 @@ from support import model_endpoint as stand_in
 from support.model_endpoint import StandIn
 from toolwire_client.models import AnthropicModel, NotAModel, NotReady, OpenAIModel, Retries, TimeLimits
 from toolwire_client.models.http_api.remote_model import RemoteModel
-from toolwire_client.react.model_reply import ModelReply, ToolCall, Usage
+from toolwire_client.react.messages import ModelReply, ToolCall, Usage
 
 LOOPS = ("asyncio", "trio")
 WIRES = (OpenAIModel, AnthropicModel)

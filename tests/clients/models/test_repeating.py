@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 from toolwire_client.models import AskedFor, NoReplyLeft, RecordingModel, ReplayModel, ScriptedModel, Unreachable
-from toolwire_client.react.model_reply import ModelReply, ToolCall, Usage
+from toolwire_client.react.messages import ModelReply, ToolCall, Usage
 
 
 def user(text: str) -> list[dict[str, Any]]:

@@ -9,8 +9,7 @@ import msgspec
 from anyio.lowlevel import checkpoint
 from toolwire_schemas.wire import codec
 
-from ...react.messages import Action, ActionResult, FinalAnswer, Question, from_json, to_json
-from ...react.model_reply import ModelReply, ToolCall
+from ...react.messages import Action, ActionResult, FinalAnswer, ModelReply, Question, ToolCall, from_json, to_json
 from ..model import emit_text
 from .calculators import declared_tools, listed_tools, next_step, number_in
 from .expressions import NotUnderstood, Operation, read_question, write

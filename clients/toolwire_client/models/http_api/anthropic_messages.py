@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.dialects import anthropic
 from toolwire_schemas.wire import codec
 
-from ...react.model_reply import ModelReply, ToolCall, Usage
+from ...react.messages import ModelReply, ToolCall, Usage
 from .wire_format import (
     Capabilities,
     CutOff,

@@ -14,7 +14,7 @@ import msgspec
 from toolwire_schemas.dialects import openai
 from toolwire_schemas.wire import codec
 
-from ...react.model_reply import ModelReply, ToolCall, Usage
+from ...react.messages import ModelReply, ToolCall, Usage
 from .reasoning import ReasoningSplitter
 from .wire_format import (
     Capabilities,

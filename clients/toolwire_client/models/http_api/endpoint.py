@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import httpx2
 
-    from ...react.model_reply import ModelReply
+    from ...react.messages import ModelReply
     from ..model import OnText
     from .api_key import Key
 

@@ -32,7 +32,7 @@ from .wire_format import Capabilities, Request
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...react.model_reply import ModelReply
+    from ...react.messages import ModelReply
     from ..model import Message, OnText
 
 _WIRES: dict[str, ChatCompletions | Messages] = {"chat_completions": ChatCompletions(), "messages": Messages()}

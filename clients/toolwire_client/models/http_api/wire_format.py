@@ -12,7 +12,7 @@ from ..errors import NotAModel
 if TYPE_CHECKING:
     from toolwire_schemas.dialects.name_mapping import Names
 
-    from ...react.model_reply import ModelReply
+    from ...react.messages import ModelReply
     from ..model import Message
     from .vendors import Format
 

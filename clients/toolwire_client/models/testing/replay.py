@@ -16,8 +16,7 @@ import anyio.lowlevel
 import msgspec
 from toolwire_schemas.wire import codec
 
-from ...react.messages import stands_for
-from ...react.model_reply import ModelReply
+from ...react.messages import ModelReply, stands_for
 from ..errors import NoReplyLeft
 from ..model import Model, as_model, emit_text, kept_open
 

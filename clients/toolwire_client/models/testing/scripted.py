@@ -9,7 +9,7 @@ import anyio
 import msgspec
 from toolwire_schemas.wire import codec
 
-from ...react.model_reply import ModelReply
+from ...react.messages import ModelReply
 from ..errors import NoReplyLeft
 from ..model import emit_text, reply_from
 

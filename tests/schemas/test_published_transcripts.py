@@ -80,7 +80,7 @@ def everything(path: Path) -> Any:
 def waits_and_goes_on(path: Path) -> Any:
     async def run() -> None:
         waiting = Agent(
-            ScriptedModel([act("add", a=1, b=2)]), TOOLS, approval=Approvals(nobody="pause"), transcript=path
+            ScriptedModel([act("add", a=1, b=2)]), TOOLS, approval=Approvals(no_user="pause"), transcript=path
         )
         assert (await waiting.answer("Go!")).status == "needs_input"
         on = Agent(ScriptedModel([final("3")]), TOOLS, approval=Approvals(ask=lambda request: True), transcript=path)

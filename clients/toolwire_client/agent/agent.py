@@ -47,7 +47,7 @@ class Agent:
     *approval* is called before a tool that may change something, or is an `Approvals`. Without it, functions of this
     process run unless they are marked destructive, and tools of servers are refused. *on_ask* receives the model's
     questions to the user as a `Question` and returns text, a dict with `answer`, or a `NoAnswer`, so the same function
-    serves `connect(on_ask=)`. Without it the run pauses (`needs_input`); with `nobody="tell"` the model learns that
+    serves `connect(on_ask=)`. Without it the run pauses (`needs_input`); with `no_user="continue"` the model learns that
     there is no user.
 
     *transcript* is a file to which each event is added, by one session at a time. *trim* receives the messages before
@@ -73,7 +73,7 @@ class Agent:
         tool_seconds: float | Mapping[str, float] | None = TOOL_SECONDS,
         approval: Approvals | OnApproval | None = None,
         on_ask: OnUser | None = None,
-        nobody: Literal["pause", "tell"] = "pause",
+        no_user: Literal["pause", "continue"] = "pause",
         transcript: str | os.PathLike[str] | None = None,
         trim: Trim | None = None,
         roles: Mapping[str, str] | None = None,
@@ -93,7 +93,7 @@ class Agent:
         self._tool_seconds = tool_seconds
         self._approvals = approvals(approval)
         _check_trust(self._approvals.trust_hints, tools)
-        self._nobody = nobody
+        self._no_user = no_user
         self._transcript = transcript
         self._trim = trim
         self._roles = roles
@@ -201,7 +201,7 @@ class Agent:
         end: int | None = None,
     ) -> Session:
         language = self._protocol.language
-        user = User(on_ask or self.on_ask, self._nobody, language.say)
+        user = User(on_ask or self.on_ask, self._no_user, language.say)
         effects = Effects(
             self._model,
             AsyncToolbox(self._tools, on_ask=user.fill_in),
@@ -287,7 +287,7 @@ class AgentTool:
         return {"content": [{"type": "text", "text": outcome.result or ""}], "isError": outcome.status == "unsolvable"}
 
 
-_QUESTION = "What is to be found out or done, with everything that is needed for it."
+_QUESTION = "The task or question, with all necessary details."
 
 
 def _failure(outcome: Outcome) -> str:

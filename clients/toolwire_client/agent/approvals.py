@@ -60,9 +60,9 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
 
     Calls that need approval are passed to `ask`. `deny` and `allow` are shell patterns of tool names that are never
     called, or called without approval; `deny` wins. Without `ask`, calls that need approval are refused, or with
-    `nobody="pause"` wait for `Agent.resume`.
+    `no_user="pause"` wait for `Agent.resume`.
 
-    Functions of this process run unless they are marked destructive. With `ask` or `nobody="pause"` those need approval
+    Functions of this process run unless they are marked destructive. With `ask` or `no_user="pause"` those need approval
     too that are marked neither read-only nor non-destructive.
 
     `trust_hints` names the servers whose hints are trusted, by the keys of the agent's `tools`; `True` trusts all
@@ -76,7 +76,7 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     trust_hints: bool | tuple[str, ...] = ()
-    nobody: Literal["refuse", "pause"] = "refuse"
+    no_user: Literal["refuse", "pause"] = "refuse"
 
     def __post_init__(self) -> None:
         if isinstance(self.trust_hints, str):
@@ -100,7 +100,7 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
             return "it may destroy something"
         if trust == "function":
             says = annotations.get("readOnlyHint") is True or annotations.get("destructiveHint") is False
-            is_unattended = self.ask is None and self.nobody == "refuse"
+            is_unattended = self.ask is None and self.no_user == "refuse"
             return Allow() if says or is_unattended else "it does not say whether it changes anything"
         if annotations.get("readOnlyHint") is not True:
             return "it does not say that it only reads"

@@ -124,7 +124,7 @@ class Effects:
             description=self._entries.get(action.tool, {}),
         )
         if self._approvals.ask is None:
-            if self._approvals.nobody == "pause":
+            if self._approvals.no_user == "pause":
                 return None
             return events.Refused(reason=state.undone("no_approver", tool=action.tool), by_user=False)
         misfit = ""

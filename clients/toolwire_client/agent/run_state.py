@@ -60,7 +60,7 @@ Step = Record | AskModel | AskUser | AskApproval | Call
 
 
 class Budgets(msgspec.Struct, frozen=True, kw_only=True):
-    """What a question may cost; `None` sets no limit. At a limit the model has one more turn, for its final answer.
+    """The limits of one question; `None` sets no limit. At a limit the model has one more turn, for its final answer.
 
     `turns` counts replies of the model, `tokens` its input and output (estimated at four characters each where the
     model does not report them). `seconds` is the time since the question, without waits for the user; the first
@@ -80,7 +80,7 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Spent(msgspec.Struct, frozen=True, kw_only=True):
-    """What a question has cost. `since` is its start, moved forward by each wait for the user."""
+    """The cost of a question so far. `since` is its start, moved forward by each wait for the user."""
 
     turns: int = 0
     tokens: int = 0

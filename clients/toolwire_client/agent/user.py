@@ -32,17 +32,19 @@ def question_of(content: str) -> Question:
 
 
 class User:
-    """Asks *on_ask*. Without it the run pauses, or with `nobody="tell"` the model learns that there is no user."""
+    """Asks *on_ask*. Without it the run pauses, or with `no_user="continue"` the model learns that there is no user."""
 
-    def __init__(self, on_ask: OnUser | None, nobody: Literal["pause", "tell"], words: Callable[[str], str]) -> None:
+    def __init__(
+        self, on_ask: OnUser | None, no_user: Literal["pause", "continue"], words: Callable[[str], str]
+    ) -> None:
         self._on_ask = on_ask
-        self._nobody = nobody
+        self._no_user = no_user
         self._words = words
 
     async def answer(self, content: str) -> UserAnswered | None:
         """Ask the user a question of the model; `None` if it is not answered now."""
         if self._on_ask is None:
-            return UserAnswered(content=None) if self._nobody == "tell" else None
+            return UserAnswered(content=None) if self._no_user == "continue" else None
         reply = await self._asked(question_of(content))
         match reply:
             case None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 Turn = Literal["question", "reply", "action_result", "user_response", "stopped"]
-"""What the conversation expects next; a stopped one, a question or `force_final`."""
+"""The next event that the conversation expects; a stopped one expects a question or `force_final`."""
 
 
 StopReason = Literal["invalid_replies", "repeated_action", "no_final_answer"]
@@ -138,7 +138,7 @@ class Conversation:
 
     @property
     def turn(self) -> Turn:
-        """What the conversation expects next."""
+        """The next event that the conversation expects."""
         return self._state.turn
 
     @property
@@ -211,7 +211,7 @@ class Conversation:
     def user_response(self, text: str | None) -> UserResponse:
         """Add the user's answer, None if there is no user, and return the message."""
         self._expect("user_response")
-        message = UserResponse(self._say(remark("nobody")) if text is None else text)
+        message = UserResponse(self._say(remark("no_user")) if text is None else text)
         self._tell(message)
         return message
 

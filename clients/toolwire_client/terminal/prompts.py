@@ -96,7 +96,7 @@ class Person:
         return values
 
     def _value(self, field: Field) -> Any:
-        """Return the value typed for *field*, or why there is none."""
+        """Return the value typed for *field*, or the reason why the user gave no value."""
         hint = f" ({field.hint})" if field.hint else ""
         prompt = f"{field.label}{hint}".replace("\n", " ") + " > "
         while (typed := self._read(prompt)) is not None:

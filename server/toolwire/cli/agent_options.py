@@ -190,5 +190,5 @@ def _approvals(options: dict[str, Any], trusted: bool | tuple[str, ...], on_appr
         allow=("*",) if mode == "all" else tuple(options.get("allow", ())),
         deny=tuple(options.get("deny", ())),
         trust_hints=trusted,
-        nobody="refuse" if mode == "reads" else "pause",
+        no_user="refuse" if mode == "reads" else "pause",
     )

@@ -52,7 +52,7 @@ def test_functions_of_this_process_run_unless_they_are_marked_destructive(
     answer(backend, Agent(model, [Toolbox([add])] if hints else [add], approval=approval))
     assert bool(calls) is is_called
     assert last_result(model)["success"] is is_called
-    assert is_called or "nobody is here to ask" in last_result(model)["result"]
+    assert is_called or "no user is here to ask" in last_result(model)["result"]
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_whoever_approves_with_something_else_is_told_what_is_right(backend: str
         answer(backend, agent(SCRIPT, approval=lambda request: "yes"))
 
 
-@pytest.mark.parametrize("approval", [Approvals(nobody="pause"), Approvals(ask=lambda request: Pause())])
+@pytest.mark.parametrize("approval", [Approvals(no_user="pause"), Approvals(ask=lambda request: Pause())])
 def test_a_call_that_waits_for_approval_is_made_by_another_process_later(
     backend: str, approval: Approvals, tmp_path: Any
 ) -> None:
@@ -297,14 +297,16 @@ def test_a_new_question_leaves_what_waited_undone(backend: str) -> None:
     tools, model = Tools(), ScriptedModel([act("add", a=1, b=2), final("fine")])
 
     async def scenario() -> Any:
-        session = Agent(model, tools.both(), approval=Approvals(nobody="pause")).session()
+        session = Agent(model, tools.both(), approval=Approvals(no_user="pause")).session()
         await session.answer("1+2?")
         return await session.answer("Never mind. How are you?")
 
     outcome = play(backend, scenario)
     assert (outcome.status, tools.calls) == ("answered", [])
     assert "asked something else" in str(model.asked[-1].messages)
-    assert play(backend, lambda: replayed(outcome.transcript, approval=Approvals(nobody="pause"))) == outcome.transcript
+    assert (
+        play(backend, lambda: replayed(outcome.transcript, approval=Approvals(no_user="pause"))) == outcome.transcript
+    )
 
 
 def test_a_question_that_waits_is_told_again_when_it_is_taken_up(backend: str) -> None:

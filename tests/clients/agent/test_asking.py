@@ -87,7 +87,7 @@ def test_without_a_user_the_run_waits_or_the_model_is_told(backend: str) -> None
     assert waiting.pending.content == "Which day?"
 
     model = ScriptedModel(SCRIPT)
-    outcome = answer(backend, Agent(model, nobody="tell"))
+    outcome = answer(backend, Agent(model, no_user="continue"))
     assert outcome.status == "answered"
     assert of(UserAnswered, outcome.transcript)[0].content is None
     assert "No user is here" in heard(model)

@@ -199,11 +199,11 @@ def test_a_person_who_allows_it_again_sees_the_arguments_and_the_model_is_told(p
     assert plain.count == 2
 
 
-@pytest.mark.parametrize("approval", [Approvals(ask=lambda request: Pause()), Approvals(nobody="pause")])
+@pytest.mark.parametrize("approval", [Approvals(ask=lambda request: Pause()), Approvals(no_user="pause")])
 def test_a_decision_about_an_interrupted_call_may_be_put_off_again_and_again(
     plain: Payments, approval: Approvals
 ) -> None:
-    allows = Approvals(ask=approval.ask, nobody=approval.nobody, allow=("*",))
+    allows = Approvals(ask=approval.ask, no_user=approval.no_user, allow=("*",))
     for _ in range(3):
         outcome = plain.resumed(ScriptedModel([]), allows)
         assert outcome.status == "needs_input"

@@ -46,7 +46,7 @@ def test_what_an_inner_agent_wants_to_know_goes_to_the_same_user(backend: str) -
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("script", [["?"] * 4, [ask("Which?")], [final("no way", ok=False)]])
 def test_an_inner_agent_without_an_answer_is_a_failed_call(backend: str, script: list[str]) -> None:
-    inner = Agent(ScriptedModel(script), name="inner", nobody="pause")
+    inner = Agent(ScriptedModel(script), name="inner", no_user="pause")
     outcome = answer(backend, agent([act("inner", question="?"), final("no", ok=False)], [inner]))
     (finished,) = of(CallFinished, outcome.transcript)
     assert finished.success is False

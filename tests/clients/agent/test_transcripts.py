@@ -231,7 +231,7 @@ def test_a_run_that_was_really_killed_is_taken_up_by_another_process(tmp_path: A
 
 def test_a_run_is_resumed_without_an_event_loop(tmp_path: Any) -> None:
     path, tools = tmp_path / "run.jsonl", Tools()
-    waits = Approvals(nobody="pause")
+    waits = Approvals(no_user="pause")
     assert agent([act("add", a=1, b=2)], tools.both(), approval=waits, transcript=path).answer_sync("1+2?").status == (
         "needs_input"
     )
@@ -368,7 +368,7 @@ def test_a_call_is_not_taken_up_with_something_else_in_place_of_its_secret(tmp_p
         """Log in."""
         raise AssertionError("it was called")
 
-    waits = Approvals(nobody="pause")
+    waits = Approvals(no_user="pause")
     answer("asyncio", agent([act("login", password="swordfish")], [login], approval=waits, transcript=path))
     model = ScriptedModel([final("I need it again", ok=False)])
     made = play("asyncio", Agent(model, [login], approval=Approvals(allow=("*",)), transcript=path).resume(path).answer)

@@ -162,10 +162,10 @@ SENTENCES = {
     "repeated": "完全相同的行动你已经要求了 {{count}} 次。请换一种做法，或者给出最终答案；达到 {{limit}} 次就会中止。",
     "repeated_too_often": "没有执行：完全相同的行动你已经要求了 {{count}} 次，交流中止。",
     # From the assistant
-    "nobody": "现在没有用户可以回答。请根据已知的信息继续，或者给出最终答案并说明缺少什么。",
+    "no_user": "现在没有用户可以回答。请根据已知的信息继续，或者给出最终答案并说明缺少什么。",
     "final": "这是你的最后一次回复：{{reason}}。请根据已知的信息立刻给出最终答案；如果没有得到答案，就说明。",
     "not_final": "没有执行：当时只允许给出最终答案。",
-    # Warnings for whoever runs the exchange
+    # Warnings for the calling program
     "no_thought": "回复没有思考",
     "odd_thought": "思考不是文字",
     "odd_result": "结果不是文字，已作为 JSON 采用",

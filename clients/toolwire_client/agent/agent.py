@@ -47,8 +47,8 @@ class Agent:
     *approval* is called before a tool that may change something, or is an `Approvals`. Without it, functions of this
     process run unless they are marked destructive, and tools of servers are refused. *on_ask* receives the model's
     questions to the user as a `Question` and returns text, a dict with `answer`, or a `NoAnswer`, so the same function
-    serves `connect(on_ask=)`. Without it the run pauses (`needs_input`); with `no_user="continue"` the model learns that
-    there is no user.
+    serves `connect(on_ask=)`. Without it the run pauses (`needs_input`); with `no_user="continue"` the model learns
+    that there is no user.
 
     *transcript* is a file to which each event is added, by one session at a time. *trim* receives the messages before
     each request and returns those to send, for models with a short context. *name* and *description* describe the

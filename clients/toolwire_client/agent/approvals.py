@@ -62,8 +62,8 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
     called, or called without approval; `deny` wins. Without `ask`, calls that need approval are refused, or with
     `no_user="pause"` wait for `Agent.resume`.
 
-    Functions of this process run unless they are marked destructive. With `ask` or `no_user="pause"` those need approval
-    too that are marked neither read-only nor non-destructive.
+    Functions of this process run unless they are marked destructive. With `ask` or `no_user="pause"` those need
+    approval too that are marked neither read-only nor non-destructive.
 
     `trust_hints` names the servers whose hints are trusted, by the keys of the agent's `tools`; `True` trusts all
     servers. With `False` every call needs approval, also of functions.

@@ -7,7 +7,7 @@ repeat a run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -273,3 +273,15 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
             return None
         waiting = (event for event in reversed(self.transcript) if isinstance(event, UserAsked | ApprovalAsked))
         return next(waiting, None)
+
+
+def outcome_of(ended: Ended, transcript: Sequence[Recorded]) -> Outcome:
+    """Return the outcome of a run that ended with *ended*."""
+    return Outcome(
+        status=ended.status,
+        result=ended.result,
+        reason=ended.reason,
+        turns=ended.turns,
+        usage=ended.usage,
+        transcript=tuple(transcript),
+    )

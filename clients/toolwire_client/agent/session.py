@@ -21,6 +21,7 @@ from .events import (
     Resumed,
     Started,
     ToolsListed,
+    outcome_of,
 )
 from .run_state import AskApproval, AskModel, AskUser, Call, Record
 from .transcript import BrokenTranscript
@@ -131,14 +132,7 @@ class Session:
         async with aclosing(events):
             async for event in events:
                 if isinstance(event, Ended):
-                    return Outcome(
-                        status=event.status,
-                        result=event.result,
-                        reason=event.reason,
-                        turns=event.turns,
-                        usage=event.usage,
-                        transcript=tuple(self.events),
-                    )
+                    return outcome_of(event, self.events)
         raise AssertionError("every run ends with Ended")
 
     # --- ending it from outside ---

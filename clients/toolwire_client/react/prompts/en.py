@@ -180,9 +180,7 @@ SENTENCES = {
     "repeated_too_often": "Nothing was done: you have asked for exactly this {{count}} times. The exchange is stopped.",
     # From the assistant
     "no_user": "No user is here to answer. Go on with what you know, or give the final answer and say what is missing.",
-    "final": (
-        "This is your last reply: {{reason}}. Give the final answer now, from what you know, or say that you found no answer."
-    ),
+    "final": ("This is your last reply: {{reason}}. Give the final answer now, or say that you found none."),
     "not_final": "Nothing was done: only the final answer was still allowed.",
     # Warnings for the calling program
     "no_thought": "the reply has no thought",

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from support.recording_caller import RecordingCaller
 from toolwire_tools import CannotAsk, Context, Declined, Dismissed, NotAnswered, Tool
+from toolwire_tools.context.context import AsyncContext
 from toolwire_tools.context.elicitation import question
 
 
@@ -80,10 +81,38 @@ def test_several_fields_are_asked_for_at_once() -> None:
     assert asked.read(accept({"name": "tea", "count": 2, "size": "2"})) == Order("tea", 2, Size.LARGE)
 
 
-@pytest.mark.parametrize("kind", [list[int], dict[str, int], int | str, list[Order], Annotated[bytes | int, "x"]])
+class WithoutSchema:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+@dataclass
+class OfContext:
+    context: Context
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(list[int], dict[str, int], int | str, list[Order], Annotated[bytes | int, "x"], None, object, 3),
+        *(Context, AsyncContext, Context | None, Context | str, Annotated[Context, "x"], "Context", OfContext),
+        *(WithoutSchema, list[WithoutSchema], "Unknown"),
+    ],
+)
 def test_what_no_form_can_ask_for_is_a_type_error(kind: Any) -> None:
-    with pytest.raises(TypeError, match="ask: "):
+    with pytest.raises(TypeError, match=r"^ask: .*; "):
         question(kind)
+
+
+def test_a_tool_that_asks_for_a_context_fails_before_the_user_is_asked() -> None:
+    caller = RecordingCaller()
+
+    def tool(context: Context) -> str:
+        return str(context.ask("Which?", Context))
+
+    with pytest.raises(TypeError, match="ask: the answer is a Context; a form asks for text"):
+        Tool(tool).call({}, caller)
+    assert caller.asked == []
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ _SHOWN = {
     "number": ("minimum", "maximum", "default"),
     "boolean": ("default",),
 }
+_REMEDY = "a form asks for text, numbers, booleans and choices only"
 _FORMATS = ("email", "uri", "date", "date-time")
 
 
@@ -84,7 +85,9 @@ def question(kind: Any) -> Question:
         arguments = signature.read(answer, tool="ask").arguments
     except RegistrationError as error:
         raise TypeError(f"ask: {error.problem}; {error.remedy}") from None
-    whole = arguments.input_schema["properties"][_ANSWER]
+    whole = arguments.input_schema["properties"].get(_ANSWER)
+    if whole is None:  # `signature.read` hides a parameter for the context
+        raise TypeError(f"ask: the answer is a Context; {_REMEDY}")
     single = "properties" not in whole
     fields = {_ANSWER: whole} if single else whole["properties"]
     required = [_ANSWER] if single else whole.get("required", [])
@@ -121,7 +124,7 @@ def _shown(name: str, schema: Schema, choices: dict[str, dict[str, Any]]) -> Sch
     kind = schema.get("type")
     if kind not in _SHOWN:
         what = f"the field {name!r}" if name != _ANSWER else "the answer"
-        raise TypeError(f"ask: {what} is {_article(kind)}; a form asks for text, numbers, booleans and choices only")
+        raise TypeError(f"ask: {what} is {_article(kind)}; {_REMEDY}")
     field: Schema = {"type": kind, "title": str(schema.get("title") or name.replace("_", " ").capitalize())}
     if "description" in schema:
         field["description"] = schema["description"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable, Mapping
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, overload
 
@@ -13,8 +14,7 @@ from .options import ATTRIBUTE, Options
 from .schema.shape import Refused, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
+    from collections.abc import Callable, Collection, Sequence
 
 Function = TypeVar("Function", bound="Callable[..., Any] | staticmethod[..., Any] | classmethod[Any, ..., Any]")
 
@@ -204,20 +204,39 @@ def checked(given: Mapping[str, Any]) -> Options:
         if options.icons:
             _check_icons(options.icons)
     except msgspec.ValidationError as error:
-        raise _worded(refusal(error)) from None
+        raise _explained(refusal(error), values) from None
     _check_together(options, values)
     return options
 
 
-def _worded(refused: Refused) -> TypeError | ValueError:
-    """The error of an option that msgspec refuses: "Expected `object`, got `int`", and the like."""
-    option, *steps = refused.path
-    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-    problem = refused.sentence.replace("Expected", "must be").replace(" | null`", "`").replace(", got", ", not")
-    problem = problem.replace("`object`", "`dict`").replace("`array`", "`list`")
-    problem = problem if problem.startswith("must") else f"is wrong: {problem}"
+_WANTED = {
+    **dict.fromkeys(("read_only", "destructive", "idempotent", "open_world"), "True or False"),
+    **dict.fromkeys(("explode_param", "explode_return", "returns_named_value"), "True or False"),
+    **dict.fromkeys(("input_schema", "output_schema", "meta"), "a dict with strings as keys"),
+    **dict.fromkeys(("include_arguments", "exclude_arguments"), 'a list of parameters, like ["session"]'),
+    "timeout_seconds": "a positive, finite number of seconds",
+    "runs_in": '"process", or left out to run in the server',
+    "memory_limit": 'a positive number of bytes or text like "512 MiB"',
+    "tags": 'a list of words, like ["files"]',
+    "icons": 'a list like [{"src": "https://..."}]',
+    "icons[]": 'a dict with "src" and, if wanted, "mimeType", "sizes" and "theme"',
+    "icons[].src": "an https:, http: or data: URI",
+    "icons[].mimeType": 'a media type like "image/png"',
+    "icons[].sizes": 'a list like ["48x48"]',
+    "icons[].theme": '"light" or "dark"',
+}
+"""The values that each option takes, and each place in one; all others are strings."""
+
+
+def _explained(refused: Refused, given: Any) -> TypeError | ValueError:
+    """The error of a value that msgspec refuses, in the words of `_WANTED`."""
+    place, pattern = "", ""
+    for step in refused.path:
+        given = [*given][step] if isinstance(step, int) else given[step]  # a set has no indices
+        place += f"[{step}]" if isinstance(step, int) else f".{step}"
+        pattern += "[]" if isinstance(step, int) else f".{step}"
     kind = TypeError if "`, got `" in refused.sentence or "unknown field" in refused.sentence else ValueError
-    return kind(f"tool_api: {option}{place} {problem}")
+    return kind(f"tool_api: {place[1:]} must be {_WANTED.get(pattern[1:], 'a str')}, not {given!r}")
 
 
 def _prepared(option: str, value: Any) -> Any:
@@ -229,15 +248,18 @@ def _prepared(option: str, value: Any) -> Any:
             return size(value)
         except ValueError as error:
             raise ValueError(f"tool_api: {option} must be {error}, not {value!r}") from None
-    if option in ("include_arguments", "exclude_arguments"):
-        names = (value,) if isinstance(value, str) else value
-        return names if isinstance(names, bytes | dict) or not hasattr(names, "__iter__") else tuple(names)
-    return value
+    if option in ("include_arguments", "exclude_arguments") and isinstance(value, str):
+        return (value,)
+    if option in ("tags", "include_arguments", "exclude_arguments"):
+        is_text_or_map = isinstance(value, str | bytes | Mapping)
+        return value if is_text_or_map or not isinstance(value, Iterable) else tuple(value)
+    return float(value) if isinstance(value, float) else value  # msgspec takes no subclass, such as numpy's
 
 
 def _check_together(options: Options, given: Mapping[str, Any]) -> None:
     named = {"name": (options.name,) if "name" in given else (), "a tag": options.tags}
-    named["a name of an argument"] = (options.include_arguments or frozenset()) | options.exclude_arguments
+    for option in ("include_arguments", "exclude_arguments"):
+        named[f"{option}: a name"] = getattr(options, option) or ()
     for what, texts in named.items():
         for text in texts:
             if not text or not text.isprintable() or text != text.strip():
@@ -266,6 +288,4 @@ def _check_icons(icons: tuple[dict[str, Any], ...]) -> None:
 
     for index, icon in enumerate(msgspec.convert({"icons": icons}, _Icons).icons):
         if not is_media_type(icon.mimeType):
-            raise ValueError(
-                f'tool_api: icons[{index}].mimeType must be a media type like "image/png", not {icon.mimeType!r}'
-            )
+            raise _explained(Refused("", ("icons", index, "mimeType")), {"icons": icons})

@@ -29,7 +29,7 @@ from .transport.child_process import server_environment
 if TYPE_CHECKING:
     from .agent import Agent, Allow, ApprovalRequest, Approvals, Budgets, Outcome, Pause, Refuse, Session
     from .servers import PendingServers, Servers, connect_config
-    from .toolbox import AsyncToolbox, Origin, Toolbox
+    from .toolbox import AsyncToolbox, Toolbox, ToolOrigin
 
 __all__ = [
     "Agent",
@@ -50,7 +50,6 @@ __all__ = [
     "LogEntry",
     "NoAnswer",
     "NotStarted",
-    "Origin",
     "Outcome",
     "Pause",
     "PendingCall",
@@ -64,6 +63,7 @@ __all__ = [
     "Session",
     "TimedOut",
     "ToolDescription",
+    "ToolOrigin",
     "Toolbox",
     "connect",
     "connect_config",
@@ -73,7 +73,7 @@ __all__ = [
 _LATER = {
     "agent": ("Agent", "Allow", "ApprovalRequest", "Approvals", "Budgets", "Outcome", "Pause", "Refuse", "Session"),
     "servers": ("PendingServers", "Servers", "connect_config"),
-    "toolbox": ("AsyncToolbox", "Origin", "Toolbox"),
+    "toolbox": ("AsyncToolbox", "ToolOrigin", "Toolbox"),
 }
 """Names imported at first use, by module: a client of one server needs none of them."""
 

@@ -45,7 +45,7 @@ GOOD_LIFE_SECONDS = 60.0
 _NOT_OPEN = "the client is not open: use it inside its `with` block"
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     """*launch* starts a server. The others are as in `connect`."""
 
     launch: Callable[[], Transport]
@@ -115,7 +115,7 @@ class AsyncClient(ServerDetails):
     Any number of tasks of one event loop may use it at once; cancelling a waiting task cancels its request.
     """
 
-    def __init__(self, settings: Settings, waiting: Waiting) -> None:
+    def __init__(self, settings: ClientSettings, waiting: Waiting) -> None:
         self._settings = settings
         self._waiting = waiting
         self._elicitation = ElicitationHandler(settings.on_ask, waiting)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
-from .async_client import OWN_NAME, OWN_VERSION, START_TIMEOUT_SECONDS, AsyncClient, Settings
+from .async_client import OWN_NAME, OWN_VERSION, START_TIMEOUT_SECONDS, AsyncClient, ClientSettings
 from .client import Client
 from .transport.child_process import ServerProcess, server_environment
 from .waiting.blocking import Blocking, run
@@ -29,7 +29,7 @@ class PendingConnection:
 
     _client: AsyncClient
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ClientSettings) -> None:
         self._settings = settings
 
     if not TYPE_CHECKING:  # or type checkers would accept the mistake
@@ -120,7 +120,7 @@ def connect(
 
         launch = partial(InMemoryTransport, server.open_session)
     return PendingConnection(
-        Settings(
+        ClientSettings(
             launch=launch,
             era=era,
             restart=restart,

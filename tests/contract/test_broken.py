@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from toolwire_client.contract.cases.server_facts import Settings
+from toolwire_client.contract.cases.server_facts import CheckSettings
 from toolwire_client.contract.check import check
 from toolwire_schemas.cases import Framing, cases
 
@@ -36,7 +36,7 @@ def played(name: str, wanted: tuple[str, ...], framing: Framing, eras: tuple[str
         [sys.executable, "-m", "broken", name],
         cases=[case for case in cases() if case.id in (wanted + EVERYTHING if over_the_run else wanted)],
         cwd=HERE,
-        settings=Settings(framings=(framing,), eras=eras, start_seconds=5.0),
+        settings=CheckSettings(framings=(framing,), eras=eras, start_seconds=5.0),
         timeout_seconds=2.0,
     )
     outcomes: dict[str, list[str]] = {case: [] for case in wanted}

@@ -12,7 +12,7 @@ import pytest
 from support import SUPPORT
 from toolwire.cli import example_tools
 from toolwire_client import NotStarted
-from toolwire_client.contract import Report, Settings, Verdict, check
+from toolwire_client.contract import CheckSettings, Report, Verdict, check
 from toolwire_client.contract.cases.plan import chosen
 from toolwire_schemas.cases import Case, cases
 
@@ -61,7 +61,7 @@ def checked(fault: str, mark: str, *patterns: str, start_seconds: float = 20.0) 
     return check(
         [sys.executable, STUBBORN, fault, mark],
         cases=map(hurried, chosen(cases(), patterns)),
-        settings=Settings(start_seconds=start_seconds, framings=("lines",)),
+        settings=CheckSettings(start_seconds=start_seconds, framings=("lines",)),
         timeout_seconds=1.0,
     )
 
@@ -147,7 +147,7 @@ def test_a_failure_is_shown_from_the_start_of_a_process_of_its_own(mark: str) ->
 
 def test_a_failure_is_seen_again_in_a_replay_with_the_cases_before_it(mark: str) -> None:
     command = [sys.executable, STUBBORN, "resents a zero", mark]
-    settings = Settings(framings=("lines",))
+    settings = CheckSettings(framings=("lines",))
     alone = check(command, cases=chosen(cases(), ["ids/unicode"]), settings=settings, replays=True)
     both = [*chosen(cases(), ["ids/zero"]), *chosen(cases(), ["ids/unicode"])]
     after = check(command, cases=both, settings=settings, replays=True)

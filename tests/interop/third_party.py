@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolwire_client.contract import Report, Settings, check
+from toolwire_client.contract import CheckSettings, Report, check
 from toolwire_client.contract import baseline as known
 from toolwire_schemas.cases import cases
 
@@ -60,7 +60,7 @@ class Server:
 
     def check(self, of: Iterable[Case], **how: Any) -> Report:
         """Play the cases *of* which there is interest with it."""
-        settings = Settings(calls=self.calls, framings=("lines",))  # none of them knows headers
+        settings = CheckSettings(calls=self.calls, framings=("lines",))  # none of them knows headers
         return check(self.program, cases=of, cwd=self.folder, settings=settings, **how)
 
 

@@ -158,7 +158,7 @@ def test_the_yaml_in_our_pages_is_as_the_schema_says() -> None:
 
 
 def test_what_we_write_for_hosts_is_as_the_schema_says() -> None:
-    server = hosts.Server("library", "/path/to/python", ["-m", "toolwire", "serve", "library.py"], {"KEY": "abc"})
+    server = hosts.HostServer("library", "/path/to/python", ["-m", "toolwire", "serve", "library.py"], {"KEY": "abc"})
     for host in hosts.HOSTS.values():
         if host.holds in ("mcpServers", "servers"):
             check("mcp-servers", json.loads(hosts.snippet(host, server)))

@@ -16,7 +16,7 @@ from ..toolbox import AsyncToolbox
 from .approvals import approvals
 from .effects import Effects
 from .events import Started
-from .replay import Record, RecordedEffects, replayed
+from .replay import RecordedEffects, RecordedRun, replayed
 from .run_state import Budgets, RunState
 from .session import Clock, Session
 from .transcript import Transcript, load, loaded
@@ -179,7 +179,7 @@ class Agent:
             BrokenTranscript: if *transcript* is not a transcript.
             OSError: if it cannot be read.
         """
-        record = Record(_events(transcript))
+        record = RecordedRun(_events(transcript))
         effects = RecordedEffects(record, trims=self._trim is not None)
         async with aclosing(replayed(self._new_state(), effects, record)) as events:
             async for event in events:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..toolbox import AsyncToolbox
     from .approvals import Approvals
     from .events import Live, OnLive, Recorded
-    from .run_state import AskApproval, AskUser, Call, RunState
+    from .run_state import AskApproval, AskUser, CallTool, RunState
     from .trimming import Trim
     from .user import User
 
@@ -149,7 +149,7 @@ class Effects:
                     raise TypeError(f"approval must return Allow, Refuse, Pause or a bool, not {verdict!r}")
         return events.Refused(reason=state.undone("misfit", faults=misfit), by_user=False)
 
-    async def call(self, state: RunState, step: Call, aside: Callable[[Recorded], object]) -> Recorded:
+    async def call(self, state: RunState, step: CallTool, aside: Callable[[Recorded], object]) -> Recorded:
         """Call a tool; *aside* receives the events during the call."""
         token = elicitation_observer.set(_Witness(here(aside)))
         try:
@@ -157,7 +157,7 @@ class Effects:
         finally:
             elicitation_observer.reset(token)
 
-    async def _called(self, state: RunState, step: Call) -> Recorded:
+    async def _called(self, state: RunState, step: CallTool) -> Recorded:
         tool = step.action.tool
         limits = [seconds for seconds in (self._limit(tool), step.seconds) if seconds is not None]
         limit = min(limits, default=None)

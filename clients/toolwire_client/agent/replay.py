@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
-    from .run_state import AskApproval, AskUser, Call, RunState
+    from .run_state import AskApproval, AskUser, CallTool, RunState
 
 
 class ReplayMissed(Abandoned):
     """A repeated run differs from its record. The text says where and how."""
 
 
-class Record:
+class RecordedRun:
     """A transcript, and how many of its events have been repeated."""
 
     def __init__(self, events: Sequence[Recorded]) -> None:
@@ -73,7 +73,7 @@ class Record:
 class RecordedEffects(Effects):
     """Effects that repeat the record. With *trims*, messages are sent as they were recorded."""
 
-    def __init__(self, record: Record, *, trims: bool) -> None:
+    def __init__(self, record: RecordedRun, *, trims: bool) -> None:
         self._record = record
         self._trims = trims
         self._sent: list[dict[str, Any]] = []
@@ -101,7 +101,7 @@ class RecordedEffects(Effects):
     async def approval(self, state: RunState, step: AskApproval) -> Recorded | None:
         return await self._took_or_paused(Approved, Refused)
 
-    async def call(self, state: RunState, step: Call, aside: Callable[[Recorded], object]) -> Recorded:
+    async def call(self, state: RunState, step: CallTool, aside: Callable[[Recorded], object]) -> Recorded:
         while isinstance(event := self._record.next, ToolAsked | FormAnswered):
             aside(event)
         if event is None:
@@ -125,7 +125,7 @@ class RecordedEffects(Effects):
 class RecordedClock(Clock):
     """A clock that returns the time of the next recorded event."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: RecordedRun) -> None:
         self._record = record
 
     def seconds(self) -> float:
@@ -135,7 +135,7 @@ class RecordedClock(Clock):
         return self._record.next.at if self._record.next else NEVER
 
 
-async def replayed(state: RunState, effects: RecordedEffects, record: Record) -> AsyncGenerator[Recorded, None]:
+async def replayed(state: RunState, effects: RecordedEffects, record: RecordedRun) -> AsyncGenerator[Recorded, None]:
     """Repeat *record* in a new session and yield the events.
 
     Raises:
@@ -163,7 +163,7 @@ async def replayed(state: RunState, effects: RecordedEffects, record: Record) ->
                     yield event
 
 
-def _part(session: Session, record: Record) -> AsyncGenerator[Recorded, None]:
+def _part(session: Session, record: RecordedRun) -> AsyncGenerator[Recorded, None]:
     if isinstance(record.next, Resumed):
         return session.go_on()
     asked = (event for event in record.events[record.place :] if isinstance(event, QuestionAsked))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .approvals import Approvals, Trust
 
 
-class Record(msgspec.Struct, frozen=True):
+class RecordEvent(msgspec.Struct, frozen=True):
     """Record this event; there is nothing to wait for."""
 
     event: events.Recorded
@@ -49,14 +49,14 @@ class AskApproval(msgspec.Struct, frozen=True):
     asked: events.ApprovalAsked
 
 
-class Call(msgspec.Struct, frozen=True):
+class CallTool(msgspec.Struct, frozen=True):
     """Call the tool, for at most *seconds*."""
 
     action: Action
     seconds: float | None
 
 
-Step = Record | AskModel | AskUser | AskApproval | Call
+Step = RecordEvent | AskModel | AskUser | AskApproval | CallTool
 
 
 class Budgets(msgspec.Struct, frozen=True, kw_only=True):
@@ -295,7 +295,7 @@ class RunState:
         if self.has_ended:
             return None
         if self._due is not None:
-            return Record(self._due)
+            return RecordEvent(self._due)
         match self.conversation.pending:
             case Ask() as ask:
                 return AskUser(ask)
@@ -305,24 +305,24 @@ class RunState:
             more = self._budgets.final_seconds
             return AskModel(None if self._budgets.seconds is None else max(0.0, self._left) + more)
         if forced := self._exhausted():
-            return Record(forced)
+            return RecordEvent(forced)
         return AskModel(None if self._budgets.seconds is None else self._left)
 
     def _next_of_call(self, action: Action) -> Step:
         limited = self._budgets.seconds is not None
         if limited and self._left <= 0:
-            return Record(events.CallFinished(success=False, result=self.undone("no_time")))
+            return RecordEvent(events.CallFinished(success=False, result=self.undone("no_time")))
         if self._is_resumed and HIDDEN in json.dumps(action.params):  # no transcript holds the value
-            return Record(events.Refused(reason=self.undone("hidden", tool=action.tool), by_user=False))
+            return RecordEvent(events.Refused(reason=self.undone("hidden", tool=action.tool), by_user=False))
         if self._call == "allowed":
-            return Call(action, self._left if limited else None)
+            return CallTool(action, self._left if limited else None)
         interrupted = self._may_be_done()
         hints, trust = self._annotations.get(action.tool, {}), self._trust.get(action.tool)
         verdict = self._approvals.judge(action.tool, hints, trust)
         if isinstance(verdict, Refuse):
-            return Record(events.Refused(reason=self.undone("denied", tool=action.tool), by_user=False))
+            return RecordEvent(events.Refused(reason=self.undone("denied", tool=action.tool), by_user=False))
         if isinstance(verdict, Allow) and not interrupted:
-            return Call(action, self._left if limited else None)
+            return CallTool(action, self._left if limited else None)
         reason = _INTERRUPTED if interrupted else str(verdict)
         return AskApproval(
             action, events.ApprovalAsked(tool=action.tool, params=action.params, reason=reason, interrupted=interrupted)

@@ -23,7 +23,7 @@ from .events import (
     ToolsListed,
     outcome_of,
 )
-from .run_state import AskApproval, AskModel, AskUser, Call, Record
+from .run_state import AskApproval, AskModel, AskUser, CallTool, RecordEvent
 from .transcript import BrokenTranscript
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class Session:
         if self._is_abandoned:
             raise Abandoned
         if self._cancelled is not None:
-            return Record(self._state.ending("cancelled", reason=self._cancelled))
+            return RecordEvent(self._state.ending("cancelled", reason=self._cancelled))
         return self._state.next()
 
     async def _announced(self, step: Step) -> Recorded | None:
@@ -203,12 +203,12 @@ class Session:
                 return ModelAsked(kept=kept, messages=messages[kept:])
             case AskApproval(asked=asked):
                 return asked
-            case Call(action=action):
+            case CallTool(action=action):
                 return CallStarted(tool=action.tool, params=action.params)
         return None
 
     async def _performed(self, step: Step) -> Recorded:
-        if isinstance(step, Record):
+        if isinstance(step, RecordEvent):
             return step.event
         if self._is_abandoned:
             raise Abandoned
@@ -228,12 +228,12 @@ class Session:
                 return await effects.user(step)
             case AskApproval():
                 return await effects.approval(state, step)
-            case Call():
+            case CallTool():
                 return await self._called(step)
             case _:
                 raise AssertionError(step)
 
-    async def _called(self, step: Call) -> Recorded:
+    async def _called(self, step: CallTool) -> Recorded:
         event: Recorded | None = None
         is_waited_for = True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .baseline import BadBaseline, Gap
-from .cases.server_facts import Facts, Settings, UnknownTool
+from .cases.server_facts import CheckSettings, Facts, UnknownTool
 from .check import check
 from .fuzz.fuzz import Fuzzing, MissingHypothesis
 from .pytest_support.cases import ContractWarning, contract_cases
@@ -12,13 +12,13 @@ from .report import Report, Verdict
 
 __all__ = [
     "BadBaseline",
+    "CheckSettings",
     "ContractWarning",
     "Facts",
     "Fuzzing",
     "Gap",
     "MissingHypothesis",
     "Report",
-    "Settings",
     "ToolsChanged",
     "UnknownTool",
     "Verdict",

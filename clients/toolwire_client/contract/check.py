@@ -19,7 +19,7 @@ from .cases.handshake import meta, open_session, probe
 from .cases.plan import plan
 from .cases.player import Player
 from .cases.sdks import folded
-from .cases.server_facts import Settings, find_out
+from .cases.server_facts import CheckSettings, find_out
 from .cases.server_process import ServerUnderTest
 from .cases.verdicts import exchange_lines, is_as_bad, judged, not_opened, only_after, untalkable, verdict_of
 from .report import Report, is_bad
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.cases import Case
 
-    from .cases.conversation import Conversation
+    from .cases.conversation import CaseConversation
     from .cases.plan import Play
     from .cases.sdks import Sdk
     from .cases.server_facts import Start
@@ -51,7 +51,7 @@ def check(
     cases: Iterable[Case] | None = None,
     env: Mapping[str, str] | None = None,
     cwd: str | os.PathLike[str] | None = None,
-    settings: Settings | None = None,
+    settings: CheckSettings | None = None,
     timeout_seconds: float = 10.0,
     gaps: Sequence[baseline.Gap] = (),
     fuzzing: Fuzzing | None = None,
@@ -80,7 +80,7 @@ def check(
         gaps, fuzzing, fold_sdk, jobs = (), None, False, 1
     run = _Run(
         lambda framing: ServerUnderTest(command, framing, env=env, cwd=cwd),
-        settings or Settings(),
+        settings or CheckSettings(),
         timeout_seconds,
         on_verdict,
         replays=replays,
@@ -107,7 +107,13 @@ class _Run:
     """One check: the facts about the server, and the breaches of rules for the whole run."""
 
     def __init__(
-        self, start: Start, settings: Settings, timeout_seconds: float, on_verdict: OnVerdict | None, *, replays: bool
+        self,
+        start: Start,
+        settings: CheckSettings,
+        timeout_seconds: float,
+        on_verdict: OnVerdict | None,
+        *,
+        replays: bool,
     ) -> None:
         self.start = start
         self.settings = settings
@@ -162,7 +168,7 @@ class _Run:
         return verdict
 
     def hold_against(
-        self, conversation: Conversation, revision: str, parts: Sequence[Part] = (), *, only_noise: bool = False
+        self, conversation: CaseConversation, revision: str, parts: Sequence[Part] = (), *, only_noise: bool = False
     ) -> None:
         """Judge a finished *conversation* by the rules for the whole run, so that it need not be kept.
 

@@ -9,7 +9,7 @@ decision, and reports the result. Every case is a value:
                     │ ├────> FinalAnswer ──> question
                     │ └────> Stop ─────────> force_final, question         a limit is reached
 
-The whole memory is one frozen `State`, which another process can restore.
+The whole memory is one frozen `ConversationState`, which another process can restore.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     max_result_chars: int = MAX_CHARS
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True):
+class ConversationState(msgspec.Struct, frozen=True, kw_only=True):
     """The whole memory of a conversation."""
 
     turn: Turn = "question"
@@ -93,14 +93,14 @@ class OutOfTurn(RuntimeError):
     """A method was called in the wrong turn: a bug in the calling program."""
 
 
-def restored(snapshot: dict[str, Any]) -> State:
+def restored(snapshot: dict[str, Any]) -> ConversationState:
     """Return the state in *snapshot*.
 
     Raises:
         ValueError: if it is not a snapshot.
     """
     try:
-        state = msgspec.convert(snapshot, State)
+        state = msgspec.convert(snapshot, ConversationState)
     except msgspec.ValidationError as error:
         raise ValueError(f"not a snapshot of a conversation: {error}") from None
     awaited = {"action_result": Action, "user_response": Ask}.get(state.turn, type(None))
@@ -133,7 +133,7 @@ class Conversation:
         self.limits = limits or Limits()
         self.roles = {"tool": "user", **(roles or {})}
         self.warnings: list[str] = []
-        self._state = State()
+        self._state = ConversationState()
         self._schemas: dict[tuple[bool, bool], Schema | None] = {}
 
     @property

@@ -18,7 +18,7 @@ Schema = dict[str, Any]
 _SWITCHES = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
 
 
-class Field(msgspec.Struct, frozen=True):
+class FormField(msgspec.Struct, frozen=True):
     """One field of a form. `hint` says what may be typed; `schema` validates it."""
 
     name: str
@@ -61,13 +61,13 @@ class Field(msgspec.Struct, frozen=True):
             return text
 
 
-def fields(schema: Schema) -> list[Field]:
+def fields(schema: Schema) -> list[FormField]:
     """Return the fields of a form in order."""
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, dict):
         return []
     return [
-        Field(
+        FormField(
             name=name,
             label=str(inner.get("title") or name),
             hint=_hint(inner),

@@ -11,7 +11,7 @@ from toolwire_schemas.wire import codec
 from ..agent.approvals import Allow, ApprovalRequest, Pause, Refuse, Verdict
 from ..session.elicitation import NoAnswer, misfit
 from .event_lines import Line, as_json, is_cut, line
-from .forms import Field, fields
+from .forms import FormField, fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +85,7 @@ class Person:
                 return NoAnswer.DISMISSED
         return answer
 
-    def _values(self, form: list[Field]) -> Answer:
+    def _values(self, form: list[FormField]) -> Answer:
         values: dict[str, Any] = {}
         for field in form:
             value = self._value(field)
@@ -95,7 +95,7 @@ class Person:
                 values[field.name] = value
         return values
 
-    def _value(self, field: Field) -> Any:
+    def _value(self, field: FormField) -> Any:
         """Return the value typed for *field*, or the reason why the user gave no value."""
         hint = f" ({field.hint})" if field.hint else ""
         prompt = f"{field.label}{hint}".replace("\n", " ") + " > "

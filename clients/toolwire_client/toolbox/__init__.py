@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .toolbox import AsyncToolbox, Origin, Toolbox
+from .toolbox import AsyncToolbox, Toolbox, ToolOrigin
 
-__all__ = ["AsyncToolbox", "Origin", "Toolbox"]
+__all__ = ["AsyncToolbox", "ToolOrigin", "Toolbox"]

@@ -35,7 +35,7 @@ class ClientLike(Protocol):
     ) -> Any: ...
 
 
-class Source(Protocol):
+class ToolSource(Protocol):
     """Tools under their own names. `is_local` says whether a listed one runs in this process."""
 
     name: str
@@ -50,7 +50,7 @@ class Source(Protocol):
 
 
 class Remote:
-    """A `Source`: the tools of a client."""
+    """A `ToolSource`: the tools of a client."""
 
     def __init__(self, client: ClientLike, waiting: Waiting, name: str | None) -> None:
         blocks = not inspect.iscoroutinefunction(client.call_tool)
@@ -84,7 +84,7 @@ class Remote:
         return await self._waiting.maybe_await(result)
 
 
-def sources_of(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[Source]:
+def sources_of(things: Any, waiting: Waiting, on_ask: OnAsk | None) -> list[ToolSource]:
     """Return a source for each client among *things*, and one for all tools in this process, under different names.
 
     *things* may be a mapping of names to sources; a value may be a list.
@@ -107,7 +107,7 @@ def free_name(name: str, taken: Container[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def _sources(things: Any, waiting: Waiting, on_ask: OnAsk | None, name: str | None) -> Iterable[Source]:
+def _sources(things: Any, waiting: Waiting, on_ask: OnAsk | None, name: str | None) -> Iterable[ToolSource]:
     listed = list(things) if isinstance(things, list | tuple) else [things]
     yield from (Remote(thing, waiting, name) for thing in listed if isinstance(thing, ClientLike))
     if others := [thing for thing in listed if not isinstance(thing, ClientLike)]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..session.elicitation import OnAsk
     from ..session.request import OnProgress
     from ..waiting.base import Waiting
-    from .sources import Source
+    from .sources import ToolSource
 
 
 _UNUSUAL = re.compile(r"[^A-Za-z0-9_-]+")
@@ -49,7 +49,7 @@ def offered(lists: Sequence[tuple[str, Sequence[str]]]) -> dict[str, tuple[int, 
     return made
 
 
-class Origin(msgspec.Struct, frozen=True):
+class ToolOrigin(msgspec.Struct, frozen=True):
     """The origin of a tool: the name of its source, and its own name there."""
 
     source: str
@@ -85,7 +85,7 @@ class AsyncToolbox:
         self.errors: dict[str, ClientError] = {}
         self._waiting = waiting
         self._sources = sources_of(sources, waiting, on_ask)
-        self._offered: dict[str, tuple[Source, str]] = {}
+        self._offered: dict[str, tuple[ToolSource, str]] = {}
 
     async def list_tools(self, *, timeout_seconds: float | None = None) -> list[ToolDescription]:
         """Return all tools under the names by which they are called."""
@@ -93,7 +93,7 @@ class AsyncToolbox:
         lists: list[dict[str, ToolDescription]] = [{} for _ in self._sources]
         errors: dict[int, ClientError] = {}
 
-        async def ask(place: int, source: Source) -> None:
+        async def ask(place: int, source: ToolSource) -> None:
             try:
                 lists[place] = {tool.name: tool for tool in await source.list(deadline)}
             except ClientError as error:
@@ -125,14 +125,14 @@ class AsyncToolbox:
         source, inner = self._find(name)
         return await source.call(inner, dict(arguments or {}), on_progress, deadline)
 
-    def origin(self, name: str) -> Origin:
+    def origin(self, name: str) -> ToolOrigin:
         """Return the origin of a tool.
 
         Raises:
             RequestFailed: if there is no such tool, or the tools have never been listed.
         """
         source, inner = self._find(name)
-        return Origin(source.name, inner)
+        return ToolOrigin(source.name, inner)
 
     def is_local(self, name: str) -> bool:
         """Return whether a tool runs in this process.
@@ -143,7 +143,7 @@ class AsyncToolbox:
         source, inner = self._find(name)
         return source.is_local(inner)
 
-    def _find(self, name: str) -> tuple[Source, str]:
+    def _find(self, name: str) -> tuple[ToolSource, str]:
         if name not in self._offered:
             close = closest(name, self._offered)
             question = f", did you mean {close[0]!r}?" if close else "."

@@ -15,7 +15,7 @@ from toolwire_client.models.http_api.anthropic_messages import Messages
 from toolwire_client.models.http_api.chat_completions import ChatCompletions
 from toolwire_client.models.http_api.error_responses import refusal, refusal_in_stream
 from toolwire_client.models.http_api.vendors import PRESETS
-from toolwire_client.models.http_api.wire_format import CutOff, Request, StreamFailed
+from toolwire_client.models.http_api.wire_format import CutOff, HttpRequest, StreamFailed
 from toolwire_client.react.messages import ModelReply, ToolCall, Usage
 from toolwire_schemas.dialects.name_mapping import Names
 
@@ -23,7 +23,7 @@ OPENAI, ANTHROPIC = ChatCompletions(), Messages()
 
 
 def reader(wire: Any = OPENAI, preset: str = "openai") -> Any:
-    request = Request(model="m", messages=[], tools=[], names=Names([], "openai"), schema=None)
+    request = HttpRequest(model="m", messages=[], tools=[], names=Names([], "openai"), schema=None)
     return wire.reader(request, PRESETS[preset])
 
 

@@ -22,12 +22,12 @@ from toolwire_client import (
     CallCancelled,
     CallResult,
     NoAnswer,
-    Origin,
     Question,
     RequestFailed,
     ServerGone,
     TimedOut,
     Toolbox,
+    ToolOrigin,
     connect,
 )
 from toolwire_client.toolbox.threaded_client import ThreadedClient
@@ -181,8 +181,8 @@ def test_names_that_several_have_are_offered_with_their_sources(face: str) -> No
     async def scenario(make: Callable[..., AsyncToolbox]) -> None:
         toolbox = make({"mine": [add, shout], "yours": add, "theirs": [Tool(shout, name="whisper")]})
         assert await names(toolbox) == ["mine_add", "shout", "yours_add", "whisper"]
-        assert toolbox.origin("yours_add") == Origin("yours", "add")
-        assert toolbox.origin("shout") == Origin("mine", "shout")
+        assert toolbox.origin("yours_add") == ToolOrigin("yours", "add")
+        assert toolbox.origin("shout") == ToolOrigin("mine", "shout")
         assert (await toolbox.call_tool("yours_add", {"a": 1})).text == "2"
         with pytest.raises(RequestFailed):
             await toolbox.call_tool("add", {"a": 1})
@@ -213,7 +213,7 @@ def test_servers_that_are_one_program_are_told_apart(face: str) -> None:
     async def scenario(make: Callable[..., AsyncToolbox]) -> None:
         toolbox = make({"files": [Gone(), add, Gone()], "more": add})
         assert await names(toolbox) == ["files_3_add", "more_add"]
-        assert toolbox.origin("files_3_add") == Origin("files_3", "add")
+        assert toolbox.origin("files_3_add") == ToolOrigin("files_3", "add")
         assert list(toolbox.errors) == ["files", "files_2"]
 
     play(face, scenario)
@@ -231,7 +231,7 @@ def test_threads_ask_servers_beside_what_is_here() -> None:
         inner = Toolbox({"box": toolbox, "more": add})
         assert [tool.name for tool in inner.list_tools()] == ["calc_add", "toolwire_add", "shout", "local_add", "add"]
         assert inner.call_tool("calc_add", {"a": 1}).text == "2"
-        assert inner.origin("calc_add") == Origin("box", "calc_add")
+        assert inner.origin("calc_add") == ToolOrigin("box", "calc_add")
 
 
 @pytest.mark.parametrize("loop", LOOPS)

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.contract.cases.conversation import Conversation, Ended, Noise, Received, answers, messages
+from toolwire_client.contract.cases.conversation import (
+    CaseConversation,
+    Noise,
+    ProcessEnded,
+    Received,
+    answers,
+    messages,
+)
 from toolwire_client.contract.cases.handshake import completed
 from toolwire_client.contract.cases.player import data_of, filled
 from toolwire_client.contract.cases.verdicts import exchange_lines
@@ -18,8 +25,8 @@ from toolwire_schemas.wire.framing import wrap_line
 OK = {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
-def told(framing: Any, *chunks: bytes) -> Conversation:
-    conversation = Conversation(framing)
+def told(framing: Any, *chunks: bytes) -> CaseConversation:
+    conversation = CaseConversation(framing)
     for chunk in chunks:
         conversation.hear(chunk)
     conversation.end(0)
@@ -57,7 +64,7 @@ def test_messages_are_told_from_noise(framing: str, wrap: Any) -> None:
 
 def test_a_last_line_without_its_end_is_noise_unless_a_signal_cut_it_off() -> None:
     for status, kinds in ((0, [Noise]), (None, [Noise]), (-9, [])):
-        conversation = Conversation()
+        conversation = CaseConversation()
         conversation.hear(b'{"jsonrpc":"2.0","id"')
         conversation.end(status)
         assert [type(event) for event in conversation.events[:-1]] == kinds
@@ -71,7 +78,7 @@ def test_an_answer_is_found_by_an_id_of_the_same_value_and_type(other: Any) -> N
 
 
 def test_an_exchange_is_lines_that_can_be_read_and_sent_again() -> None:
-    conversation = Conversation()
+    conversation = CaseConversation()
     conversation.say(b'{"id": "\xc3\xa4"}\n')
     conversation.do("its standard input ends")
     conversation.hear(b"\x1b[31mred\xff\n" + codec.encode(OK) + b"\n")
@@ -88,7 +95,7 @@ def test_an_exchange_is_lines_that_can_be_read_and_sent_again() -> None:
 
 
 def test_a_long_exchange_keeps_its_two_ends_and_long_messages_their_size() -> None:
-    conversation = Conversation()
+    conversation = CaseConversation()
     conversation.say(b"x" * 16_000_000)
     for _ in range(100):
         conversation.hear(codec.encode(OK) + b"\n")
@@ -144,5 +151,8 @@ def test_a_message_gets_what_its_revision_demands_and_keeps_what_it_has() -> Non
     ],
 )
 def test_the_end_of_a_process_is_told_by_its_status_or_signal(status: int | None, how: str) -> None:
-    assert how in str(Ended(status))
-    assert exchange_lines([Ended(status, "Aborted!")]) == [f"-- it {Ended(status).how}", "-- stderr: Aborted!"]
+    assert how in str(ProcessEnded(status))
+    assert exchange_lines([ProcessEnded(status, "Aborted!")]) == [
+        f"-- it {ProcessEnded(status).how}",
+        "-- stderr: Aborted!",
+    ]

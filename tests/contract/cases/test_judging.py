@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from toolwire_client.contract.cases.conversation import Conversation
+from toolwire_client.contract.cases.conversation import CaseConversation
 from toolwire_client.contract.cases.expectations import Scene, Unmet, judge
 from toolwire_schemas.cases import cases
 from toolwire_schemas.wire import codec
@@ -25,7 +25,7 @@ NEWS = {"jsonrpc": "2.0", "method": "notifications/x"}
 
 def heard(*messages: Any, said: Any = None, lists: dict[str, list[Any]] | None = None) -> Scene:
     """A conversation in which the server said *messages*: values, or bytes as they are."""
-    conversation = Conversation()
+    conversation = CaseConversation()
     for message in said or ():
         conversation.say(codec.encode(message) + b"\n")
     for message in messages:
@@ -197,7 +197,7 @@ def test_noise_is_told_with_its_first_lines() -> None:
 
 
 def test_a_server_that_floods_its_output_is_not_listened_to_for_ever() -> None:
-    conversation = Conversation()
+    conversation = CaseConversation()
     for _ in range(40):
         conversation.hear(b"y\n" * 100_000)
     assert "no messages" in conversation.flooded

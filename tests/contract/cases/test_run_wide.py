@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from toolwire_client.contract.cases.conversation import Conversation
+from toolwire_client.contract.cases.conversation import CaseConversation
 from toolwire_client.contract.cases.expectations import Part, breach
 from toolwire_client.contract.report import Verdict
 from toolwire_schemas.wire import codec
@@ -15,8 +15,8 @@ ASKED = {"rule": "answers-asked"}
 TYPED = {"every": {"properties": {"result": {"required": ["resultType"]}}}, "among": {"required": ["result"]}}
 
 
-def said(*heard: Any) -> Conversation:
-    conversation = Conversation()
+def said(*heard: Any) -> CaseConversation:
+    conversation = CaseConversation()
     for thing in heard:
         conversation.hear(thing if isinstance(thing, bytes) else codec.encode(thing) + b"\n")
     return conversation

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support import SUPPORT
-from toolwire_client.contract.cases.server_facts import Settings, find_out
+from toolwire_client.contract.cases.server_facts import CheckSettings, find_out
 from toolwire_client.contract.cases.server_process import ServerUnderTest
 from toolwire_client.contract.check import check
 from toolwire_client.contract.fuzz.fuzz import Fuzzing, fuzz
@@ -18,11 +18,11 @@ from toolwire_schemas.cases import cases
 pytestmark = pytest.mark.process
 
 SERVER = SUPPORT / "fuzzed_server.py"
-LINES = Settings(framings=("lines",))
+LINES = CheckSettings(framings=("lines",))
 
 
 def fuzzed(
-    *command: str, examples: int = 40, seed: int = 1, settings: Settings = LINES, timeout_seconds: float = 10.0
+    *command: str, examples: int = 40, seed: int = 1, settings: CheckSettings = LINES, timeout_seconds: float = 10.0
 ) -> dict[str, Verdict]:
     """The verdicts on the server, by their case."""
 
@@ -117,8 +117,8 @@ def test_only_tools_that_say_they_are_read_only_are_called() -> None:
 
 
 def test_other_tools_are_called_if_they_are_named_or_all_may_be() -> None:
-    named = with_fault("none", examples=5, settings=Settings(framings=("lines",), calls={"wipe": {}}))
-    every = with_fault("none", examples=5, settings=Settings(framings=("lines",), any_tool=True))
+    named = with_fault("none", examples=5, settings=CheckSettings(framings=("lines",), calls={"wipe": {}}))
+    every = with_fault("none", examples=5, settings=CheckSettings(framings=("lines",), any_tool=True))
     assert "not applicable" not in (named["fuzz/valid/wipe"].outcome, every["fuzz/valid/wipe"].outcome)
 
 

@@ -13,7 +13,7 @@ from toolwire_client.contract.pytest_support import cases as pytest_cases
 from toolwire_schemas.cases import Case
 
 SERVER = [sys.executable, "-IS", str(SUPPORT / "fuzzed_server.py")]
-QUICK = "Settings(framings=('lines',), eras=('legacy',))"
+QUICK = "CheckSettings(framings=('lines',), eras=('legacy',))"
 PLUGIN = 'pytest_plugins = ["toolwire_client.contract.pytest_plugin"]'
 
 TOOLS = '''
@@ -38,7 +38,7 @@ def greet(name: str) -> str:
 def contract(pytester: pytest.Pytester, arguments: str, command: list[str]) -> None:
     """A module with the cases as its tests."""
     pytester.makepyfile(
-        test_server=f"from toolwire_client.contract import Fuzzing, Settings, contract_cases\n"
+        test_server=f"from toolwire_client.contract import CheckSettings, Fuzzing, contract_cases\n"
         f"test_contract = contract_cases({command!r}, settings={QUICK}, {arguments})"
     )
 

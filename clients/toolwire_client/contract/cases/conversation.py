@@ -56,7 +56,7 @@ class Noise(msgspec.Struct, frozen=True):
     why: str
 
 
-class Ended(msgspec.Struct, frozen=True):
+class ProcessEnded(msgspec.Struct, frozen=True):
     """The server's output ended, and its process too unless the exit status is `None`."""
 
     status: int | None
@@ -75,16 +75,16 @@ class Ended(msgspec.Struct, frozen=True):
         return f"was ended by {signal_name(-self.status)}"
 
 
-Event = Sent | Acted | Received | Noise | Ended
+Event = Sent | Acted | Received | Noise | ProcessEnded
 
 
-class Conversation:
+class CaseConversation:
     """The events of one process in one framing. `ended` is the last of them, once it ended."""
 
     def __init__(self, framing: Framing = "lines") -> None:
         self.framing: Framing = framing
         self.events: list[Event] = []
-        self.ended: Ended | None = None
+        self.ended: ProcessEnded | None = None
         self.flooded = ""
         """Why further output is ignored; empty if it is not."""
         self._frames = Lines(_MAX_MESSAGE_BYTES) if framing == "lines" else Headers(_MAX_MESSAGE_BYTES)
@@ -122,7 +122,7 @@ class Conversation:
         # A signal may cut a message off; that is no noise.
         if not self.flooded and (status is None or status >= 0):
             self._take(self._frames.close())
-        self.ended = Ended(status, stderr)
+        self.ended = ProcessEnded(status, stderr)
         self.events.append(self.ended)
 
     def _take(self, frames: Sequence[bytes | Fault]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire import codec
 
-from .conversation import Ended, Received
+from .conversation import ProcessEnded, Received
 from .expectations import Scene, Unmet, judge
 from .handshake import completed, probe, walk
 
@@ -138,7 +138,9 @@ class Player:
         if came is None:
             return Unmet(f"the process ends within {patience:g} s", "it is still running")
         if status and came not in status:
-            return Unmet(f"the process ends with status {' or '.join(map(str, status))}", f"it {Ended(came).how}")
+            return Unmet(
+                f"the process ends with status {' or '.join(map(str, status))}", f"it {ProcessEnded(came).how}"
+            )
         return None
 
     def _orphans(self) -> Unmet | None:

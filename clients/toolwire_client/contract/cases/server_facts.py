@@ -72,7 +72,7 @@ class Facts(msgspec.Struct, frozen=True):
     """The conversation that showed this."""
 
 
-class Settings(msgspec.Struct, frozen=True):
+class CheckSettings(msgspec.Struct, frozen=True):
     """How to probe a server.
 
     *calls* are arguments for tools that may be called whatever their annotations; `None` generates simple ones.
@@ -85,7 +85,7 @@ class Settings(msgspec.Struct, frozen=True):
     framings: Sequence[Framing] = ("lines", "headers")
 
 
-def find_out(start: Start, settings: Settings) -> Facts:
+def find_out(start: Start, settings: CheckSettings) -> Facts:
     """Return the facts about the server that *start* starts.
 
     Raises:
@@ -178,7 +178,7 @@ def _name(opening: dict[str, Any]) -> str:
 
 
 def try_out(
-    server: ServerUnderTest, revision: str, settings: Settings, patience: float
+    server: ServerUnderTest, revision: str, settings: CheckSettings, patience: float
 ) -> tuple[list[Any], dict[str, Any]]:
     """Return the tools, and the values that cases need; a missing value is a string that says why."""
     found: dict[str, Any] = {"tools": "it has no tools"}
@@ -202,21 +202,21 @@ def try_out(
     return tools, found
 
 
-def may_be_called(tool: dict[str, Any], settings: Settings) -> bool:
+def may_be_called(tool: dict[str, Any], settings: CheckSettings) -> bool:
     """Whether a check may call *tool*: it is read-only, or the settings allow it."""
     hints = tool.get("annotations")
     only_reads = isinstance(hints, dict) and hints.get("readOnlyHint") is True
     return only_reads or settings.any_tool or tool["name"] in settings.calls
 
 
-def _allowed(tools: Sequence[Any], settings: Settings) -> list[dict[str, Any]]:
+def _allowed(tools: Sequence[Any], settings: CheckSettings) -> list[dict[str, Any]]:
     """The tools that may be called, the named ones first."""
     whole = [tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
     allowed = [tool for tool in whole if may_be_called(tool, settings)]
     return sorted(allowed, key=lambda tool: tool["name"] not in settings.calls)
 
 
-def _with_arguments(tools: Sequence[dict[str, Any]], settings: Settings) -> Iterator[_Tool]:
+def _with_arguments(tools: Sequence[dict[str, Any]], settings: CheckSettings) -> Iterator[_Tool]:
     for tool in tools:
         samples = Samples(tool.get("inputSchema"))
         given = settings.calls.get(tool["name"])

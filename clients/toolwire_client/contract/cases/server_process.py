@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.wire import codec
 
 from ...transport.child_process import ServerProcess
-from .conversation import Conversation, answers
+from .conversation import CaseConversation, answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +46,7 @@ class ServerUnderTest:
         env: Mapping[str, str] | None = None,
         cwd: str | os.PathLike[str] | None = None,
     ) -> None:
-        self.conversation = Conversation(framing)
+        self.conversation = CaseConversation(framing)
         self._mark = secrets.token_hex(8)
         self._changed = threading.Condition()
         whole = {**(os.environ if env is None else env), _MARK: self._mark}

@@ -9,7 +9,7 @@ import msgspec
 from toolwire_schemas.cases import cases
 
 from ..report import SEVERITIES, Verdict, is_bad
-from .conversation import Acted, Ended, Noise, Received, Sent
+from .conversation import Acted, Noise, ProcessEnded, Received, Sent
 from .expectations import Unmet
 from .plan import Play
 
@@ -107,7 +107,7 @@ def _event_lines(event: Event) -> Iterator[str]:
             yield f"<- {_text(data, len(data))}   (noise on stdout: {why})"
         case Acted(what=what):
             yield f"-- {what}"
-        case Ended(how=how, stderr=stderr):
+        case ProcessEnded(how=how, stderr=stderr):
             yield f"-- it {how}"
             for line in stderr.splitlines()[-5:]:
                 yield f"-- stderr: {line[:_MAX_LETTERS]}"

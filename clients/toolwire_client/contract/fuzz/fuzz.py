@@ -24,7 +24,7 @@ from ...errors import NotStarted
 from ..cases.expectations import Unmet
 from ..cases.handshake import completed, open_session, probe
 from ..cases.plan import Play
-from ..cases.server_facts import Settings, may_be_called
+from ..cases.server_facts import CheckSettings, may_be_called
 from ..cases.verdicts import judged, verdict_of
 from .judge import HARM, Asked, Judge, Judgement
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import SearchStrategy
 
-    from ..cases.conversation import Conversation, Event
+    from ..cases.conversation import CaseConversation, Event
     from ..cases.server_facts import Facts, Start
     from ..cases.server_process import ServerUnderTest
     from ..report import Verdict
 
-    OnClosed = Callable[[Conversation, str], None]
+    OnClosed = Callable[[CaseConversation, str], None]
 
 Kind = Literal["valid", "invalid"]
 
@@ -76,7 +76,7 @@ def fuzz(
     start: Start,
     facts: Facts,
     fuzzing: Fuzzing,
-    settings: Settings | None = None,
+    settings: CheckSettings | None = None,
     *,
     timeout_seconds: float = 10.0,
     on_closed: OnClosed | None = None,
@@ -91,7 +91,7 @@ def fuzz(
         MissingHypothesis: before the first verdict.
     """
     _need_hypothesis()
-    settings = settings or Settings()
+    settings = settings or CheckSettings()
     if facts.trouble or not facts.revisions:
         return
     revision = facts.revisions.get("modern") or facts.revisions["legacy"]
@@ -115,7 +115,7 @@ def _need_hypothesis() -> None:
         set_hypothesis_home_dir(os.path.join(caches, "toolwire", "hypothesis"))
 
 
-def _reason_against(tool: Any, settings: Settings) -> str:
+def _reason_against(tool: Any, settings: CheckSettings) -> str:
     """Why this *tool* is not called; empty if it is."""
     if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
         return "its entry in tools/list is not that of a tool"

@@ -9,7 +9,7 @@ from toolwire_schemas.json_schema.error_text import worded
 from toolwire_schemas.wire.messages import INVALID_PARAMS
 
 from ...validation import LenientValidator, join_errors
-from ..cases.conversation import Ended, answers, is_answer, messages
+from ..cases.conversation import ProcessEnded, answers, is_answer, messages
 from ..cases.expectations import Unmet, shown
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Judge:
 def _breach(asked: Asked) -> str | None:
     """The fault of a call that is a fault for any arguments."""
     found = answers(asked.events, asked.call)
-    ended = next((event for event in asked.events if isinstance(event, Ended)), None)
+    ended = next((event for event in asked.events if isinstance(event, ProcessEnded)), None)
     strays = [
         message
         for message in messages(asked.events)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pytest
     from toolwire_schemas.cases import Severity
 
-    from ..cases.server_facts import Settings
+    from ..cases.server_facts import CheckSettings
     from ..fuzz.fuzz import Fuzzing
     from ..report import Report, Verdict
 
@@ -43,7 +43,7 @@ def contract_cases(
     severity: Severity = "must",
     baseline: str | os.PathLike[str] | None = None,
     fuzzing: Fuzzing | None = None,
-    settings: Settings | None = None,
+    settings: CheckSettings | None = None,
     env: Mapping[str, str] | None = None,
     cwd: str | os.PathLike[str] | None = None,
     timeout_seconds: float = 10.0,

@@ -30,7 +30,7 @@ _STUB = re.compile(
 )
 
 
-class Tool(msgspec.Struct, frozen=True):
+class CalculatorTool(msgspec.Struct, frozen=True):
     """A tool as far as arithmetic needs it. *parameters* maps each required parameter to its type."""
 
     name: str
@@ -47,7 +47,7 @@ class Step(msgspec.Struct, frozen=True):
     rest: Callable[[Value], Expression]
 
 
-def next_step(expression: Operation, tools: list[Tool]) -> Step | None:
+def next_step(expression: Operation, tools: list[CalculatorTool]) -> Step | None:
     """Return the next call for *expression*; `None` if no tool computes its first operation or takes its numbers."""
     part, rest = first_step(expression)
     texts = [(tool, " ".join(re.findall(r"[A-Z]?[a-z]+|[A-Z]+|[\u4e00-\u9fff]+", tool.name))) for tool in tools]
@@ -64,7 +64,7 @@ def next_step(expression: Operation, tools: list[Tool]) -> Step | None:
     return None
 
 
-def _arguments(tool: Tool, part: Operation) -> dict[str, Any] | None:
+def _arguments(tool: CalculatorTool, part: Operation) -> dict[str, Any] | None:
     values = [int(v) if isinstance(v, float) and v.is_integer() else v for v in (part.left, part.right)]
     kinds = list(tool.parameters.values())
     if re.search("divisor|denominator|subtrahend|exponent", next(iter(tool.parameters), "")):
@@ -91,7 +91,7 @@ def number_in(result: Any) -> Value | None:
     return None
 
 
-def listed_tools(entries: list[dict[str, Any]]) -> Iterator[Tool]:
+def listed_tools(entries: list[dict[str, Any]]) -> Iterator[CalculatorTool]:
     """Yield the tools of *entries*, which have the shape of entries of `tools/list`."""
     for entry in entries:
         match entry.get("inputSchema"):
@@ -99,10 +99,10 @@ def listed_tools(entries: list[dict[str, Any]]) -> Iterator[Tool]:
                 required = others.get("required")
                 names = required if isinstance(required, list) else list(properties)
                 types = {str(name): str((properties.get(name) or {}).get("type", "")) for name in names}
-                yield Tool(str(entry.get("name")), str(entry.get("description") or ""), types)
+                yield CalculatorTool(str(entry.get("name")), str(entry.get("description") or ""), types)
 
 
-def declared_tools(prompt: str) -> Iterator[Tool]:
+def declared_tools(prompt: str) -> Iterator[CalculatorTool]:
     """Yield the tools that a system prompt declares as Python functions."""
     for found in _STUB.finditer(prompt):
         try:
@@ -114,4 +114,4 @@ def declared_tools(prompt: str) -> Iterator[Tool]:
             required = arguments[: len(arguments) - len(function.args.defaults)]
             types = {each.arg: ast.unparse(each.annotation).strip("'") if each.annotation else "" for each in required}
             description = prompt[found.end() :].lstrip().partition("\n")[0]
-            yield Tool(json.loads(found["name"]) if found["name"] else function.name, description, types)
+            yield CalculatorTool(json.loads(found["name"]) if found["name"] else function.name, description, types)

@@ -16,7 +16,7 @@ from .expressions import NotUnderstood, Operation, read_question, write
 
 if TYPE_CHECKING:
     from ..model import Message, ReplyOptions
-    from .calculators import Tool
+    from .calculators import CalculatorTool
     from .expressions import Expression
 
 
@@ -62,7 +62,7 @@ def _reply(
 class _Plan:
     """The expression of the current question, reduced by each result."""
 
-    def __init__(self, tools: list[Tool]) -> None:
+    def __init__(self, tools: list[CalculatorTool]) -> None:
         self._tools = tools
         self._is_chinese = False
         self._asked: Expression | None = None

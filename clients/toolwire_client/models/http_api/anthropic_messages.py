@@ -15,9 +15,9 @@ from ...react.messages import ModelReply, ToolCall, Usage
 from .wire_format import (
     Capabilities,
     CutOff,
-    Reader,
-    Request,
+    HttpRequest,
     StreamFailed,
+    StreamReader,
     calls_of,
     content_of,
     count_in,
@@ -55,7 +55,7 @@ class Messages:
     def headers(self, key: Key | None) -> dict[str, str]:
         return {"anthropic-version": VERSION, **({} if key is None else {"x-api-key": key.reveal()})}
 
-    def body(self, request: Request, form: Capabilities) -> dict[str, Any]:
+    def body(self, request: HttpRequest, form: Capabilities) -> dict[str, Any]:
         system, turns = _turns(request)
         body: dict[str, Any] = {
             "model": request.model,
@@ -75,14 +75,14 @@ class Messages:
             body["stream"] = True
         return body | request.body
 
-    def reader(self, request: Request, preset: Preset) -> Reader:
+    def reader(self, request: HttpRequest, preset: Preset) -> StreamReader:
         return _MessagesReader(request)
 
 
 # --- what is sent -----------------------------------------------------------------------------------------------------
 
 
-def _turns(request: Request) -> tuple[str, list[dict[str, Any]]]:
+def _turns(request: HttpRequest) -> tuple[str, list[dict[str, Any]]]:
     """Return the system prompt, and the other messages as alternating turns."""
     system: list[str] = []
     turns: list[dict[str, Any]] = []
@@ -105,7 +105,7 @@ def _turns(request: Request) -> tuple[str, list[dict[str, Any]]]:
     return "\n\n".join(filter(None, system)), turns
 
 
-def _blocks(message: Message, role: str, request: Request) -> list[Block]:
+def _blocks(message: Message, role: str, request: HttpRequest) -> list[Block]:
     if role == "assistant" and (blocks := (message.get("echo") or {}).get("content")):
         return list(blocks)
     content = content_of(message)
@@ -119,7 +119,7 @@ def _blocks(message: Message, role: str, request: Request) -> list[Block]:
     return made
 
 
-def _tool_use(id: str, name: str, arguments: str, request: Request) -> Block:
+def _tool_use(id: str, name: str, arguments: str, request: HttpRequest) -> Block:
     try:
         given = codec.decode(arguments)
     except codec.DecodingError:  # not JSON, and the API takes only objects
@@ -136,7 +136,7 @@ def _tool_use(id: str, name: str, arguments: str, request: Request) -> Block:
 
 
 class _MessagesReader:
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: HttpRequest) -> None:
         self.is_complete = False
         self._request = request
         self._blocks: dict[int, Block] = {}

@@ -19,9 +19,9 @@ from .reasoning import ReasoningSplitter
 from .wire_format import (
     Capabilities,
     CutOff,
-    Reader,
-    Request,
+    HttpRequest,
     StreamFailed,
+    StreamReader,
     calls_of,
     content_of,
     count_in,
@@ -48,7 +48,7 @@ class ChatCompletions:
     def headers(self, key: Key | None) -> dict[str, str]:
         return {} if key is None else {"authorization": f"Bearer {key.reveal()}"}
 
-    def body(self, request: Request, form: Capabilities) -> dict[str, Any]:
+    def body(self, request: HttpRequest, form: Capabilities) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": request.model,
             "messages": [_message(message, request) for message in request.messages],
@@ -65,14 +65,14 @@ class ChatCompletions:
             body |= {"stream": True, **({"stream_options": {"include_usage": True}} if form.tells_usage else {})}
         return body | request.body
 
-    def reader(self, request: Request, preset: Preset) -> Reader:
+    def reader(self, request: HttpRequest, preset: Preset) -> StreamReader:
         return _CompletionsReader(request, preset.echoes)
 
 
 # --- what is sent -----------------------------------------------------------------------------------------------------
 
 
-def _message(message: Message, request: Request) -> dict[str, Any]:
+def _message(message: Message, request: HttpRequest) -> dict[str, Any]:
     role = role_of(message)
     made: dict[str, Any] = {"role": role, "content": content_of(message)}
     if role == "tool":
@@ -130,7 +130,7 @@ class _Call(msgspec.Struct):
 
 
 class _CompletionsReader:
-    def __init__(self, request: Request, echoes: tuple[str, ...]) -> None:
+    def __init__(self, request: HttpRequest, echoes: tuple[str, ...]) -> None:
         self.is_complete = False
         self._request = request
         self._echoes = echoes

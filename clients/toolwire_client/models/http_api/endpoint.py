@@ -20,7 +20,7 @@ from ..errors import ModelError, NotReady, ReplyTimedOut, Unreachable, Unreadabl
 from ..model import emit_text
 from .error_responses import refusal, refusal_in_stream
 from .sse import Events
-from .wire_format import CutOff, Reader, StreamFailed
+from .wire_format import CutOff, StreamFailed, StreamReader
 
 if TYPE_CHECKING:
     import ssl
@@ -67,7 +67,7 @@ class Endpoint:
         self._proxy = proxy
         self._kept: RunVar[_Kept | None] = RunVar("kept", None)  # connections belong to the event loop they are made on
 
-    async def ask(self, body: bytes, reader: Reader, on_text: OnText | None) -> ModelReply:
+    async def ask(self, body: bytes, reader: StreamReader, on_text: OnText | None) -> ModelReply:
         """Send *body* and return the reply that *reader* parses. Raises `ModelError` if there is no reply."""
         import httpx2
 
@@ -111,7 +111,7 @@ class Endpoint:
             with anyio.move_on_after(_CLOSE_SECONDS, shield=True):
                 await kept.client.aclose()
 
-    async def _answered(self, response: httpx2.Response, reader: Reader, on_text: OnText | None) -> None:
+    async def _answered(self, response: httpx2.Response, reader: StreamReader, on_text: OnText | None) -> None:
         if not response.is_success:
             body = await _beginning(response, _MAX_ERROR_BYTES)
             raise refusal(response.status_code, body, response.headers, where=self.shown, key=self._key)
@@ -120,7 +120,9 @@ class Endpoint:
             raise UnreadableReply(f"{self.shown} answered with {kind[:80]} instead of JSON; is base_url right?")
         await self._read(response, reader, on_text, is_json=kind == "application/json")
 
-    async def _read(self, response: httpx2.Response, reader: Reader, on_text: OnText | None, *, is_json: bool) -> None:
+    async def _read(
+        self, response: httpx2.Response, reader: StreamReader, on_text: OnText | None, *, is_json: bool
+    ) -> None:
         """Pass the reply to *reader*: whole if it is JSON, by whatever content type; else event by event."""
         events, whole, size = Events(), bytearray(), 0
 

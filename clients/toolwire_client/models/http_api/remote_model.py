@@ -27,7 +27,7 @@ from .chat_completions import ChatCompletions
 from .endpoint import Endpoint, TimeLimits, address
 from .error_responses import Retries
 from .vendors import Preset, preset_called
-from .wire_format import Capabilities, Request
+from .wire_format import Capabilities, HttpRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,7 +121,7 @@ class RemoteModel:
         entries = [
             openai.to_entry(tool) if "inputSchema" not in tool and "type" in tool else tool for tool in tools or ()
         ]
-        request = Request(
+        request = HttpRequest(
             model=self.model,
             messages=messages,
             tools=entries,
@@ -134,7 +134,7 @@ class RemoteModel:
             return await self._with_fallback(request, on_text)
         raise ReplyTimedOut(f"{self._endpoint.shown} gave no reply within {self._limits.total:g} seconds")
 
-    async def _with_fallback(self, request: Request, on_text: OnText | None) -> ModelReply:
+    async def _with_fallback(self, request: HttpRequest, on_text: OnText | None) -> ModelReply:
         form = known = KNOWN.get(self._place) or first_form(self._preset)
         while True:
             try:
@@ -149,13 +149,13 @@ class RemoteModel:
                     KNOWN[self._place] = form
                 return reply
 
-    def _body_of(self, request: Request, form: Capabilities) -> bytes:
+    def _body_of(self, request: HttpRequest, form: Capabilities) -> bytes:
         try:
             return codec.encode(self._wire.body(request, form))
         except codec.EncodingError as error:
             raise NotReady(f"the request cannot be written as JSON: {error}") from None
 
-    async def _with_retries(self, request: Request, body: bytes, on_text: OnText | None) -> ModelReply:
+    async def _with_retries(self, request: HttpRequest, body: bytes, on_text: OnText | None) -> ModelReply:
         start, attempt, was_passed_on = time.monotonic(), 1, False
 
         def pass_on(text: str) -> object:

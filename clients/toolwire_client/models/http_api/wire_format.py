@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Entry = dict[str, Any]
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class HttpRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One request. `names` maps between the tools' names and those that the vendor allows."""
 
     model: str
@@ -45,7 +45,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     tells_usage: bool
 
 
-class Reader(Protocol):
+class StreamReader(Protocol):
     """Assembles one reply."""
 
     is_complete: bool

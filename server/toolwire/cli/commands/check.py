@@ -24,7 +24,7 @@ from . import Command
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from toolwire_client.contract import Gap, Report, Settings, Verdict
+    from toolwire_client.contract import CheckSettings, Gap, Report, Verdict
     from toolwire_client.contract.fuzz.fuzz import Fuzzing
     from toolwire_schemas.cases import Case
 
@@ -205,12 +205,12 @@ def _no_case(pattern: str, cases: Sequence[Case]) -> UsageError:
     return UsageError(unknown_name("case", pattern, within or areas))
 
 
-def _settings(options: dict[str, Any]) -> Settings:
-    from toolwire_client.contract import Settings
+def _settings(options: dict[str, Any]) -> CheckSettings:
+    from toolwire_client.contract import CheckSettings
 
     framing, era = options.get("framing", "both"), options.get("era", "both")
     start = {"start_seconds": options["start_timeout"]} if "start_timeout" in options else {}
-    return Settings(
+    return CheckSettings(
         eras=("legacy", "modern") if era == "both" else (era,),
         framings=("lines", "headers") if framing == "both" else (framing,),
         calls=dict(options.get("call", ())),

@@ -88,7 +88,7 @@ def _print(text: str, advice: str = "", status: int = 0) -> int:
     return status
 
 
-def _fault(host: hosts.Host, server: hosts.Server) -> str:
+def _fault(host: hosts.Host, server: hosts.HostServer) -> str:
     """Return a warning if the server does not start; the host's environment may have what is missing here."""
     quietly = [server.command, *server.args, "--log-level", "warning"]
     # `config` must not leave compiled code next to the user's files.
@@ -101,7 +101,7 @@ def _fault(host: hosts.Host, server: hosts.Server) -> str:
         return f"started from here, this server fails{reason}: {host.title} will not show its tools until this is fixed"
 
 
-def _server(targets: list[str], given: Mapping[str, Any]) -> hosts.Server:
+def _server(targets: list[str], given: Mapping[str, Any]) -> hosts.HostServer:
     if not sys.executable:
         raise UsageError("Python does not know where it is itself: run toolwire by the full path of its interpreter")
     env = dict(given.get("env", ()))
@@ -116,7 +116,7 @@ def _server(targets: list[str], given: Mapping[str, Any]) -> hosts.Server:
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", name_of(targets)).strip("-") or "toolwire"
     if not name:
         raise UsageError("--server-name wants a name")
-    server = hosts.Server(name, sys.executable, args, env)
+    server = hosts.HostServer(name, sys.executable, args, env)
     try:
         "\0".join([name, sys.executable, *args, *env, *env.values()]).encode()
     except UnicodeEncodeError:
@@ -170,7 +170,7 @@ def _where(host: hosts.Host, *, is_for_user: bool) -> str:
     return f"{advice}. Then {host.then}."
 
 
-def _path(host: hosts.Host, place: hosts.Place) -> str:
+def _path(host: hosts.Host, place: hosts.ConfigPlace) -> str:
     return place.path(sys.platform, os.environ, os.getcwd())
 
 
@@ -183,7 +183,7 @@ def _file(host: hosts.Host, *, is_for_user: bool) -> str:
     return _path(host, places[0])
 
 
-def _write(host: hosts.Host, server: hosts.Server, path: str, *, force: bool) -> int:
+def _write(host: hosts.Host, server: hosts.HostServer, path: str, *, force: bool) -> int:
     snippet, left = hosts.snippet(host, server), f"{path} was left as it is"
     try:
         done = rewrite(path, lambda text: hosts.merged(host, text, server, force=force))

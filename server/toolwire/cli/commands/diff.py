@@ -68,7 +68,7 @@ class Listed(msgspec.Struct, frozen=True):
     tools: int
 
 
-class Report(msgspec.Struct, frozen=True):
+class DiffReport(msgspec.Struct, frozen=True):
     """The output of `--json` (the schema `tool-changes`)."""
 
     verdict: Level
@@ -91,7 +91,7 @@ def run(words: Words) -> int:
     except BadList as error:
         raise Failed(f"{error} (old: {names[0]}, new: {names[1]})", 2) from None
     old, new = (Listed(name, kind, len(tools)) for name, kind, tools in zip(names, kinds, lists, strict=True))
-    report = Report(verdict(changes), old, new, changes)
+    report = DiffReport(verdict(changes), old, new, changes)
     if words.options.get("json"):
         say(as_json(report))
     elif words.options.get("markdown"):
@@ -171,7 +171,7 @@ def _status(changes: Sequence[Change], options: dict[str, Any]) -> int:
     return 1 if levels.intersection(LEVELS[LEVELS.index(limit) :]) else 0
 
 
-def _as_text(report: Report) -> str:
+def _as_text(report: DiffReport) -> str:
     lines = []
     for which, listed in (("old", report.old), ("new", report.new)):
         name = "standard input" if listed.name == "-" else listed.name
@@ -202,7 +202,7 @@ _WHOM = {
 }
 
 
-def _verdict(report: Report) -> str:
+def _verdict(report: DiffReport) -> str:
     counts = Counter(change.level for change in report.changes)
     match report.verdict:
         case "none":
@@ -215,7 +215,7 @@ def _verdict(report: Report) -> str:
     return f"{report.verdict}: {counted(len(report.changes), 'change')}, and none breaks users."
 
 
-def _as_markdown(report: Report) -> str:
+def _as_markdown(report: DiffReport) -> str:
     level, _, sentence = _verdict(report).partition(":")
     lines = [f"**{level}**:{sentence}"]
     for level, heading in _HEADINGS.items():

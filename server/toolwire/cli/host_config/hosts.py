@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Server(msgspec.Struct, frozen=True):
+class HostServer(msgspec.Struct, frozen=True):
     """A server in a host's config: its name there, and how to start it."""
 
     name: str
@@ -30,7 +30,7 @@ class Server(msgspec.Struct, frozen=True):
     env: dict[str, str] = {}
 
 
-class Place(msgspec.Struct, frozen=True):
+class ConfigPlace(msgspec.Struct, frozen=True):
     """A file that a host reads: for one project (relative to its folder) or for a user.
 
     The *template* may contain `{folder}`, `{home}`, `{config}` (of the user) and `{support}` (where programs of the
@@ -71,7 +71,7 @@ class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     source: str
     holds: str
-    places: tuple[Place, ...]
+    places: tuple[ConfigPlace, ...]
     then: str = ""
     extra: dict[str, str] = {}
     comments: bool = False
@@ -89,13 +89,13 @@ def host(name: str) -> Host:
     return HOSTS[name]
 
 
-def entry(host: Host, server: Server) -> dict[str, Any]:
+def entry(host: Host, server: HostServer) -> dict[str, Any]:
     """Return the entry of *server* in the file of *host*."""
     made: dict[str, Any] = {**host.extra, "command": server.command, "args": server.args}
     return {**made, "env": server.env} if server.env else made
 
 
-def snippet(host: Host, server: Server) -> str:
+def snippet(host: Host, server: HostServer) -> str:
     """Return the text to paste into the host's file."""
     if host.is_lisp:
         return _lisp(host, server)
@@ -106,7 +106,7 @@ class Taken(Exception):
     """The file has a server of that name which is not ours. The text is how that one is started."""
 
 
-def merged(host: Host, text: str, server: Server, *, force: bool = False) -> str:
+def merged(host: Host, text: str, server: HostServer, *, force: bool = False) -> str:
     """Return the *text* of the host's file with the server in it, and everything else as it was.
 
     Variables of the environment that the server has there are kept, unless *server* gives them another value.
@@ -152,7 +152,7 @@ def _words(entry: Any) -> list[str]:
     return words if all(isinstance(word, str) for word in words) else []
 
 
-def _lisp(host: Host, server: Server) -> str:
+def _lisp(host: Host, server: HostServer) -> str:
     lines = [f":command {_quoted(server.command)}", f":args ({' '.join(map(_quoted, server.args))})"]
     if server.env:
         pairs = " ".join(f":{_symbol(key)} {_quoted(value)}" for key, value in server.env.items())

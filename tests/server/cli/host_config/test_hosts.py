@@ -18,13 +18,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire.cli import main as cli
 from toolwire.cli.commands import command
-from toolwire.cli.host_config.hosts import HOSTS, PROJECT, USER, Server, Taken, entry, host, is_ours, merged, snippet
+from toolwire.cli.host_config.hosts import (
+    HOSTS,
+    PROJECT,
+    USER,
+    HostServer,
+    Taken,
+    entry,
+    host,
+    is_ours,
+    merged,
+    snippet,
+)
 from toolwire.cli.host_config.jsonc_edit import NotJson, loads
 from toolwire.cli.host_config.safe_write import NotRewritten, rewrite
 from toolwire.errors import UsageError
 from toolwire_client import connect
 
-SERVER = Server("tools", "/usr/bin/python3", ["-P", "-m", "toolwire", "serve", "/home/me/tools.py"], {"KEY": "a b"})
+SERVER = HostServer("tools", "/usr/bin/python3", ["-P", "-m", "toolwire", "serve", "/home/me/tools.py"], {"KEY": "a b"})
 OTHERS = [one for one in HOSTS.values() if not one.is_lisp]
 TOOLS = 'def add(a: int, b: int = 2) -> int:\n    """Add two numbers."""\n    return a + b\n'
 
@@ -64,13 +75,13 @@ def config(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, s
 def test_each_host_gets_its_form(name: str, holds: str, extra: dict[str, str]) -> None:
     started = {"command": SERVER.command, "args": SERVER.args, "env": SERVER.env}
     assert json.loads(snippet(host(name), SERVER)) == {holds: {"tools": {**extra, **started}}}
-    assert "env" not in entry(host(name), Server("tools", "python", []))
+    assert "env" not in entry(host(name), HostServer("tools", "python", []))
 
 
 @pytest.mark.process
 @pytest.mark.skipif(shutil.which("emacs") is None, reason="Emacs is not installed")
 def test_emacs_reads_its_form_as_it_is_meant() -> None:
-    server = Server('my "tools"', "C:\\python.exe", ["-m", "grün"], {"KEY": 'a "b"\\'})
+    server = HostServer('my "tools"', "C:\\python.exe", ["-m", "grün"], {"KEY": 'a "b"\\'})
     program = (
         "(progn (defvar mcp-hub-servers nil) (provide 'mcp-hub) (require 'json)"
         f"{snippet(host('emacs'), server)}"
@@ -144,18 +155,18 @@ def test_a_server_that_is_there_already_changes_nothing() -> None:
 
 
 def test_ours_is_replaced_and_another_only_by_force() -> None:
-    old = Server("tools", "/old/python", ["-m", "toolwire", "serve", "x.py"])
+    old = HostServer("tools", "/old/python", ["-m", "toolwire", "serve", "x.py"])
     for one in OTHERS:
         assert merged(one, merged(one, "", old), SERVER) == merged(one, "", SERVER)
-        text = merged(one, "", Server("tools", "npx", ["-y", "some-server"]))
+        text = merged(one, "", HostServer("tools", "npx", ["-y", "some-server"]))
         with pytest.raises(Taken, match="npx -y some-server"):
             merged(one, text, SERVER)
         assert loads(merged(one, text, SERVER, force=True))[one.holds] == {"tools": entry(one, SERVER)}
 
 
 def test_the_environment_that_ours_has_there_is_kept_and_that_of_another_is_not() -> None:
-    ours = Server("tools", "/old/python", ["-m", "toolwire", "serve", "x.py"], {"API_KEY": "secret", "MODE": "old"})
-    another = Server("tools", "npx", ["-y", "some-server"], {"API_KEY": "secret"})
+    ours = HostServer("tools", "/old/python", ["-m", "toolwire", "serve", "x.py"], {"API_KEY": "secret", "MODE": "old"})
+    another = HostServer("tools", "npx", ["-y", "some-server"], {"API_KEY": "secret"})
     new = msgspec.structs.replace(SERVER, env={"MODE": "new"})
     for one in OTHERS:
         kept = loads(merged(one, merged(one, "", ours), new))[one.holds]["tools"]

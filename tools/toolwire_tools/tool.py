@@ -315,7 +315,7 @@ def _bound(speaking: Any, language: str, bind: Callable[..., Any], *arguments: A
 def _refuse_unfinished(value: Any) -> None:
     kind = type(value)  # which is asked, since proxies and mocks have whatever they are asked for
     if hasattr(kind, "__await__") or hasattr(kind, "__anext__"):
-        problem = f"is {_a(kind.__name__)} that nobody awaits; write the tool itself with `async def`"
+        problem = f"is {_a(kind.__name__)} that is never awaited; write the tool itself with `async def`"
         raise OutputError([("result", problem)])
 
 

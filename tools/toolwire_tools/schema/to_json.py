@@ -187,11 +187,8 @@ def _struct(value: msgspec.Struct, depth: int) -> Any:
 
 
 def _dataclass(value: Any, depth: int) -> Any:
-    return _object({name: getattr(value, name) for name in _instance_fields(type(value))}, depth)
-
-
-def _instance_fields(cls: Any) -> list[str]:
-    return [n for n, f in cls.__dataclass_fields__.items() if f._field_type.name == "_FIELD"]
+    fields = type(value).__dataclass_fields__.items()  # among them InitVars and ClassVars
+    return _object({name: getattr(value, name) for name, field in fields if field._field_type.name == "_FIELD"}, depth)
 
 
 def _attrs(value: Any, depth: int) -> Any:

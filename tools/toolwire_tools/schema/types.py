@@ -241,7 +241,7 @@ class Types:
         """The shape of a type that may contain itself: written out, or kept as a definition if it does."""
         if key in self._open:
             label = self._labels.setdefault(key, self._label(name))
-            return TypePlan({"$ref": f"#/$defs/{label}"}, Any, self._later(key))
+            return TypePlan({"$ref": f"#/$defs/{label}"}, Any, lambda value: self._done[key].load(value))
         self._open.append(key)
         try:
             shape = make()
@@ -260,9 +260,6 @@ class Types:
         taken = {*self._labels.values(), *self.defs}
         numbered = (f"{name}{number}" for number in itertools.count(2))
         return next(label for label in itertools.chain((name,), numbered) if label not in taken)
-
-    def _later(self, key: Any) -> Callable[[Any], Any]:
-        return lambda value: self._done[key].load(value)
 
 
 def _own_text(cls: Any) -> str | None:

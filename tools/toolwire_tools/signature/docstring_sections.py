@@ -205,7 +205,7 @@ def cut(line: str) -> tuple[str, str, str] | None:
 
 
 def _split(line: str) -> tuple[str, str, str] | None:
-    """As `_cut`, with any number of words."""
+    """As `cut`, with any number of words."""
     head, *text = min((parts(line, colon, 1) for colon in ":："), key=lambda cut: len(cut[0]))
     words, parenthesis, type_ = head.partition("(")
     if not text or not head or (parenthesis and not head.endswith(")")):

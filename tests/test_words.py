@@ -24,7 +24,7 @@ NUMBERS = Path(__file__).with_name("old_words.txt")
 WORDS = {
     r"told|hears": "report, notify or receive; code is not told and hears nothing",
     r"whoever|nobody|somebody|nobody's|somebody's": "name the caller, client, user or thread",
-    r"(?:is|are|was|were) none": "say what is missing: 'if there is no X', 'X is not a Y'",
+    r"(?:is|are|was|were) (?-i:none)": "say what is missing: 'if there is no X', 'X is not a Y'",
     r"meanwhile": "'at the same time', 'while X'",
     r"mend(?:s|ed|ing)?": "fix",
     r"(?:comes?|came) to": "is, results in, reaches",

@@ -1,1 +1,1 @@
-"""What a running tool can do: progress, log, cancel, elicit."""
+"""The context of a running tool: progress, log, cancellation, elicitation."""

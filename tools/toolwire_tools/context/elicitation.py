@@ -56,7 +56,9 @@ class Question(msgspec.Struct, frozen=True):
         if action == "cancel":
             raise Dismissed("The user closed the question without an answer.")
         if action != "accept" or not isinstance(content, dict):
-            raise NotAnswered(f"The client's answer is none: action {action!r}.")
+            raise NotAnswered(
+                f"The client's answer cannot be used: action {action!r}, content {type(content).__name__}."
+            )
         meant = {name: self._meant(name, value) for name, value in content.items()}
         try:
             _, values = self.arguments.bind({_ANSWER: meant.get(_ANSWER) if self.single else meant})

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
-from toolwire_tools.byte_sizes import size
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +56,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             if name.startswith("max_") and value < 1:
                 raise ValueError(f"{name} must be at least 1, not {value}")
         if self.memory_limit is not None:
+            from toolwire_tools.byte_sizes import size
+
             try:
                 msgspec.structs.force_setattr(self, "memory_limit", size(str(self.memory_limit)))
             except ValueError as error:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from .options import Options, name_of, options_for
 from .schema.annotations import Names, Unresolved, members, unwrap_annotation
 from .schema.types import Types
+from .signature import OPEN, Parameters, is_required, parameters_of
 from .signature import docstring as docstrings
 from .signature.docstring_sections import Entry, cut, unbulleted
 from .signature.docstring_types import hint_of
-from .signature.signature import OPEN, Parameters, is_required, parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from .errors import OutputError, RegistrationError
 from .options import Options, name_of, options_for
 from .schema.annotations import is_async
-from .signature import signature
+from .signature import Signature, read_signature
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +97,7 @@ class Tool:
         self._return_data = return_data
         self.name: str = name or self._options.name or _name(function)
         """What callers call it."""
-        self._signature = signature.read(
+        self._signature = read_signature(
             function,
             tool=self.name,
             input_schema=self._options.input_schema,
@@ -323,7 +323,7 @@ def _a(noun: str) -> str:
     return f"an {noun}" if noun[:1].lower() in "aeiou" else f"a {noun}"
 
 
-def _lint(name: str, read: signature.Signature) -> list[Finding]:
+def _lint(name: str, read: Signature) -> list[Finding]:
     if read.is_basic and name.isascii() and name.isidentifier() and len(name) <= 64:
         return []  # as `lint` would say
     from toolwire_schemas.lint.portability import lint
@@ -335,7 +335,7 @@ def _lint(name: str, read: signature.Signature) -> list[Finding]:
     return findings
 
 
-def _described(name: str, options: Options, read: signature.Signature, members: list[dict[str, Any]]) -> dict[str, Any]:
+def _described(name: str, options: Options, read: Signature, members: list[dict[str, Any]]) -> dict[str, Any]:
     hints = {hint: getattr(options, option) for hint, option in _HINTS.items()}
     annotations = {hint: value for hint, value in hints.items() if value is not None}
     if options.title:

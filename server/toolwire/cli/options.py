@@ -56,7 +56,14 @@ def setting(text: str) -> str:
     return text
 
 
-_CONVERT: dict[str, Convert] = {"NUMBER": count, "SECONDS": seconds, "SETTING": setting}
+def size(text: str) -> int:
+    """Accept a number of bytes, with a unit if it has one."""
+    from toolwire_tools.byte_sizes import size as bytes_of  # few servers need it
+
+    return bytes_of(text)
+
+
+_CONVERT: dict[str, Convert] = {"NUMBER": count, "SECONDS": seconds, "SETTING": setting, "SIZE": size}
 """How values are read, by their metavar, where an option does not say."""
 
 

@@ -21,17 +21,17 @@ import pytest
 from toolwire_tools import Image, Tool, tool_api
 from toolwire_tools.errors import ArgumentsError, OutputError, RegistrationError
 from toolwire_tools.schema.validator import SchemaValidator
-from toolwire_tools.signature import signature
+from toolwire_tools.signature import Signature, read_signature
 
 
-def takes(hint: Any, **default: Any) -> signature.Signature:
+def takes(hint: Any, **default: Any) -> Signature:
     """The signature of a tool with one parameter, `x`, of the type *hint*."""
 
     def tool(x: Any) -> None: ...
 
     tool.__annotations__["x"] = hint
     tool.__defaults__ = tuple(default.values()) or None
-    return signature.read(tool, tool="tool")
+    return read_signature(tool, tool="tool")
 
 
 def schema_of(hint: Any, **default: Any) -> Any:
@@ -52,7 +52,7 @@ def returning(hint: Any) -> Any:
     def tool() -> Any: ...
 
     tool.__annotations__["return"] = hint
-    return signature.read(tool, tool="tool").returns
+    return read_signature(tool, tool="tool").returns
 
 
 class Color(enum.Enum):
@@ -640,7 +640,7 @@ def test_mutable_defaults_are_left_to_python() -> None:
 
     def tool(x: list[int] = seen) -> None: ...
 
-    assert signature.read(tool, tool="tool").arguments.bind({}) == ((), {})
+    assert read_signature(tool, tool="tool").arguments.bind({}) == ((), {})
 
 
 @pytest.mark.parametrize(

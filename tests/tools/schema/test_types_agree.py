@@ -12,7 +12,7 @@ from support.examples import examples
 from support.type_strategies import FORMATS, HINTS, fitting
 from toolwire_schemas.lint.portability import lint
 from toolwire_tools.errors import ArgumentsError
-from toolwire_tools.signature import signature
+from toolwire_tools.signature import Signature, read_signature
 from toolwire_tools.signature.arguments import Arguments
 
 
@@ -24,11 +24,11 @@ def accepts(arguments: Arguments, value: Any) -> bool:
     return True
 
 
-def tool_of(hint: Any) -> signature.Signature:
+def tool_of(hint: Any) -> Signature:
     def tool(x: Any) -> Any: ...
 
     tool.__annotations__ = {"x": hint, "return": hint}
-    return signature.read(tool, tool="tool")
+    return read_signature(tool, tool="tool")
 
 
 @settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pytest
 from toolwire_tools.errors import ArgumentsError
-from toolwire_tools.signature import signature
+from toolwire_tools.signature import read_signature
 from toolwire_tools.signature.arguments import Arguments
 
 
@@ -20,7 +20,7 @@ def order(items: list[Item], speed: Literal["slow", "fast"] = "slow", note: str 
 
 
 def arguments() -> Arguments:
-    return signature.read(order, tool="order").arguments
+    return read_signature(order, tool="order").arguments
 
 
 def faults(values: Any) -> list[tuple[str, str]]:
@@ -109,7 +109,7 @@ def test_a_parameter_may_have_any_name() -> None:
     def tool(tag: int, f0: int, self: int, arguments: int, __struct_fields__: int = 0) -> None: ...
 
     values = {"tag": 1, "f0": 2, "self": 3, "arguments": 4, "__struct_fields__": 5}
-    assert signature.read(tool, tool="tool").arguments.bind(values) == ((), values)
+    assert read_signature(tool, tool="tool").arguments.bind(values) == ((), values)
 
 
 @dataclasses.dataclass
@@ -125,7 +125,7 @@ def test_deep_nesting_is_an_answer_and_no_crash(hint: Any) -> None:
     deep: Any = {} if hint is Tree else []
     for _ in range(900):
         deep = {"kids": [deep]} if hint is Tree else [deep]
-    found = signature.read(tool, tool="tool").arguments
+    found = read_signature(tool, tool="tool").arguments
     with contextlib.suppress(ArgumentsError):
         assert found.bind({"x": deep})[1]["x"]
     with pytest.raises(ArgumentsError):

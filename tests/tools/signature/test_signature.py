@@ -9,7 +9,7 @@ import pytest
 from support.recording_caller import RecordingCaller
 from toolwire_tools import Context, Tool
 from toolwire_tools.errors import ArgumentsError, RegistrationError
-from toolwire_tools.signature import signature
+from toolwire_tools.signature import Signature, read_signature
 
 if TYPE_CHECKING:
     from elsewhere import Context as OnlyForTheChecker
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Special(Context): ...
 
 
-def read(function: Callable[..., Any], **options: Any) -> signature.Signature:
-    return signature.read(function, tool="tool", **options)
+def read(function: Callable[..., Any], **options: Any) -> Signature:
+    return read_signature(function, tool="tool", **options)
 
 
 def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
@@ -395,7 +395,7 @@ def test_words_in_the_place_of_a_type_are_told_where_they_belong() -> None:
     def count(limit: "how many") -> None: ...  # type: ignore[valid-type]  # noqa: F722
 
     with pytest.raises(RegistrationError, match=r"the annotation 'how many' is no type; .*Annotated\[int, "):
-        signature.read(count, tool="count")
+        read_signature(count, tool="count")
 
 
 def test_a_generic_function_is_called_as_its_dispatch_wants_it() -> None:

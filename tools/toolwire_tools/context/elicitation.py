@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..errors import ArgumentsError, Declined, Dismissed, NotAnswered, RegistrationError
-from ..signature import signature
+from ..signature import read_signature
 
 if TYPE_CHECKING:
     from ..signature.arguments import Arguments
@@ -84,7 +84,7 @@ def question(kind: Any) -> Question:
 
     answer.__annotations__ = {_ANSWER: kind}
     try:
-        arguments = signature.read(answer, tool="ask").arguments
+        arguments = read_signature(answer, tool="ask").arguments
     except RegistrationError as error:
         raise TypeError(f"ask: {error.problem}; {error.remedy}") from None
     whole = arguments.input_schema["properties"].get(_ANSWER)

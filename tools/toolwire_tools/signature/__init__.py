@@ -1,1 +1,375 @@
-"""A callable read once: parameters, docstring, argument binding, return value."""
+"""A Python callable as a tool: description, arguments, result.
+
+Strategy. A tool's JSON Schema and its Lagent description both begin with `parameters_of`, so that they are about the
+same parameters. It refuses nothing: what cannot be served may still be described.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import msgspec
+
+from ..errors import RegistrationError
+from ..schema.annotations import (
+    Names,
+    Unresolved,
+    evaluated,
+    is_async,
+    layers,
+    members,
+    names_of,
+    unwrap_annotation,
+    unwrap_function,
+)
+from ..schema.shape import JUDGE, MISSING, Direction, Schema, TypePlan, basic, described, is_field, optional
+from . import docstring as docstrings
+from .arguments import Arguments, GivenArguments, Parameter, Plan
+from .return_value import Returns, from_hint, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..schema.types import Types
+    from .docstring import Docstring
+
+OPEN = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+"""The kinds of `*args` and `**kwargs`."""
+_EMPTY = inspect.Parameter.empty
+
+
+class Parameters(msgspec.Struct, frozen=True):
+    """The parameters of one function, in their order."""
+
+    names: Names
+    doc: Docstring
+    every: list[inspect.Parameter]
+    """All but those for the context. One without a hint has the one that its docstring tells, if it tells one."""
+    hidden: frozenset[str]
+    """The names of those that the author keeps from callers."""
+    contexts: list[inspect.Parameter]
+    """Those for a `Context`; more than one is a mistake."""
+
+    @property
+    def shown(self) -> list[inspect.Parameter]:
+        """Those that callers give."""
+        return [parameter for parameter in self.every if parameter.name not in self.hidden]
+
+    def text(self, parameter: str) -> str | None:
+        """Return the text of a parameter in the docstring."""
+        written = self.doc.parameters.get(parameter)
+        return written.description if written else None
+
+
+def parameters_of(
+    function: Callable[..., Any],
+    include: frozenset[str] | None = None,
+    exclude: frozenset[str] = frozenset(),
+) -> Parameters:
+    """Read what *function* says of its parameters. If *include* is given, it alone chooses.
+
+    Raises:
+        ValueError: if it says nothing, as some functions written in C.
+        TypeError: likewise.
+    """
+    names = names_of(function)
+    doc = docstrings.of(function)
+    every: list[inspect.Parameter] = []
+    contexts: list[inspect.Parameter] = []
+    for parameter in inspect.signature(function).parameters.values():
+        if _is_context(parameter.annotation, names):
+            contexts.append(parameter)
+        else:
+            every.append(_completed(parameter, doc))
+    if every and hasattr(function, "dispatch") and hasattr(function, "registry"):
+        # functools.singledispatch looks at the first argument by its place.
+        every[0] = every[0].replace(kind=inspect.Parameter.POSITIONAL_ONLY)
+    hidden = exclude if include is None else frozenset(parameter.name for parameter in every) - include
+    return Parameters(names, doc, every, hidden, contexts)
+
+
+def _completed(parameter: inspect.Parameter, doc: Docstring) -> inspect.Parameter:
+    """The parameter with what else is said of its type: in the docstring, or by a default that is pydantic's `Field`.
+
+    What docstrings say of `**kwargs` is about the whole dict as often as about its members.
+    """
+    if parameter.annotation is _EMPTY and parameter.kind not in OPEN:
+        written = doc.parameters.get(parameter.name)
+        if written and written.type:
+            from .docstring_types import hint_of  # here, since most functions have hints
+
+            hint = hint_of(written.type)
+            parameter = parameter if hint is None else parameter.replace(annotation=hint)
+    if is_field(parameter.default):
+        hint = Any if parameter.annotation is _EMPTY else parameter.annotation
+        parameter = parameter.replace(annotation=Annotated[hint, parameter.default])
+    return parameter
+
+
+def is_required(parameter: inspect.Parameter) -> bool:
+    """True if a call without the parameter fails."""
+    if is_field(parameter.default):
+        return bool(parameter.default.is_required())
+    return parameter.default is _EMPTY and parameter.kind not in OPEN
+
+
+def _is_context(annotation: Any, names: Names) -> bool:
+    """True for the hint of a parameter that receives a `Context`."""
+    if annotation is _EMPTY or (type(annotation) is type and annotation.__module__ == "builtins"):
+        return False
+    try:
+        plain = unwrap_annotation(annotation, names).hint
+        options = members(plain, names) or (plain,)
+    except Unresolved as error:
+        # Imported for the type checker only: the name alone says enough.
+        written = error.annotation.replace("Optional[", "").replace("]", "").split("|")[0].strip()
+        return written.rpartition(".")[2] == "Context"
+    # By its name, since its module is imported with the first tool that has one, and is in a room above.
+    classes = (base for option in options if isinstance(option, type) for base in option.__mro__)
+    return any((base.__module__, base.__name__) == _CONTEXT for base in classes)
+
+
+_CONTEXT = ("toolwire_tools.context.context", "Context")
+
+
+class Signature(msgspec.Struct, frozen=True):
+    """A callable as a tool sees it.
+
+    *context* names the parameter that receives the `Context`; callers never see it.
+    """
+
+    description: str
+    context: str | None
+    arguments: Arguments
+    returns: Returns
+    is_async: bool
+    is_generator: bool
+    is_basic: bool
+    """Every argument and the result are single values, and no schema was written by hand."""
+
+
+def read_signature(
+    function: Callable[..., Any],
+    *,
+    tool: str,
+    input_schema: Schema | None = None,
+    output_schema: Schema | None = None,
+    include: frozenset[str] | None = None,
+    exclude: frozenset[str] = frozenset(),
+) -> Signature:
+    """Read *function* as the tool named *tool*. Schemas given by hand take the place of the hints.
+
+    Parameters that are excluded, or not among the included ones, keep their defaults.
+
+    Raises:
+        RegistrationError: if a parameter or the result cannot be described in JSON, or a given schema is no good.
+    """
+    try:
+        found = parameters_of(function, include, exclude)
+    except (ValueError, TypeError):
+        raise RegistrationError(
+            "its parameters cannot be read", tool=tool, remedy="wrap it in a function of your own, with type hints"
+        ) from None
+    return _Reading(function, tool, found).read(input_schema, output_schema)
+
+
+def must_be_judged() -> bool:
+    """True if this pydantic cannot refuse unknown members, so that jsonschema has to check first."""
+    pydantic = sys.modules.get("pydantic")
+    return pydantic is not None and tuple(map(int, pydantic.VERSION.split(".")[:2])) < (2, 12)
+
+
+class _Hints:
+    """Makes plans from the hints of one function; `Types` is imported for the first one that is not basic."""
+
+    def __init__(self, direction: Direction, names: Names) -> None:
+        self._direction = direction
+        self._names = names
+        self.types: Types | None = None
+
+    def of(self, hint: Any) -> TypePlan:
+        plain = evaluated(hint, self._names) if type(hint) is str else hint
+        if (plan := basic(plain, self._direction)) is not None:
+            return plan
+        if self.types is None:
+            from ..schema.types import Types
+
+            self.types = Types(self._direction, self._names)
+        return self.types.of(hint)
+
+
+class _Reading:
+    def __init__(self, function: Callable[..., Any], tool: str, found: Parameters) -> None:
+        self.tool = tool
+        self.function = function
+        self.inner = unwrap_function(function)
+        code_flags: int = getattr(getattr(self.inner, "__code__", None), "co_flags", 0)
+        self.is_generator = bool(code_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR))
+        self.found = found
+        self.names = found.names
+        self.context = self._context()
+        self.hints = _Hints("input", self.names)
+
+    def read(self, input_schema: Schema | None, output_schema: Schema | None) -> Signature:
+        arguments = self._arguments() if input_schema is None else self._given_arguments(input_schema)
+        returns = self._returns() if output_schema is None else self._given_returns(output_schema)
+        return Signature(
+            description=self.found.doc.description,
+            context=self.context,
+            arguments=arguments,
+            returns=returns,
+            is_async=any(map(is_async, layers(self.function))),
+            is_generator=self.is_generator,
+            is_basic=self.hints.types is None and input_schema is None and returns.is_basic,
+        )
+
+    def _fail(self, where: str, problem: str, remedy: str) -> NoReturn:
+        raise RegistrationError(problem, tool=self.tool, parameter=where, remedy=remedy)
+
+    def _refuse(self, where: str, error: Exception) -> NoReturn:
+        if isinstance(error, RecursionError):
+            self._fail(where, "the type contains ever new forms of itself", "let it contain itself as it is")
+        self._fail(where, str(error), getattr(error, "remedy", "see the documentation of types"))
+
+    # Parameters
+
+    def _context(self) -> str | None:
+        contexts = self.found.contexts
+        if len(contexts) > 1:
+            self._fail(_place(contexts[1].name), "it has two parameters for the context", "keep one of them")
+        if contexts and contexts[0].kind in (inspect.Parameter.POSITIONAL_ONLY, *OPEN):
+            self._fail(_place(contexts[0].name), "the context is passed by keyword", "make it an ordinary parameter")
+        return contexts[0].name if contexts else None
+
+    def _arguments(self) -> Arguments:
+        plan = self._plan(self.hints)
+        shown = [parameter for parameter in plan.parameters if parameter.shown]
+        properties: Schema = {}
+        for parameter in shown:
+            default = MISSING if parameter.fill else parameter.default
+            properties[parameter.name] = described(parameter.shape, self.found.text(parameter.name), default)
+        schema: Schema = {"type": "object", "properties": properties}
+        if required := [parameter.name for parameter in shown if parameter.required]:
+            schema["required"] = required
+        if plan.extra is None:
+            schema["additionalProperties"] = False
+        elif plan.extra.schema:
+            schema["additionalProperties"] = plan.extra.schema
+        if self.hints.types is not None and self.hints.types.defs:
+            schema["$defs"] = self.hints.types.defs
+        careful = any(parameter.shape.check_level == JUDGE for parameter in shown) and must_be_judged()
+        return Arguments(schema, plan, lambda: self._plan(_Hints("lenient", self.names)), careful=careful)
+
+    def _plan(self, hints: _Hints) -> Plan:
+        made = []
+        extra = None
+        for parameter in self.found.every:
+            if parameter.name in self.found.hidden:
+                made += self._hidden(parameter)
+            elif parameter.kind is parameter.VAR_POSITIONAL:
+                remedy = f"take a list: {parameter.name}: list[…]"
+                self._fail(_place(f"*{parameter.name}"), "callers pass arguments by name", remedy)
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                extra = self._extra(hints, parameter)
+            else:
+                made.append(self._parameter(hints, parameter))
+        return Plan(tuple(made), extra)
+
+    def _hidden(self, parameter: inspect.Parameter) -> list[Parameter]:
+        """The parameter, if something is to be done about it although no caller gives it."""
+        if is_required(parameter):
+            remedy = "give it a default, or let callers give it"
+            self._fail(_place(parameter.name), "it is hidden and has no default", remedy)
+        if parameter.kind is parameter.POSITIONAL_ONLY or is_field(parameter.default):
+            made = self._parameter(_Hints("input", self.names), parameter.replace(annotation=Any))
+            return [msgspec.structs.replace(made, shown=False)]
+        return []
+
+    def _extra(self, hints: _Hints, parameter: inspect.Parameter) -> TypePlan:
+        """Return the plan of the members of `**kwargs`, through which callers could reach a hidden parameter."""
+        if hidden := [other.name for other in self.found.every if other.name in self.found.hidden]:
+            names = ", ".join(map(repr, [*hidden, parameter.name]))
+            self._fail(
+                _place(f"**{parameter.name}"),
+                f"through it callers could give {', '.join(hidden)}, which is hidden from them",
+                f"hide it as well: exclude_arguments=[{names}]",
+            )
+        return self._shape(hints, parameter)
+
+    def _parameter(self, hints: _Hints, parameter: inspect.Parameter) -> Parameter:
+        positional = parameter.kind is parameter.POSITIONAL_ONLY
+        shape = self._shape(hints, parameter)
+        if is_required(parameter):
+            return Parameter(parameter.name, shape, True, positional)
+        if is_field(parameter.default):
+            return self._with_field(shape, parameter, positional)
+        if parameter.default is None:
+            shape = optional(shape)
+        return Parameter(parameter.name, shape, False, positional, parameter.default)
+
+    def _with_field(self, shape: TypePlan, parameter: inspect.Parameter, positional: bool) -> Parameter:
+        """A parameter whose default is pydantic's `Field(...)`, which Python must not pass on."""
+        field: Any = parameter.default
+        default = MISSING
+        if field.default_factory is None:
+            default = field.default
+            if default is None:
+                shape = optional(shape)
+            if "default" in (schema := described(shape, None, default)):
+                shape = shape.with_schema(default=schema["default"])
+        return Parameter(
+            parameter.name, shape, False, positional, default, lambda: field.get_default(call_default_factory=True)
+        )
+
+    def _shape(self, hints: _Hints, parameter: inspect.Parameter) -> TypePlan:
+        hint = Any if parameter.annotation is _EMPTY else parameter.annotation
+        try:
+            return hints.of(hint)
+        except _NO_TYPE as error:
+            self._refuse(_place(parameter.name), error)
+
+    # Results
+
+    def _returns(self) -> Returns:
+        hint = self._return_hint()
+        if hint is _EMPTY:
+            return Returns("undeclared")
+        try:
+            return from_hint(hint, self.names, is_generator=self.is_generator)
+        except _NO_TYPE as error:
+            self._refuse("the result", error)
+
+    def _return_hint(self) -> Any:
+        annotations = getattr(self.inner, "__annotations__", {})
+        return annotations.get("return", _EMPTY) if not isinstance(self.inner, type) else self.inner
+
+    # Schemas given by hand
+
+    def _given_arguments(self, schema: Schema) -> Arguments:
+        self._check(schema, "the input schema")
+        if schema.get("type") != "object":
+            self._fail("the input schema", "its root is no object", 'give it "type": "object"')
+        return GivenArguments(schema)
+
+    def _given_returns(self, schema: Schema) -> Returns:
+        self._check(schema, "the output schema")
+        if schema.get("type") == "object":
+            return Returns("structured", schema)
+        self._check(wrapped(schema), "the output schema, below the member result")
+        return Returns("structured", wrapped(schema), wraps=True)
+
+    def _check(self, schema: Schema, which: str) -> None:
+        from ..schema.validator import problem as problem_of
+
+        if problem := problem_of(schema):
+            self._fail(which, problem, "fix the schema")
+
+
+_NO_TYPE = (Unresolved, TypeError, RecursionError)
+"""Errors of annotations that are not types, or have no form in JSON."""
+
+
+def _place(parameter: str) -> str:
+    return f"parameter {parameter!r}"

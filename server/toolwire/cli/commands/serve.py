@@ -7,8 +7,6 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from toolwire_tools.byte_sizes import size
-
 from ...errors import LoadError, UsageError
 from ...loading.importing import YAML
 from ...loading.targets import load, parse
@@ -45,17 +43,17 @@ COMMAND = Command(
         Option("--timeout SECONDS", "time limit for calls of tools without a limit of their own"),
         Option("--mask-errors", "hide the messages of unexpected exceptions from callers"),
         Option("--page-size NUMBER", "tools per page (default: all)"),
-        Option("--max-message-bytes SIZE", "maximum size of a message (default: 64MiB)", size),
-        Option("--max-result-bytes SIZE", "maximum size of a result (default: just below 10MiB)", size),
-        Option("--max-pending-bytes SIZE", "maximum input held by unfinished calls (default: 256MiB)", size),
+        Option("--max-message-bytes SIZE", "maximum size of a message (default: 64MiB)"),
+        Option("--max-result-bytes SIZE", "maximum size of a result (default: just below 10MiB)"),
+        Option("--max-pending-bytes SIZE", "maximum input held by unfinished calls (default: 256MiB)"),
         Option("--max-pending-calls NUMBER", "maximum number of unfinished calls (default: 100000)"),
         Option("--max-batch-elements NUMBER", "maximum number of messages in a batch (default: 10000)"),
-        Option("--max-unsent-bytes SIZE", "maximum output that the client has not read (default: 64MiB)", size),
+        Option("--max-unsent-bytes SIZE", "maximum output that the client has not read (default: 64MiB)"),
         Option("--max-workers NUMBER", "maximum number of concurrent calls (default: 128)"),
         Option("--max-abandoned NUMBER", "maximum number of threads that still run an abandoned call (default: 128)"),
         Option("--max-questions NUMBER", "maximum number of concurrent elicitations (default: 128)"),
         Option("--isolate", "run tools in processes of their own, so that a crash fails only one call"),
-        Option("--memory-limit SIZE", "memory limit of a tool process, as in 512MiB", size),
+        Option("--memory-limit SIZE", "memory limit of a tool process, as in 512MiB"),
         Option("--max-processes NUMBER", "maximum number of tool processes (default: 16)"),
         Option("--grace SECONDS", "time for running calls to finish after the host disconnects (default: 1.5)"),
         Option("--log-level LEVEL", "log level on stderr: debug, info, warning, error or off", one_of(*LEVELS)),

@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import toolwire_tools
@@ -183,4 +184,6 @@ def take_over_stderr() -> None:
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+            reconfigure(line_buffering=True)
+            with suppress(OSError):  # asks for the position if stdout was a file, which has become a pipe
+                reconfigure(encoding="utf-8", errors="backslashreplace")

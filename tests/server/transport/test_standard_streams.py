@@ -294,6 +294,24 @@ def test_a_process_without_a_working_stderr_serves(tmp_path: Path, closed: str) 
     assert starts == {b'{"jsonrpc":"2.0","id":"%b"' % name for name in names}
 
 
+def test_answers_go_to_a_file_while_stderr_is_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "tools_file.py").write_text("def shouts() -> None:\n    print('\u00e9')\n", encoding="utf-8")
+
+    with open(tmp_path / "answers", "wb") as answers:
+        done = subprocess.run(
+            [sys.executable, "-m", "toolwire", "serve", "tools_file.py"],
+            input=json.dumps(call("shouts")).encode(),
+            stdout=answers,
+            stderr=subprocess.PIPE,
+            cwd=tmp_path,
+            timeout=PATIENCE_SECONDS,
+            check=True,
+        )
+
+    assert done.stderr.decode() == "\u00e9\n"
+    assert json.loads((tmp_path / "answers").read_bytes())["result"]["isError"] is False
+
+
 def test_without_stderr_nothing_is_written_into_the_hosts_socket(tmp_path: Path) -> None:
     """Node, for one, gives its children sockets, which can be written to at either end."""
     import socket

@@ -1,31 +1,29 @@
 """Tools as a page of Markdown that people read: a table of parameters for each, members of objects indented below.
 
-Strategy. What a server says is prose, and is shown as such, but it cannot leave its place: descriptions of tools are
+Strategy. The texts of a server are shown as prose, but cannot leave their place: descriptions of tools are
 quotations, in which headings, lists and fences end; in tables, line breaks and bars are written in another way; HTML is
-shown as it is written. What a schema defines under a name has a table of its own, so circles cost nothing.
+shown as it is written. Each named definition of a schema has a table of its own, so circles cost nothing.
 """
 
 from __future__ import annotations
 
 import re
 
-from .tool_entry import Entry, as_json, described, schema_of, text
+from .tool_entry import Entry, as_json, described
 from .type_shapes import (
-    Anything,
-    Array,
-    Intersection,
+    ANYTHING,
+    ArrayShape,
+    CombinedShape,
     Member,
-    Object,
-    Reader,
-    Record,
-    Reference,
-    Scalar,
+    ObjectShape,
+    ReferenceShape,
+    ScalarShape,
+    SchemaReader,
     Shape,
-    Tuple,
-    Union,
-    Values,
+    ToolShapes,
+    ValuesShape,
+    parts_of,
     references,
-    result_of,
 )
 
 _HEAD = "| {} | type | required | default | description |\n| --- | --- | --- | --- | --- |"
@@ -34,15 +32,17 @@ _INDENT = "&emsp;"
 
 def from_entry(entry: Entry) -> str:
     """Return the section about one tool."""
-    asked, answer = Reader(schema_of(entry.get("inputSchema"))), Reader(schema_of(entry.get("outputSchema")))
-    arguments = asked.arguments()
-    parts = [f"## {_code(text(entry.get('name')))}", _quotation(text(entry.get("description")))]
-    parts.append(_table("parameter", arguments) if arguments.members else "No parameters.")
+    tool = ToolShapes(entry)
+    arguments = tool.arguments
+    parts = [f"## {_code(tool.name)}", _quotation(tool.description)]
+    parts.append(_table("parameter", arguments.members) or "No parameters.")
     if arguments.rest is not None:
         parts.append(f"And more of any name: {_type(arguments.rest)}.")
-    parts += _definitions(asked, arguments)
-    if answer.root:
-        parts += _returned(answer)
+    parts += _definitions(tool.input, arguments)
+    if tool.result:
+        parts.append(_with_description(f"Returns {_type(tool.result)}", tool.about_result))
+        parts.append("" if tool.is_wrapped else _table("member", _inside(tool.result)))
+        parts += _definitions(tool.output, tool.result)
     return "\n\n".join(filter(None, parts))
 
 
@@ -51,19 +51,8 @@ def from_entries(entries: list[Entry], title: str = "Tools") -> str:
     return "\n\n".join([f"# {_escaped(title)}", *map(from_entry, entries)])
 
 
-def _returned(answer: Reader) -> list[str]:
-    result, shape = result_of(answer), answer.shape(answer.root)
-    if result is not None:
-        said = _escaped(described(result.schema))
-        return [f"Returns {_type(result.shape)}{said and f': {said}'}", *_definitions(answer, result.shape)]
-    said = _escaped(described(answer.root))
-    inside = _inside(shape)
-    table = [_table("member", Object(inside, None))] if inside else []
-    return [f"Returns {_type(shape)}{said and f': {said}'}", *table, *_definitions(answer, shape)]
-
-
-def _definitions(reader: Reader, shape: Shape) -> list[str]:
-    """What *shape* refers to, directly or by way of others, each once."""
+def _definitions(reader: SchemaReader, shape: Shape) -> list[str]:
+    """The definitions that *shape* refers to, directly or through others, each once."""
     parts: list[str] = []
     ahead = list(references(shape))
     seen: set[str] = set()
@@ -73,18 +62,22 @@ def _definitions(reader: Reader, shape: Shape) -> list[str]:
         seen.add(pointer)
         defined = reader.definition(pointer)
         ahead += references(defined)
-        said = _escaped(defined.description) if isinstance(defined, Object) else ""
-        parts.append(f"{_called(pointer)} ({_type(defined)}){said and f': {said}'}")
-        if inside := _inside(defined):
-            parts.append(_table("member", Object(inside, None)))
+        about = defined.description if isinstance(defined, ObjectShape) else ""
+        parts.append(_with_description(f"{_called(pointer)} ({_type(defined)})", about))
+        parts.append(_table("member", _inside(defined)))
     return parts
+
+
+def _with_description(words: str, description: str) -> str:
+    said = _escaped(description)
+    return f"{words}: {said}" if said else words
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def _table(what: str, shape: Object) -> str:
-    return "\n".join([_HEAD.format(what), *_rows(shape.members, 0)])
+def _table(what: str, members: list[Member]) -> str:
+    return "\n".join([_HEAD.format(what), *_rows(members, 0)]) if members else ""
 
 
 def _rows(members: list[Member], depth: int) -> list[str]:
@@ -103,48 +96,37 @@ def _rows(members: list[Member], depth: int) -> list[str]:
 
 def _inside(shape: Shape) -> list[Member]:
     """The members of the objects that *shape* consists of, or contains."""
-    match shape:
-        case Object(members=members):
-            return members
-        case Array(items=inner) | Record(values=inner):
-            return _inside(inner)
-        case Union(members=parts) | Intersection(members=parts) | Tuple(items=parts):
-            return [member for part in parts for member in _inside(part)]
-    return []
+    if isinstance(shape, ObjectShape) and shape.members:
+        return shape.members
+    return [member for part in parts_of(shape) for member in _inside(part)]
 
 
 def _type(shape: Shape) -> str:
     """*shape* in words."""
     match shape:
-        case Anything():
-            return "any value"
-        case Scalar(kind=kind):
-            return kind
-        case Values(values=values):
+        case ScalarShape(kind=kind):
+            return kind if shape != ANYTHING else "any value"
+        case ValuesShape(values=values):
             return " or ".join(_code(as_json(value)) for value in values) or "nothing"
-        case Array(items=Anything()):
-            return "array"
-        case Array(items=items):
-            return f"array of {_part(items)}"
-        case Tuple(items=items, rest=rest):
+        case ArrayShape(first=[], rest=rest) if rest is not None:
+            return f"array of {_part(rest)}" if rest != ANYTHING else "array"
+        case ArrayShape(first=first, rest=rest):
             end = "" if rest is None else f", then any number of {_part(rest)}"
-            return f"array of {', '.join(map(_part, items)) or 'nothing'}{end}"
-        case Record(values=Anything()):
+            return f"array of {', '.join(map(_part, first)) or 'nothing'}{end}"
+        case ObjectShape(members=[], rest=rest) if rest is not None and rest != ANYTHING:
+            return f"object of any names, each {_part(rest)}"
+        case ObjectShape():
             return "object"
-        case Record(values=values):
-            return f"object of any names, each {_part(values)}"
-        case Union(members=members):
-            return " or ".join(dict.fromkeys(map(_type, members)))
-        case Intersection(members=members):
-            return " and ".join(dict.fromkeys(map(_part, members)))
-        case Reference(pointer=pointer):
+        case CombinedShape(parts=parts, is_all=True):
+            return " and ".join(dict.fromkeys(map(_part, parts)))
+        case CombinedShape(parts=parts):
+            return " or ".join(dict.fromkeys(map(_type, parts)))
+        case ReferenceShape(pointer=pointer):
             return _called(pointer)
-        case Object():
-            return "object"
 
 
 def _part(shape: Shape) -> str:
-    is_several = isinstance(shape, Union | Intersection) or (isinstance(shape, Values) and len(shape.values) > 1)
+    is_several = isinstance(shape, CombinedShape) or (isinstance(shape, ValuesShape) and len(shape.values) > 1)
     return f"({_type(shape)})" if is_several else _type(shape)
 
 

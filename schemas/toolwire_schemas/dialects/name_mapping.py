@@ -24,7 +24,7 @@ _NO_LIMIT = 10_000
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """What a dialect takes as a name: which letters, which of them at the beginning, and how many."""
+    """The rule of a dialect for names: which letters, which of them at the beginning, and how many."""
 
     is_letter: Callable[[str], bool]
     max_length: int = _NO_LIMIT
@@ -116,38 +116,3 @@ def _with_digest(name: str, rule: Rule, taken: set[str]) -> str:
         made = rule.nearest(name, f"_{digest[:_DIGITS_OF_DIGEST]}")
         salted += "'"
     return made
-
-
-class Definitions:
-    """Collects them. *taken* are the names that functions, and the language itself, have already."""
-
-    def __init__(self, rule: Rule, taken: Iterable[str]) -> None:
-        self._rule = rule
-        self._taken = set(taken)
-        self._names: dict[str, str] = {}
-        self._waiting: list[str] = []
-
-    def known(self, meaning: str) -> str | None:
-        """The name of the type with this *meaning*, any text that another type has not, if it has a name already."""
-        return self._names.get(meaning)
-
-    def name(self, meaning: str, hint: str) -> str:
-        """Give the type with this *meaning* a name like *hint*; who asks for it has to `add` the type."""
-        words = "".join(letter if letter.isalnum() else " " for letter in hint).split()
-        wanted = self._rule.nearest("".join(word[0].upper() + word[1:] for word in words) or "Type")
-        name, number = wanted, 1
-        while name in self._taken:
-            number += 1
-            name = f"{wanted}{number}"
-        self._taken.add(name)
-        self._names[meaning] = name
-        return name
-
-    def add(self, written: str) -> None:
-        """Take in a type as it is to be *written*."""
-        self._waiting.append(written)
-
-    def take(self) -> list[str]:
-        """The types that were added since the last time."""
-        written, self._waiting = self._waiting, []
-        return written

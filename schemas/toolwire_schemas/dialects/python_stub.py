@@ -15,31 +15,27 @@ import unicodedata
 from inspect import cleandoc
 from typing import Any
 
-import msgspec
-
-from .name_mapping import RULES, Definitions, Names
-from .tool_entry import Entry, as_json, described, on_one_line, schema_of, text
+from .name_mapping import RULES, Names
+from .tool_entry import Entry, as_json, described, on_one_line
 from .type_shapes import (
     MAX_DEPTH,
     NOTHING,
-    Anything,
-    Array,
-    Intersection,
+    ArrayShape,
+    CombinedShape,
     Member,
-    Object,
-    Reader,
-    Record,
-    Reference,
-    Scalar,
+    ObjectShape,
+    ReferenceShape,
+    ScalarShape,
+    SchemaReader,
     Shape,
-    Tuple,
-    Union,
-    Values,
-    result_of,
+    ToolShapes,
+    TypeDefinitions,
+    ValuesShape,
+    written,
 )
 
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
-_RULE = RULES["python"]
+_IMPORTED = ("Any", "Literal", "Never", "NotRequired", "TypedDict")
 _INDENT = "    "
 _LINE = 100
 
@@ -51,43 +47,32 @@ def from_entry(entry: Entry) -> str:
 
 def from_entries(entries: list[Entry]) -> str:
     """Return the stubs of several tools. Their functions are called what `Names(names, "python")` says."""
-    names = Names([text(entry.get("name")) for entry in entries], "python")
-    types = Definitions(_RULE, {"Any", "Literal", "Never", "NotRequired", "TypedDict", *names.ours})
-    blocks: list[str] = []
-    for entry in entries:
-        function = _function(entry, names.theirs[text(entry.get("name"))], types)
-        blocks += [*types.take(), function]
-    return "\n\n".join(blocks)
+    return written(entries, "python", _function, _IMPORTED)
 
 
 # --- functions --------------------------------------------------------------------------------------------------------
 
 
-def _function(entry: Entry, name: str, types: Definitions) -> str:
-    asked, answer = Reader(schema_of(entry.get("inputSchema"))), Reader(schema_of(entry.get("outputSchema")))
-    arguments = asked.arguments()
-    members = sorted(arguments.members, key=lambda member: not member.is_required)
+def _function(tool: ToolShapes, name: str, types: TypeDefinitions) -> str:
+    members = sorted(tool.arguments.members, key=lambda member: not member.is_required)
     called = Names([member.name for member in members], "python").theirs
-    writer = _Writer(asked, types)
+    writer = _TypeWriter(tool.input, types)
     parameters = [_parameter(member, called[member.name], writer) for member in members]
-    if arguments.rest is not None:
-        parameters.append(f"**{_besides(called.values())}: {writer.type_of(arguments.rest, 'more')}")
+    if tool.arguments.rest is not None:
+        parameters.append(f"**{_besides(called.values())}: {writer.type_of(tool.arguments.rest, 'more')}")
     returned = ""
-    if answer.root:
-        result = result_of(answer)
-        shape = result.shape if result else answer.shape(answer.root)
-        returned = f" -> {_Writer(answer, types).type_said_elsewhere(shape, f'{name} result')}"
-    given_name = text(entry.get("name"))
-    head = [f"# tool {as_json(given_name)}"] if name != given_name else []
-    body = _docstring(text(entry.get("description")), members, called, _about_result(answer))
-    return "\n".join([*head, _head(name, parameters, returned) + (f"\n{body}" if body else " ...")])
+    if tool.result:
+        returned = f" -> {_TypeWriter(tool.output, types).type_of(tool.result, f'{name} result')}"
+    head = f"# tool {as_json(tool.name)}\n" if name != tool.name else ""
+    body = _docstring(tool.description, members, called, tool.about_result)
+    return head + _head(name, parameters, returned) + (f"\n{body}" if body else " ...")
 
 
-def _parameter(member: Member, name: str, writer: _Writer) -> str:
-    written = f"{name}: {writer.type_said_elsewhere(member.shape, member.name)}"
+def _parameter(member: Member, name: str, writer: _TypeWriter) -> str:
+    annotated = f"{name}: {writer.type_of(member.shape, member.name)}"
     if member.is_required:
-        return written
-    return f"{written} = {_value(member.schema['default']) if 'default' in member.schema else '...'}"
+        return annotated
+    return f"{annotated} = {_value(member.schema['default']) if 'default' in member.schema else '...'}"
 
 
 def _besides(taken: Any) -> str:
@@ -102,11 +87,6 @@ def _head(name: str, parameters: list[str], returned: str) -> str:
     if len(line) <= _LINE or not parameters:
         return line
     return f"def {name}(\n" + "".join(f"{_INDENT}{parameter},\n" for parameter in parameters) + f"){returned}:"
-
-
-def _about_result(answer: Reader) -> str:
-    result = result_of(answer)
-    return described(result.schema if result else answer.root)
 
 
 def _docstring(said: str, members: list[Member], called: dict[str, str], returned: str) -> str:
@@ -140,7 +120,7 @@ def _indented(lines: str) -> str:
 
 
 def _quoted(words: str) -> str:
-    """A docstring, indented, that says *words*; nothing if they are none."""
+    """A docstring, indented, that says *words*; nothing if there are no words."""
     if not words:
         return ""
     escaped = re.sub('"(?="|$)', '\\\\"', "".join(map(_escaped, words)))  # neither three in a row, nor one at the end
@@ -158,78 +138,65 @@ def _escaped(letter: str) -> str:
 # --- types ------------------------------------------------------------------------------------------------------------
 
 
-class _Writer:
+class _TypeWriter:
     """Writes the types of one root schema."""
 
-    def __init__(self, reader: Reader, types: Definitions) -> None:
+    def __init__(self, reader: SchemaReader, types: TypeDefinitions) -> None:
         self._reader = reader
         self._types = types
-
-    def type_said_elsewhere(self, shape: Shape, hint: str) -> str:
-        """The annotation for *shape*, whose description is not to be said again."""
-        return self.type_of(
-            msgspec.structs.replace(shape, description="") if isinstance(shape, Object) else shape, hint
-        )
+        self._open: set[str] = set()
 
     def type_of(self, shape: Shape, hint: str) -> str:
-        """The annotation for *shape*; *hint* is what an object is called that has no name."""
+        """The annotation for *shape*; *hint* is the name of an object that has no title."""
         match shape:
-            case Anything():
-                return "Any"
-            case Scalar(kind=kind):
-                return _SCALARS[kind]
-            case Values(values=values):
+            case ScalarShape(kind=kind):
+                return _SCALARS.get(kind, "Any")
+            case ValuesShape(values=values):
                 return _literal(values)
-            case Array(items=items):
-                return f"list[{self.type_of(items, hint + ' item')}]"
-            case Tuple(items=items, rest=rest):
-                parts = [self.type_of(item, f"{hint} {place}") for place, item in enumerate(items, 1)]
+            case ArrayShape(first=[], rest=rest) if rest is not None:
+                return f"list[{self.type_of(rest, hint + ' item')}]"
+            case ArrayShape(first=first, rest=rest):
+                parts = [self.type_of(item, f"{hint} {place}") for place, item in enumerate(first, 1)]
                 if rest is not None:
                     parts.append(f"*tuple[{self.type_of(rest, hint + ' item')}, ...]")
                 return f"tuple[{', '.join(parts) or '()'}]"
-            case Record(values=values):
-                return f"dict[str, {self.type_of(values, hint + ' value')}]"
-            case Union(members=members):
-                return " | ".join(dict.fromkeys(self.type_of(member, hint) for member in members))
-            case Reference(pointer=pointer):
-                return self._definition(pointer)
-            case Intersection(members=members):
-                return self.type_of(self._reader.together(shape) or members[0], hint)
-            case Object():
-                return self._object(shape, shape.title or hint)
+            case CombinedShape(is_all=True):
+                return self._intersection(shape, hint)
+            case CombinedShape(parts=several):
+                return " | ".join(dict.fromkeys(self.type_of(part, hint) for part in several))
+            case ReferenceShape(pointer=pointer):
+                return self._types.defined(pointer, self._reader, self._definition)
+            case ObjectShape(members=[]):
+                return f"dict[str, {self.type_of(shape.rest or NOTHING, hint + ' value')}]"
+            case ObjectShape():
+                hint = shape.title or hint
+                body = self._fields(shape, hint)
+                # The fields are the meaning: the types of members are in them, by names of their own.
+                return self._types.name("\n".join(body), hint, lambda name: _typed_dict(name, shape, body))
 
-    def _object(self, shape: Object, hint: str) -> str:
-        if not shape.members:
-            return f"dict[str, {self.type_of(shape.rest or NOTHING, hint + ' value')}]"
-        said, body = _cleaned(shape.description), self._fields(shape, hint)
-        meaning = "\n".join(body)  # the types of its members are in it, by names of their own
-        if known := self._types.known(meaning):
-            return known
-        name = self._types.name(meaning, hint)
-        self._types.add(_typed_dict(name, said, body, shape.members))
-        return name
+    def _intersection(self, shape: CombinedShape, hint: str) -> str:
+        pointers = {part.pointer for part in shape.parts if isinstance(part, ReferenceShape)}
+        if pointers & self._open:  # a circle: an object is a part of its own member
+            return self.type_of(shape.parts[0], hint)
+        self._open |= pointers
+        annotation = self.type_of(self._reader.together(shape) or shape.parts[0], hint)
+        self._open -= pointers
+        return annotation
 
-    def _definition(self, pointer: str) -> str:
-        meaning = self._reader.meaning(pointer)
-        if known := self._types.known(meaning):
-            return known
-        name = self._types.name(meaning, pointer.rpartition("/")[2].strip("#") or "arguments")
-        shape = self._reader.definition(pointer)
-        if isinstance(shape, Intersection):
+    def _definition(self, name: str, shape: Shape) -> str:
+        if isinstance(shape, CombinedShape) and shape.is_all:
             shape = self._reader.together(shape) or shape
-        if isinstance(shape, Object) and shape.members:
-            said = _cleaned(shape.description)
-            self._types.add(_typed_dict(name, said, self._fields(shape, name), shape.members))
-        else:
-            self._types.add(f"{name} = {self.type_of(shape, name)}")
-        return name
+        if isinstance(shape, ObjectShape) and shape.members:
+            return _typed_dict(name, shape, self._fields(shape, name))
+        return f"{name} = {self.type_of(shape, name)}"
 
-    def _fields(self, shape: Object, hint: str) -> list[str]:
+    def _fields(self, shape: ObjectShape, hint: str) -> list[str]:
         """The lines about the members of a TypedDict."""
-        is_class = _is_class(shape.members)
+        is_class = _is_class(shape)
         lines: list[str] = []
         for member in shape.members:
-            kind = self._type_of_field(member)
+            kind = self.type_of(member.shape, member.name)
+            kind = kind if member.is_required else f"NotRequired[{kind}]"
             field = f"{member.name}: {kind}" if is_class else f"{_value(member.name)}: {kind},"
             note = on_one_line(described(member.schema))
             lines.append(f"{_INDENT}{field}{note and f'  # {note}'}")
@@ -237,18 +204,15 @@ class _Writer:
             lines.append(f"{_INDENT}# and others: {self.type_of(shape.rest, hint + ' value')}")
         return lines
 
-    def _type_of_field(self, member: Member) -> str:
-        kind = self.type_said_elsewhere(member.shape, member.name)
-        return kind if member.is_required else f"NotRequired[{kind}]"
 
-
-def _is_class(members: list[Member]) -> bool:
+def _is_class(shape: ObjectShape) -> bool:
     """Whether a TypedDict with these members can be written as a class."""
-    return all(_RULE.allows(member.name) for member in members)
+    return all(RULES["python"].allows(member.name) for member in shape.members)
 
 
-def _typed_dict(name: str, said: str, body: list[str], members: list[Member]) -> str:
-    if _is_class(members):
+def _typed_dict(name: str, shape: ObjectShape, body: list[str]) -> str:
+    said = _cleaned(shape.description)
+    if _is_class(shape):
         return "\n".join([f"class {name}(TypedDict):", *([_quoted(said)] if said else []), *body])
     head = [f"# {on_one_line(said)}"] if said else []
     return "\n".join([*head, f'{name} = TypedDict("{name}", {{', *body, "})"])

@@ -1,8 +1,9 @@
 """Reads a JSON Schema as a type: one of the few shapes that typed languages and tables for people have.
 
-Strategy. A schema is a heap of conditions; a type is one thing. Each schema is read on its own, without following
-references, so circles cost nothing: a `Reference` says where to go on, and the writer of a language gives it a name.
-What cannot be said as a type (`if`, `not`, limits) is left out: a shape allows what its schema allows, and maybe more.
+Strategy. Each schema is read on its own, without following references, so circular ones cost nothing: a
+`ReferenceShape` has the pointer, and the writer of a language gives it a name. Conditions that are not types (`if`,
+`not`, limits) are left out: a shape allows everything that its schema allows, and maybe more. `ToolShapes` reads the
+entry of a tool, `written` puts the declarations of several tools together.
 """
 
 from __future__ import annotations
@@ -14,45 +15,30 @@ import msgspec
 
 from ..json_schema.linear_regex import Budget, TooExpensive
 from ..json_schema.subschemas import target, walk
-from .tool_entry import Schema, properties, required, schema_of, text
+from .name_mapping import RULES, Names
+from .tool_entry import Entry, Schema, described, properties, required, schema_of, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 
-class Anything(msgspec.Struct, frozen=True):
-    """Any JSON value."""
-
-
-class Scalar(msgspec.Struct, frozen=True):
-    """A value of one of JSON's plain kinds: string, integer, number, boolean or null."""
+class ScalarShape(msgspec.Struct, frozen=True):
+    """A value of one of JSON's plain kinds (string, integer, number, boolean or null), or of `any` kind."""
 
     kind: str
 
 
-class Values(msgspec.Struct, frozen=True):
+class ValuesShape(msgspec.Struct, frozen=True):
     """One of these JSON values; an empty list allows no value."""
 
     values: list[Any]
 
 
-class Array(msgspec.Struct, frozen=True):
-    """A list of any length."""
+class ArrayShape(msgspec.Struct, frozen=True):
+    """A list that begins with the items *first*. *rest* is the shape of the others; None if no others are allowed."""
 
-    items: Shape
-
-
-class Tuple(msgspec.Struct, frozen=True):
-    """A list that begins with these items. *rest* is the shape of the others; None if no others are allowed."""
-
-    items: list[Shape]
+    first: list[Shape]
     rest: Shape | None
-
-
-class Record(msgspec.Struct, frozen=True):
-    """An object with members of any name."""
-
-    values: Shape
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -64,8 +50,8 @@ class Member(msgspec.Struct, frozen=True):
     schema: Schema
 
 
-class Object(msgspec.Struct, frozen=True):
-    """An object with known members. *rest* are those of other names, where the schema mentions them."""
+class ObjectShape(msgspec.Struct, frozen=True):
+    """An object with known members. *rest* is the shape of members of other names, where the schema mentions them."""
 
     members: list[Member]
     rest: Shape | None
@@ -73,35 +59,30 @@ class Object(msgspec.Struct, frozen=True):
     description: str = ""
 
 
-class Union(msgspec.Struct, frozen=True):
-    """One of two or more shapes."""
+class CombinedShape(msgspec.Struct, frozen=True):
+    """One of two or more shapes, or all of them at once."""
 
-    members: list[Shape]
-
-
-class Intersection(msgspec.Struct, frozen=True):
-    """All of two or more shapes at once."""
-
-    members: list[Shape]
+    parts: list[Shape]
+    is_all: bool
 
 
-class Reference(msgspec.Struct, frozen=True):
-    """What is defined elsewhere in the root schema, such as at `#/$defs/Node`."""
+class ReferenceShape(msgspec.Struct, frozen=True):
+    """The shape that is defined elsewhere in the root schema, such as at `#/$defs/Node`."""
 
     pointer: str
 
 
-Shape = Anything | Scalar | Values | Array | Tuple | Record | Object | Union | Intersection | Reference
+Shape = ScalarShape | ValuesShape | ArrayShape | ObjectShape | CombinedShape | ReferenceShape
 
 MAX_DEPTH = 50
 """How many levels of a schema are looked at, and worth showing: Python and other readers give up at some hundreds."""
 
-ANYTHING = Anything()
-NOTHING = Values([])
+ANYTHING = ScalarShape("any")
+NOTHING = ValuesShape([])
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
-class Reader:
+class SchemaReader:
     """Reads the schemas within one root schema."""
 
     def __init__(self, root: Schema) -> None:
@@ -109,26 +90,26 @@ class Reader:
         self._depth = 0
         self._budget = Budget()
 
-    def arguments(self) -> Object:
-        """The root itself, which is an object whatever it says; one that is said in parts is put together."""
-        shape = self.followed(self.shape(self.root))
-        if isinstance(shape, Intersection | Union):
+    def arguments(self) -> ObjectShape:
+        """The root itself, always as an object; the members of its parts are put together."""
+        shape = self._followed(self.shape(self.root))
+        if isinstance(shape, CombinedShape):
             shape = self.together(shape) or shape
-        return shape if isinstance(shape, Object) else self._object(self.root)
+        return shape if isinstance(shape, ObjectShape) and shape.members else self._object(self.root)
 
-    def together(self, shape: Intersection | Union) -> Object | None:
+    def together(self, shape: CombinedShape) -> ObjectShape | None:
         """One object with the members of all parts of *shape*, if these are objects.
 
-        A member has to be given if one part of an intersection, or all of a union, want it.
+        A member is required if one part of an intersection, or all of a union, require it.
         """
-        parts = [self.followed(part) for part in shape.members]
-        objects = [part for part in parts if isinstance(part, Object)]
-        if len(objects) < len(parts):
-            return None
+        parts = [self._followed(part) for part in shape.parts]
+        objects = [part for part in parts if isinstance(part, ObjectShape)]
         members = {member.name: member for part in objects for member in part.members}
+        if len(objects) < len(parts) or not members:
+            return None
         wanted = [{member.name for member in part.members if member.is_required} for part in objects]
-        needed = set.union(*wanted) if isinstance(shape, Intersection) else set.intersection(*wanted)
-        return Object(
+        needed = set.union(*wanted) if shape.is_all else set.intersection(*wanted)
+        return ObjectShape(
             [msgspec.structs.replace(member, is_required=name in needed) for name, member in members.items()], None
         )
 
@@ -152,25 +133,24 @@ class Reader:
             parts.append(self._reference(text(schema["$ref"]), defining))
         for word in ("anyOf", "oneOf"):
             if isinstance(schema.get(word), list):
-                parts.append(united([self.shape(member, defining) for member in schema[word]]))
+                parts.append(_one_of([self.shape(member, defining) for member in schema[word]]))
         if isinstance(schema.get("allOf"), list):
             parts += [self.shape(member, defining) for member in schema["allOf"]]
         return _all_of(parts)
 
     def definition(self, pointer: str) -> Shape:
-        """The shape of what a `Reference` refers to."""
+        """The shape at the *pointer* of a `ReferenceShape`."""
         return self.shape(self._target(pointer), pointer)
 
-    def followed(self, shape: Shape) -> Shape:
-        """What *shape* refers to in the end, if it refers to anything."""
+    def _followed(self, shape: Shape) -> Shape:
         seen: set[str] = set()
-        while isinstance(shape, Reference) and shape.pointer not in seen:
+        while isinstance(shape, ReferenceShape) and shape.pointer not in seen:
             seen.add(shape.pointer)
             shape = self.definition(shape.pointer)
         return shape
 
     def meaning(self, pointer: str) -> str:
-        """A text that only what means the same as *pointer* has, also within other root schemas."""
+        """A text that is the same for equal definitions at *pointer*, also within other root schemas."""
         found: dict[str, Any] = {}
         ahead = [pointer]
         try:
@@ -185,47 +165,49 @@ class Reader:
             return f"{pointer} {id(self.root)}"
 
     def _plain(self, schema: Schema) -> Shape:
-        """The shape without what other schemas add to it."""
+        """The shape without references and combinations."""
         if "const" in schema:
-            return Values([schema["const"]])
+            return ValuesShape([schema["const"]])
         if isinstance(schema.get("enum"), list):
-            return Values(schema["enum"])
+            return ValuesShape(schema["enum"])
         kinds = schema.get("type", _implied(schema))
-        return united([self._of_kind(kind, schema) for kind in (kinds if isinstance(kinds, list) else [kinds])])
+        return _one_of([self._of_kind(kind, schema) for kind in (kinds if isinstance(kinds, list) else [kinds])])
 
     def _of_kind(self, kind: Any, schema: Schema) -> Shape:
         if kind == "object":
             made = self._object(schema)
-            return (
-                made if made.members or schema.get("additionalProperties") is False else Record(made.rest or ANYTHING)
-            )
+            is_known = made.members or schema.get("additionalProperties") is False
+            return made if is_known else ObjectShape([], made.rest or ANYTHING)
         if kind == "array":
             first, items = schema.get("prefixItems"), schema.get("items", {})
-            if isinstance(items, list):  # as drafts before 2020-12 say it
+            if isinstance(items, list):  # as drafts before 2020-12 have it
                 first, items = items, schema.get("additionalItems", {})
             if not isinstance(first, list):
-                return Array(self.shape(items))
+                return ArrayShape([], self.shape(items))
             ends = items is False or schema.get("maxItems") == len(first)
-            return Tuple([self.shape(item) for item in first], None if ends else self.shape(items))
-        return Scalar(kind) if kind in _SCALARS else ANYTHING
+            return ArrayShape([self.shape(item) for item in first], None if ends else self.shape(items))
+        return ScalarShape(kind) if kind in _SCALARS else ANYTHING
 
-    def _object(self, schema: Schema) -> Object:
+    def _object(self, schema: Schema) -> ObjectShape:
         needed = set(required(schema))
-        members = [Member(name, self.shape(inner), name in needed, inner) for name, inner in properties(schema).items()]
+        members = [
+            Member(name, without_description(self.shape(inner)), name in needed, inner)
+            for name, inner in properties(schema).items()
+        ]
         more = schema.get("additionalProperties", False)
         rest = None if more is False else self.shape(more)
-        return Object(members, rest, text(schema.get("title")), text(schema.get("description")))
+        return ObjectShape(members, rest, text(schema.get("title")), text(schema.get("description")))
 
     def _reference(self, pointer: str, defining: str | None) -> Shape:
         leads_somewhere = isinstance(self._target(pointer), dict | bool)
         try:
-            is_circle = defining is not None and defining in self._at_once(pointer)
+            is_circle = defining is not None and self._reaches(pointer, defining)
         except TooExpensive:  # thousands of references, each looked through from each other
             return ANYTHING
-        return Reference(pointer) if leads_somewhere and not is_circle else ANYTHING
+        return ReferenceShape(pointer) if leads_somewhere and not is_circle else ANYTHING
 
-    def _at_once(self, pointer: str) -> set[str]:
-        """The definitions that *pointer* leads to without going into an array or object."""
+    def _reaches(self, pointer: str, defining: str) -> bool:
+        """Whether *pointer* leads to *defining* without going into an array or object."""
         seen: set[str] = set()
         ahead = [pointer]
         while ahead:
@@ -233,7 +215,7 @@ class Reader:
                 self._budget.spend()
                 seen.add(pointer)
                 ahead += _direct(schema_of(self._target(pointer)))
-        return seen
+        return defining in seen
 
     def _target(self, pointer: str) -> Any:
         try:
@@ -242,59 +224,63 @@ class Reader:
             return None
 
 
-def united(members: list[Shape]) -> Shape:
-    """What is one of *members*."""
-    flat = _different([part for shape in members for part in (shape.members if isinstance(shape, Union) else [shape])])
+def without_description(shape: Shape) -> Shape:
+    """*shape* without the description that its schema has, where that is shown elsewhere."""
+    return msgspec.structs.replace(shape, description="") if isinstance(shape, ObjectShape) else shape
+
+
+def parts_of(shape: Shape) -> list[Shape]:
+    """The shapes directly inside *shape*."""
+    match shape:
+        case ArrayShape(first=parts, rest=rest):
+            return parts if rest is None else [*parts, rest]
+        case ObjectShape(members=members, rest=rest):
+            return [*(member.shape for member in members), *([] if rest is None else [rest])]
+        case CombinedShape(parts=parts):
+            return parts
+    return []
+
+
+def references(shape: Shape) -> Iterator[str]:
+    """Yield the pointers of all references in *shape*."""
+    if isinstance(shape, ReferenceShape):
+        yield shape.pointer
+    for part in parts_of(shape):
+        yield from references(part)
+
+
+def _one_of(shapes: list[Shape]) -> Shape:
+    is_union = [isinstance(shape, CombinedShape) and not shape.is_all for shape in shapes]
+    flat = _different(
+        [
+            part
+            for shape, several in zip(shapes, is_union, strict=True)
+            for part in (parts_of(shape) if several else [shape])
+        ]
+    )
     if ANYTHING in flat:
         return ANYTHING
     if len(some := [shape for shape in flat if shape != NOTHING]) < 2:
         return some[0] if some else NOTHING
-    return Union(some)
-
-
-def references(shape: Any) -> Iterator[str]:
-    """Yield where *shape* refers to."""
-    if isinstance(shape, Reference):
-        yield shape.pointer
-    elif isinstance(shape, list):
-        for item in shape:
-            yield from references(item)
-    elif isinstance(shape, msgspec.Struct) and not isinstance(shape, Values):
-        yield from references([getattr(shape, field) for field in shape.__struct_fields__])
-
-
-def result_of(output: Reader) -> Member | None:
-    """The one member of an output that is only there because structured content has to be an object, if that is so."""
-    match output.arguments().members:
-        case [Member(name="result", is_required=True) as member]:
-            return member
-    return None
+    return CombinedShape(some, is_all=False)
 
 
 def _all_of(parts: list[Shape]) -> Shape:
-    """What is all of *parts*: those that say hardly anything give way to those that say more."""
-    for vague in ([ANYTHING], [Record(ANYTHING), Array(ANYTHING)]):
+    """The intersection of *parts*: those that restrict hardly anything give way to the others."""
+    for vague in ([ANYTHING], [ObjectShape([], ANYTHING), ArrayShape([], ANYTHING)]):
         parts = [part for part in parts if part not in vague] or parts
     parts = _different(parts)
-    return parts[0] if len(parts) == 1 else Intersection(parts)
+    return parts[0] if len(parts) == 1 else CombinedShape(parts, is_all=True)
 
 
 def _different(shapes: list[Shape]) -> list[Shape]:
-    """*shapes* without those that are there twice, as far as they are simple; the others are compared when written."""
-    return list({_key(shape): shape for shape in shapes}.values())
-
-
-def _key(shape: Shape) -> Any:
-    match shape:
-        case Anything() | Scalar() | Reference():
-            return repr(shape)
-        case Values(values=[] | [str() | int() | float() | None]):
-            return repr(shape)  # 1 and True are equal, but not the same value
-    return id(shape)
+    """*shapes* without repeated simple ones; the others are compared when they are written."""
+    is_simple = (ScalarShape, ReferenceShape)
+    return list({shape if isinstance(shape, is_simple) else id(shape): shape for shape in shapes}.values())
 
 
 def _implied(schema: Schema) -> str | None:
-    """The type that is meant where none is said."""
+    """The type of a schema that does not have the keyword."""
     if "properties" in schema or "additionalProperties" in schema:
         return "object"
     return "array" if "items" in schema or "prefixItems" in schema else None
@@ -306,3 +292,82 @@ def _direct(schema: Schema) -> list[str]:
         for member in schema[word] if isinstance(schema.get(word), list) else []:
             found += _direct(schema_of(member))
     return found
+
+
+# --- tools ------------------------------------------------------------------------------------------------------------
+
+
+class ToolShapes:
+    """The entry of a tool as shapes."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.name, self.description = text(entry.get("name")), text(entry.get("description"))
+        self.input = SchemaReader(schema_of(entry.get("inputSchema")))
+        self.output = SchemaReader(schema_of(entry.get("outputSchema")))
+        self.arguments = self.input.arguments()
+        self.result: Shape | None = None
+        self.about_result = described(self.output.root)
+        match self.output.arguments().members:
+            # Structured content has to be an object, so any other result is its only member.
+            case [Member(name="result", is_required=True) as result]:
+                self.result, self.about_result = result.shape, described(result.schema)
+                self.is_wrapped = True
+            case _:
+                self.is_wrapped = False
+                if self.output.root:
+                    self.result = without_description(self.output.shape(self.output.root))
+
+
+class TypeDefinitions:
+    """Collects the named types of a text. *taken* are names that functions, or the language itself, have already."""
+
+    def __init__(self, dialect: str, taken: Iterable[str]) -> None:
+        self._rule = RULES[dialect]
+        self._taken = set(taken)
+        self._names: dict[str, str] = {}
+        self._waiting: list[str] = []
+
+    def name(self, meaning: str, hint: str, write: Callable[[str], str]) -> str:
+        """Return the name of the type with this *meaning*.
+
+        A new type gets a name like *hint*, and *write* writes its definition.
+        """
+        if meaning in self._names:
+            return self._names[meaning]
+        words = "".join(letter if letter.isalnum() else " " for letter in hint).split()
+        wanted = self._rule.nearest("".join(word[0].upper() + word[1:] for word in words) or "Type")
+        name, number = wanted, 1
+        while name in self._taken:
+            number += 1
+            name = f"{wanted}{number}"
+        self._taken.add(name)
+        self._names[meaning] = name
+        self._waiting.append(write(name))
+        return name
+
+    def defined(self, pointer: str, reader: SchemaReader, write: Callable[[str, Shape], str]) -> str:
+        """Return the name of the type that *pointer* refers to in the schema of *reader*."""
+        hint = pointer.rpartition("/")[2].strip("#") or "Arguments"
+        return self.name(reader.meaning(pointer), hint, lambda name: write(name, reader.definition(pointer)))
+
+    def take(self) -> list[str]:
+        """The definitions that were written since the last time."""
+        written, self._waiting = self._waiting, []
+        return written
+
+
+def written(
+    entries: list[Entry],
+    dialect: str,
+    function: Callable[[ToolShapes, str, TypeDefinitions], str],
+    taken: Iterable[str] = (),
+) -> str:
+    """Return the functions of tools as a *dialect* has them, the types that each needs above it."""
+    names = Names([text(entry.get("name")) for entry in entries], dialect)
+    types = TypeDefinitions(dialect, {*taken, *names.ours})
+    blocks: list[str] = []
+    for entry in entries:
+        tool = ToolShapes(entry)
+        declared = function(tool, names.theirs[tool.name], types)
+        blocks += [*types.take(), declared]
+    return "\n\n".join(blocks)

@@ -167,6 +167,22 @@ def test_objects_that_are_said_in_parts_are_put_together() -> None:
     ]
 
 
+def test_an_object_may_be_a_part_of_its_own_member() -> None:
+    member = {"allOf": [{"$ref": "#/$defs/Node"}, {"properties": {"weight": {"type": "number"}}}]}
+    node = {"type": "object", "properties": {"child": member}}
+    entry = {"name": "f", "inputSchema": {"properties": {"x": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}}}
+    assert python.from_entry(entry).splitlines() == [
+        "class Child(TypedDict):",
+        "    child: NotRequired[Node]",
+        "    weight: NotRequired[float]",
+        "",
+        "class Node(TypedDict):",
+        "    child: NotRequired[Child]",
+        "",
+        "def f(x: Node = ...): ...",
+    ]
+
+
 def test_arguments_that_are_said_in_parts_are_put_together() -> None:
     one = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]}
     other = {"properties": {"b": {"type": "integer"}, "c": {}}, "required": ["b"]}

@@ -19,19 +19,6 @@ from typing import Any
 from ..json_schema.subschemas import LISTS, NAMED, ONE, children
 from .tool_entry import LIMITS, Entry, Malformed, Schema, followed, properties, required, schema_of, text, without_null
 
-# Besides Lagent's five names, those that other frameworks have and people write. ANY, and whatever else, is no type.
-_FROM_LAGENT = {
-    "string": "string",
-    "number": "number",
-    "float": "number",
-    "boolean": "boolean",
-    "array": "array",
-    "list": "array",
-    "integer": "integer",
-    "object": "object",
-    "dict": "object",
-    "null": "null",
-}
 _TO_LAGENT = {
     "string": "STRING",
     "integer": "NUMBER",
@@ -40,14 +27,16 @@ _TO_LAGENT = {
     "array": "Array",
     "object": "OBJECT",
 }
+# In lower case, Lagent's five names are among these. ANY, and any other name, is not a type.
+_FROM_LAGENT = {kind: kind for kind in (*_TO_LAGENT, "null")} | {"float": "number", "list": "array", "dict": "object"}
 _DETAILS = frozenset((*ONE, *LISTS, *NAMED, *LIMITS, "$ref", "const", "enum", "maxContains", "minContains", "required"))
 
 
 def to_entry(description: dict[str, Any]) -> Entry:
     """Return the entry of the tool that a Lagent *description* is about.
 
-    `return_data` becomes the output schema. A key that is missing says nothing: no `required` is none required. Types
-    are read in any case; an unknown one is no type, so that any value is taken.
+    `return_data` becomes the output schema. Without `required`, no parameter is. Types are read in any case; an
+    unknown one is not a type, so that any value is taken.
 
     Raises:
         Malformed: with the path to what is wrong. A toolkit is (see `to_entries`).
@@ -114,7 +103,7 @@ def _entry(given: Any, where: str, prefix: str) -> Entry:
         "additionalProperties": False,
         **({"$defs": {name: _nested(inner) for name, inner in definitions.items()}} if definitions else {}),
     }
-    # What is returned may be described without a name, which leaves nothing to say about an object's members.
+    # A result may be described without a name, and then is not a member of an object.
     returned = _list(description.get("return_data", []), _at(where, "return_data"))
     named = [item for item in returned if not isinstance(item, dict) or "name" in item]
     if members := _members(named, _at(where, "return_data")):
@@ -136,7 +125,7 @@ def _members(given: Any, where: str) -> dict[str, Schema]:
 def _required(given: Any, members: dict[str, Schema], where: str) -> list[str]:
     for index, name in enumerate(_list(given, where)):
         if not isinstance(name, str) or name not in members:
-            known = ", ".join(members) or "there are none"
+            known = ", ".join(members) or "none"
             raise Malformed(f"{where}[{index}]", f"{name!r} is no parameter; known: {known}")
     return list(dict.fromkeys(given))
 
@@ -180,21 +169,22 @@ def _known(kind: Any) -> str | list[str] | None:
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise Malformed(where, f"it is {_kind(value)} instead of a dict")
-    return value
+    made: dict[str, Any] = _checked(value, dict, "a dict", where)
+    return made
 
 
 def _list(value: Any, where: str) -> list[Any]:
-    if not isinstance(value, list | tuple):
-        raise Malformed(where, f"it is {_kind(value)} instead of a list")
-    return list(value)
+    return list(_checked(value, (list, tuple), "a list", where))
 
 
 def _text(item: dict[str, Any], key: str, where: str) -> str:
-    value = item.get(key, "")
-    if not isinstance(value, str):
-        raise Malformed(_at(where, key), f"it is {_kind(value)} instead of text")
+    return str(_checked(item.get(key, ""), str, "text", _at(where, key)))
+
+
+def _checked(value: Any, kind: type | tuple[type, ...], expected: str, where: str) -> Any:
+    if not isinstance(value, kind):
+        given = "None" if value is None else f"of the type {type(value).__name__}"
+        raise Malformed(where, f"it is {given} instead of {expected}")
     return value
 
 
@@ -202,10 +192,6 @@ def _name(item: dict[str, Any], where: str) -> str:
     if not (name := _text(item, "name", where)):
         raise Malformed(_at(where, "name"), "it is missing")
     return name
-
-
-def _kind(value: Any) -> str:
-    return "None" if value is None else f"of the type {type(value).__name__}"
 
 
 def _at(where: str, key: str) -> str:

@@ -1,9 +1,9 @@
 """Schemas in the form that OpenAI's strict mode takes, and arguments back from the calls that come of it.
 
 Strategy. In strict mode every member of an object has to be given, so what may be left out may be null instead, and
-`restored` leaves it out again. What the mode cannot enforce is said in descriptions, where a model reads it; the tool
-refuses what breaks it, as it always does. So a strict schema may allow more than the tool takes, but a call never loses
-what it said. Where the mode has no form at all (any value, objects with members of any name, …) `NotStrict` says so.
+`restored` leaves it out again. Limits that the mode cannot enforce are said in descriptions, where a model reads them;
+the tool refuses values that break them. So a strict schema may allow more than the tool takes, but a call loses no
+value. Where the mode has no form at all (any value, objects with members of any name, …), `NotStrict` is raised.
 
 Sources for what the mode accepts: OpenAI's guide to structured outputs, and the API's messages as users report them:
 "$ref cannot have keywords {'description'}" (camel-ai/camel 3001), "schema must have a 'type' key"
@@ -23,16 +23,17 @@ from jsonschema.exceptions import best_match
 from ..json_schema.bounded_validator import Budget, CannotJudge, SchemaValidator, TooExpensive, faults_of_schema
 from ..lint.portability import COMBINATORS
 from ..lint.vendors import about_strict
-from .tool_entry import Schema, as_json, followed, kind_of, properties, required, schema_of, text
+from .tool_entry import FaultAt, Schema, as_json, followed, properties, required, schema_of, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# What is kept of each type, and what is said in words. What is in neither says nothing about values.
+# Keywords that are kept for each type, and those that are said in its description. Others do not restrict values.
+_OF_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _KEPT = {
     "string": ("pattern", "format"),
-    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "integer": _OF_NUMBERS,
+    "number": _OF_NUMBERS,
     "array": ("minItems", "maxItems"),
 }
 _SAID = {
@@ -44,17 +45,13 @@ _SAID = {
     ),
 }
 _SAID_OF_ALL = ("anyOf", "oneOf", "not", "if", "then", "else", "examples")
+_KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 _FORMATS = ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
 _LOOKS_AROUND = re.compile(r"\(\?(?!:)|\\[1-9]")
 
 
-class NotStrict(ValueError):
+class NotStrict(FaultAt):
     """A schema that strict mode has no form for: *where* is the path to the part that is to blame."""
-
-    def __init__(self, where: str, problem: str) -> None:
-        super().__init__(f"{where}: {problem}" if where else problem)
-        self.where = where
-        self.problem = problem
 
 
 def strict(schema: Schema) -> Schema:
@@ -183,15 +180,13 @@ class _Writer:
         values = schema["enum"] if isinstance(schema["enum"], list) else []
         rest = {word: value for word, value in schema.items() if word != "enum"}
         allowed = [value for value in values if _takes(self._judge, rest, value)]
-        kinds = dict.fromkeys(kind_of([value]) for value in allowed)
-        if not allowed or None in kinds:
+        of_kinds: dict[str | None, list[Any]] = {}
+        for value in allowed:
+            of_kinds.setdefault(_KINDS.get(type(value)), []).append(value)
+        if not of_kinds or None in of_kinds:
             raise NotStrict(where, "strict mode has only values that are text, numbers, booleans or null")
         parts: list[Schema] = [
-            {
-                "type": kind,
-                **({"enum": [value for value in allowed if kind_of([value]) == kind]} if kind != "null" else {}),
-            }
-            for kind in kinds
+            {"type": kind} if kind == "null" else {"type": kind, "enum": group} for kind, group in of_kinds.items()
         ]
         return _with_description(parts[0] if len(parts) == 1 else {"anyOf": parts}, schema, "")
 

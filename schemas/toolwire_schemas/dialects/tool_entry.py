@@ -11,13 +11,17 @@ Schema = dict[str, Any]
 Entry = dict[str, Any]
 
 
-class Malformed(ValueError):
-    """A description that cannot be read: *where* is the path to what is wrong, such as `parameters[0].name`."""
+class FaultAt(ValueError):
+    """A fault of a tool's description: *where* is the path to it, such as `parameters[0].name`."""
 
     def __init__(self, where: str, problem: str) -> None:
         super().__init__(f"{where}: {problem}" if where else problem)
         self.where = where
         self.problem = problem
+
+
+class Malformed(FaultAt):
+    """A description that cannot be read."""
 
 
 def made_of(tool: dict[str, Any], parameters: str, where: str = "") -> Entry:
@@ -93,30 +97,9 @@ def without_null(schema: Schema) -> tuple[Schema, bool]:
     return schema, False
 
 
-def kind_of(values: list[Any]) -> str | None:
-    """Return the one type that all *values* have, or None."""
-    kinds = {_KINDS.get(type(value)) for value in values}
-    return kinds.pop() if len(kinds) == 1 else None
-
-
-_KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
-
-
 LIMITS = (
-    "format",
-    "pattern",
-    "minimum",
-    "exclusiveMinimum",
-    "maximum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "minProperties",
-    "maxProperties",
+    *("format", "pattern", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf"),
+    *("minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
 )
 """Keywords that narrow a type."""
 

@@ -151,18 +151,21 @@ class SchemaReader:
 
     def meaning(self, pointer: str) -> str:
         """A text that is the same for equal definitions at *pointer*, also within other root schemas."""
-        found: dict[str, Any] = {}
-        ahead = [pointer]
         try:
-            while ahead:
-                if (inner := ahead.pop()) not in found:
-                    self._budget.spend()
-                    found[inner] = self._target(inner)
-                    parts = walk(schema_of(found[inner]), "")
-                    ahead += [text(part["$ref"]) for _, part in parts if "$ref" in part]
-            return f"{pointer} {sorted(found.items(), key=itemgetter(0))}"
+            return f"{pointer} {sorted(self._reachable(pointer, _all_references).items(), key=itemgetter(0))}"
         except (RecursionError, TooExpensive):  # nested too deeply, or too large, to be compared
             return f"{pointer} {id(self.root)}"
+
+    def _reachable(self, pointer: str, references_of: Callable[[Schema], list[str]]) -> dict[str, Any]:
+        """The definition at *pointer*, and those that its references lead to."""
+        found: dict[str, Any] = {}
+        ahead = [pointer]
+        while ahead:
+            if (pointer := ahead.pop()) not in found:
+                self._budget.spend()
+                found[pointer] = self._target(pointer)
+                ahead += references_of(schema_of(found[pointer]))
+        return found
 
     def _plain(self, schema: Schema) -> Shape:
         """The shape without references and combinations."""
@@ -201,21 +204,10 @@ class SchemaReader:
     def _reference(self, pointer: str, defining: str | None) -> Shape:
         leads_somewhere = isinstance(self._target(pointer), dict | bool)
         try:
-            is_circle = defining is not None and self._reaches(pointer, defining)
+            is_circle = defining is not None and defining in self._reachable(pointer, _direct)
         except TooExpensive:  # thousands of references, each looked through from each other
             return ANYTHING
         return ReferenceShape(pointer) if leads_somewhere and not is_circle else ANYTHING
-
-    def _reaches(self, pointer: str, defining: str) -> bool:
-        """Whether *pointer* leads to *defining* without going into an array or object."""
-        seen: set[str] = set()
-        ahead = [pointer]
-        while ahead:
-            if (pointer := ahead.pop()) not in seen:
-                self._budget.spend()
-                seen.add(pointer)
-                ahead += _direct(schema_of(self._target(pointer)))
-        return defining in seen
 
     def _target(self, pointer: str) -> Any:
         try:
@@ -286,7 +278,12 @@ def _implied(schema: Schema) -> str | None:
     return "array" if "items" in schema or "prefixItems" in schema else None
 
 
+def _all_references(schema: Schema) -> list[str]:
+    return [text(part["$ref"]) for _, part in walk(schema, "") if "$ref" in part]
+
+
 def _direct(schema: Schema) -> list[str]:
+    """The references of *schema* that are not inside an array or object."""
     found = [schema["$ref"]] if isinstance(schema.get("$ref"), str) else []
     for word in ("anyOf", "oneOf", "allOf"):
         for member in schema[word] if isinstance(schema.get(word), list) else []:

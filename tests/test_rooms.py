@@ -51,7 +51,7 @@ ROOMS: dict[str, list[str]] = {
         "lagent",
     ],
     "toolwire": [
-        "errors log timers version",
+        "errors log timers",
         "settings",
         "protocol",
         "runtime isolation",

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .version import __version__
-
 if TYPE_CHECKING:
     from toolwire_tools import Context, ToolError, tool_api
 
     from .errors import RequestError
     from .server import Server, serve
+    from .settings import __version__
 
 __all__ = ["Context", "RequestError", "Server", "ToolError", "__version__", "serve", "tool_api"]
 
@@ -28,6 +27,7 @@ _LATER = {
     "RequestError": "toolwire.errors",
     "Server": "toolwire.server",
     "ToolError": "toolwire_tools",
+    "__version__": "toolwire.settings",
     "serve": "toolwire.server",
     "tool_api": "toolwire_tools",
 }

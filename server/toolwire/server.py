@@ -16,9 +16,8 @@ from .errors import RequestError
 from .protocol.lifecycle import Identity
 from .protocol.server_protocol import Catalog
 from .runtime.session import Session
-from .settings import settings_of
+from .settings import __version__, settings_of
 from .transport import stdio
-from .version import __version__
 
 if TYPE_CHECKING:
     from toolwire_tools import Tool

@@ -7,6 +7,9 @@ from typing import Any
 import msgspec
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
+__version__ = "0.1.0"
+"""The version of Toolwire, which a server reports if its tools have none."""
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Limits and options of a server.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import toolwire_schemas  # noqa: F401  # makes the first import of msgspec faster
 
 from ..errors import Failed, LoadError, UsageError
-from ..version import __version__
 from .commands import COMMANDS, command, module
 from .options import UnknownOption, parse
 
@@ -66,6 +65,8 @@ def _dispatch(words: list[str]) -> int:
     if first in ("-h", "--help", "help"):
         return _help(rest[0] if rest and rest[0] in COMMANDS else None)
     if first in ("-V", "--version"):
+        from ..settings import __version__
+
         return _say(f"toolwire {__version__}")
     if first not in COMMANDS:
         raise UsageError(_no_command(first))

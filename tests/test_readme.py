@@ -96,20 +96,19 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def sessions() -> list[tuple[str, str]]:
-    """Every `$ command` of the console blocks with what is shown below it."""
-    found = []
-    for block in blocks():
-        if block.language == "console":
-            for step in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
-                command, _, shown = step.partition("\n")
-                found.append((command, shown))
-    return found
+def sessions() -> list[Block]:
+    return [block for block in blocks() if block.language == "console"]
 
 
 @pytest.mark.process
-@pytest.mark.parametrize(("command", "shown"), sessions())
-def test_a_command_prints_what_is_shown_below_it(folder: Path, command: str, shown: str) -> None:
+@pytest.mark.parametrize("session", sessions(), ids=lambda session: session.place)
+def test_the_commands_of_a_session_print_what_is_shown_below_them(folder: Path, session: Block) -> None:
+    for step in re.split(r"^\$ ", session.text, flags=re.MULTILINE)[1:]:
+        command, _, shown = step.partition("\n")
+        check_command(folder, command, shown)
+
+
+def check_command(folder: Path, command: str, shown: str) -> None:
     if "PythonInterpreter" in command:  # without a sandbox it prints a warning as well
         need_sandbox()
     assert run(["sh", "-c", command], folder).stdout.rstrip("\n") == shown.rstrip("\n")

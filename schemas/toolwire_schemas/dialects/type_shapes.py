@@ -322,6 +322,7 @@ class TypeDefinitions:
         self._rule = RULES[dialect]
         self._taken = set(taken)
         self._names: dict[str, str] = {}
+        self._numbers: dict[str, int] = {}
         self._waiting: list[str] = []
 
     def name(self, meaning: str, hint: str, write: Callable[[str], str]) -> str:
@@ -333,10 +334,11 @@ class TypeDefinitions:
             return self._names[meaning]
         words = "".join(letter if letter.isalnum() else " " for letter in hint).split()
         wanted = self._rule.nearest("".join(word[0].upper() + word[1:] for word in words) or "Type")
-        name, number = wanted, 1
+        name, number = wanted, self._numbers.get(wanted, 1)  # thousands of objects may have the same hint
         while name in self._taken:
             number += 1
             name = f"{wanted}{number}"
+        self._numbers[wanted] = number
         self._taken.add(name)
         self._names[meaning] = name
         self._waiting.append(write(name))

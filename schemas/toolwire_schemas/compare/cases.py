@@ -109,7 +109,8 @@ class Case(msgspec.Struct, frozen=True, eq=False):
 
     def member(self, name: str) -> tuple[Node, ...]:
         """Return the schemas of the member called *name*."""
-        if self.is_closed() and not name.startswith(OTHER) and name not in self.names():
+        is_named = name.startswith(OTHER) or any(name in properties for properties in self.values_of("properties"))
+        if not is_named and self.is_closed() and name not in self.required():
             return _NOTHING
         return tuple(found for node in self.nodes for found in members(node, name))
 

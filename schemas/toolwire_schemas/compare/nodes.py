@@ -154,11 +154,12 @@ def _as_2020_12(schema: Any, dialect: str | None) -> Any:
 class Node:
     """A schema in its document. There is one node for each, so that nodes are equal only if they are the same."""
 
-    __slots__ = ("document", "schema", "words")
+    __slots__ = ("_parts", "document", "schema", "words")
 
     def __init__(self, schema: Any, document: Document) -> None:
         self.schema = schema
         self.document = document
+        self._parts: dict[str, dict[Any, Node]] = {}
         # `false` accepts no value, like an empty enum.
         given = schema if isinstance(schema, dict) else {} if schema else {"enum": []}
         self.words: dict[str, Any] = {word: value for word, value in given.items() if word in ASSERTIONS}
@@ -169,6 +170,11 @@ class Node:
 
     def parts(self, word: str) -> dict[Any, Node]:
         """Return the schemas under *word*, or what it refers to, by their names or places, if any."""
+        if word not in self._parts:
+            self._parts[word] = self._parts_of(word)
+        return self._parts[word]
+
+    def _parts_of(self, word: str) -> dict[Any, Node]:
         value = self.words.get(word)
         if value is None:
             return {}

@@ -40,6 +40,7 @@ class Proof:
         # Claims in the order of their proofs, the last ones under way: those after a claim may depend on it.
         self._assumed: dict[Claim, None] = {}
         self._failed: set[Claim] = set()
+        self._listed: dict[tuple[Node, str], set[Any]] = {}
 
     def holds(self, left: tuple[Node, ...], right: Node) -> bool:
         """Return whether it is proved that every value that fits all on the *left* fits the *right*.
@@ -88,8 +89,9 @@ class Proof:
             case "type":
                 return case.kind in of_types(value)
             case "enum" | "const":
-                listed = value if word == "enum" else [value]
-                return case.value is not msgspec.UNSET and identity(case.value) in map(identity, listed)
+                if (right, word) not in self._listed:
+                    self._listed[right, word] = set(map(identity, value if word == "enum" else [value]))
+                return case.value is not msgspec.UNSET and identity(case.value) in self._listed[right, word]
             case "$ref":
                 return self._fits(case, right.document.target(value), followed)
             case "allOf":

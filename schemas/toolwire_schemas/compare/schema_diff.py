@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..json_schema.bounded_validator import identity
+from ..json_schema.bounded_validator import TooExpensive, identity
 from ..json_schema.error_text import place as written
 from ..json_schema.error_text import shown
 from .nodes import ASSERTIONS, Document, Node, equal
@@ -54,7 +54,10 @@ def differences(old: Any, new: Any, place: str, budget: Budget) -> list[Differen
     try:
         before, after = Document(old), Document(new)
         if before.is_readable and after.is_readable:
-            found = _Walk(Comparison(budget)).between(before.top, after.top, place)
+            found = _Walk(budget).between(before.top, after.top, place)
+            if budget.is_spent:
+                text = "more of it may have changed: to compare all of it takes too many steps"
+                found.insert(0, Difference(place, "undecided", text, UNKNOWN, UNKNOWN))
             return [difference for difference in found if difference.kind != "reported-above"]
     except RecursionError:
         pass
@@ -62,16 +65,26 @@ def differences(old: Any, new: Any, place: str, budget: Budget) -> list[Differen
 
 
 class _Walk:
-    def __init__(self, comparison: Comparison) -> None:
-        self._comparison = comparison
-        self._same = comparison.same
+    """Once the *budget* is spent, the walk goes nowhere else, and only what is certain by then is found."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._comparison = Comparison(budget)
         self._within: list[tuple[Node, Node]] = []
+
+    def _same(self, one: Node, other: Node) -> bool:
+        try:
+            return self._comparison.same(one, other)
+        except TooExpensive:
+            return False
 
     def _takes(self, new: Node, old: Node) -> Verdict:
         return self._comparison.verdict(old, new, is_described=True)
 
     def between(self, old: Node, new: Node, place: str) -> list[Difference]:
         """The differences at *place* and below."""
+        if self._budget.is_spent:
+            return []
         remarks = _remarks(old, new, place)
         old, new = old.resolved(), new.resolved()
         remarks += [found for found in _remarks(old, new, place) if found not in remarks]
@@ -105,6 +118,8 @@ class _Walk:
         mine, theirs = (node.words.get("properties", {}) for node in (old, new))
         needed, needed_now = (set(node.words.get("required", ())) for node in (old, new))
         for name in mine:
+            if self._budget.is_spent:
+                return
             where, member = written(place, [name]), old.at(mine[name])
             if name not in theirs:
                 back = self._needs(new, name) if name in needed else YES
@@ -122,7 +137,7 @@ class _Walk:
                 yield Difference(where, "member-optional", "optional now", YES, self._needs(new, name))
             yield from self.between(member, new.at(theirs[name]), where)
         for name in theirs:
-            if name not in mine:
+            if name not in mine and not self._budget.is_spent:
                 where, member = written(place, [name]), new.at(theirs[name])
                 is_needed = name in needed_now
                 ahead = self._needs(old, name) if is_needed else YES
@@ -142,6 +157,8 @@ class _Walk:
         self, old: Node, new: Node, place: str, below: list[Difference], ahead: Verdict, back: Verdict
     ) -> Iterator[Difference]:
         """Yield the differences at the place itself that its parts do not explain."""
+        if self._budget.is_spent and "no" not in (ahead.answer, back.answer):
+            return
         if (mixed := _mixed(old, new)) is not None and not self._same(old, mixed):
             own = self._difference(old, new, place, self._takes(mixed, old), self._takes(old, mixed))
             if (found := _within_bounds(own, ahead, back)) is not None and own.matters:

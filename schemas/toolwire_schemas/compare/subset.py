@@ -37,15 +37,16 @@ def takes_all(new: Any, old: Any) -> Verdict:
         return YES
     try:
         before, after = Document(old), Document(new)
-        return Comparison(Budget(MAX_STEPS)).verdict(before.top, after.top)
+        return Comparison(Budget(3 * MAX_STEPS)).verdict(before.top, after.top)
     except RecursionError:
         return UNKNOWN
 
 
 class Comparison:
-    """Answers questions about the schemas of two documents, as long as the *budget* lasts; then all are unknown."""
+    """Answers questions about the schemas of two documents; each may take a third of what the *budget* has left."""
 
     def __init__(self, budget: Budget) -> None:
+        self._budget = budget
         self.same = Sameness(budget)
         self._proofs = {mode: Proof(self.same, budget, is_described=mode) for mode in (False, True)}
         self._candidates = {mode: Candidates(proof, budget) for mode, proof in self._proofs.items()}
@@ -55,10 +56,11 @@ class Comparison:
         if not (old.document.is_readable and new.document.is_readable):
             return UNKNOWN
         try:
-            if self._proofs[is_described].holds((old,), new):
-                return YES
-            for witness in self._candidates[is_described].refused(old, new):
-                return Verdict("no", witness)
+            with self._budget.third():
+                if self._proofs[is_described].holds((old,), new):
+                    return YES
+                for witness in self._candidates[is_described].refused(old, new):
+                    return Verdict("no", witness)
         except (TooExpensive, RecursionError):
             pass
         return UNKNOWN

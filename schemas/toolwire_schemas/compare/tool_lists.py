@@ -6,6 +6,7 @@ return only what its schema promised before. Its hints decide how carefully user
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -31,6 +32,8 @@ LEVELS: tuple[Level, ...] = ("none", "patch", "minor", "unknown", "major")
 _MAX_PAIRS = 20_000
 """With more pairs of a removed and a new tool, the lists are different ones, and to compare the names takes seconds."""
 _MAX_STEPS = 10 * MAX_STEPS
+_MAX_CHANGES = 100
+"""Changes of one tool with one level and the same concerns reported one by one; others are only counted."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -38,7 +41,7 @@ class Change(msgspec.Struct, frozen=True):
 
     `concerns` says who notices: `callers` send arguments, `readers` get results, `approval` is by hints, `models`
     choose by descriptions, `people` see names and pictures. The `example` is a value that was taken and is refused
-    now, or that may be given now and was not before.
+    now, or that may be given now and was not before. A `more-changes` reports only the *count* of further ones.
     """
 
     tool: str
@@ -48,6 +51,7 @@ class Change(msgspec.Struct, frozen=True):
     concerns: Concerns
     text: str
     example: Any = msgspec.UNSET
+    count: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class BadList(ValueError):
@@ -69,9 +73,21 @@ def between(old: Sequence[Any], new: Sequence[Any]) -> list[Change]:
     budget = Budget(_MAX_STEPS)
     found = list(_of_list(before, after, budget))
     for name in [name for name in before if name in after]:
-        found += _of_tool(before[name], after[name], budget)
+        found += _limited(list(_of_tool(before[name], after[name], budget)))
     order = {name: place for place, name in enumerate([*before, *after])}
     return sorted(found, key=lambda change: (-LEVELS.index(change.level), order.get(change.tool, -1)))
+
+
+def _limited(changes: list[Change]) -> Iterator[Change]:
+    """Yield the *changes* of one tool, and instead of the last ones, if they are many, how many these are."""
+    counts: Counter[tuple[Level, Concerns]] = Counter()
+    for change in changes:
+        counts[change.level, change.concerns] += 1
+        if counts[change.level, change.concerns] <= _MAX_CHANGES:
+            yield change
+    for (level, concerns), count in counts.items():
+        if (more := count - _MAX_CHANGES) > 0:
+            yield Change(changes[0].tool, "", "more-changes", level, concerns, f"and {more:,} more", count=more)
 
 
 def _by_name(entries: Sequence[Any], what: str) -> dict[str, Entry]:

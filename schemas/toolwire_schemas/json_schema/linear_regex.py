@@ -11,12 +11,13 @@ in the graph and a place in the text is visited once.
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from functools import lru_cache
 from re import _compiler, _constants, _parser  # type: ignore[attr-defined]  # no other module parses what re compiles
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     Spend = Callable[[int], None]
 
@@ -48,6 +49,21 @@ class Budget:
     def __init__(self, steps: int = MAX_STEPS) -> None:
         self._steps = steps
         self.left = steps
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether more steps were needed than there are."""
+        return self.left < 0
+
+    @contextmanager
+    def third(self) -> Iterator[None]:
+        """Leave only a third of the steps to what is done within, so that the rest remains for others."""
+        kept = self.left - self.left // 3
+        self.left -= kept
+        try:
+            yield
+        finally:
+            self.left += kept
 
     def spend(self, steps: int = 1) -> None:
         """Count *steps*.

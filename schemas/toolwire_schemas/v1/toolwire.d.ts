@@ -2571,7 +2571,7 @@ export interface ToolChanges {
    */
   new: ComparedList
   /**
-   * Every change, the gravest first; those of a level in the order of the tools.
+   * The changes, the gravest first; those of a level in the order of the tools. Beyond 100 of one tool with one level and the same concerns, further ones are only counted.
    */
   changes: ToolChange[]
 }
@@ -2605,7 +2605,7 @@ export interface ToolChange {
    */
   place: string
   /**
-   * What happened. `narrowed` takes, or gives, less than before, `widened` more, and `changed` is either; of `undecided` some of that is unknown.
+   * What happened. `narrowed` takes, or gives, less than before, `widened` more, and `changed` is either; of `undecided` some of that is unknown. `more-changes` has the `count` of further ones.
    */
   change:
     | 'tool-added'
@@ -2626,6 +2626,7 @@ export interface ToolChange {
     | 'output-removed'
     | 'hint-changed'
     | 'tasks-changed'
+    | 'more-changes'
   /**
    * What this alone asks of a version's number: `major` breaks somebody, `unknown` may do so, `minor` and `patch` do not.
    */
@@ -2642,6 +2643,10 @@ export interface ToolChange {
    * For callers a value that was taken at this place and is not any more; for readers one that may be given now and was not before. If a member has to be there now, or may be missing now, it is the object around it. Only where the level is `major` and there is such a value.
    */
   example?: unknown
+  /**
+   * Of `more-changes`: how many there are.
+   */
+  count?: number
 }
 /**
  * What a YAML file says of one tool: how a model chooses it, how it is instructed, what it takes, and what runs it. A file may hold several, parted by `---`. Where nothing says what runs it, that is the executor registered under its name.

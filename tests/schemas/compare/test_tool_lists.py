@@ -294,6 +294,27 @@ def test_what_is_unknown_counts_for_more_than_what_is_new_and_less_than_what_bre
     assert verdict([*unknown, *between([tool()], [])]) == "major"
 
 
+# --- many changes ---
+
+
+def test_many_changes_of_one_tool_end_with_their_number() -> None:
+    old = tool(**{f"m{number}": STRING for number in range(250)})
+    found = between([old], [tool(**{f"m{number}": {"type": "integer"} for number in range(250)})])
+    assert [change.change for change in found] == [*["changed"] * 100, "more-changes"]
+    assert (found[-1].level, found[-1].concerns, found[-1].text) == ("major", "callers", "and 150 more")
+    assert found[-1].count == 150
+
+
+def test_what_is_found_before_the_steps_are_spent_is_reported() -> None:
+    names = [f"m{number}" for number in range(MAX_STEPS)]
+    new = tool(first={"type": "integer"}, **{name: {"type": "string", "maxLength": 1} for name in names})
+    found = between([tool(first=STRING, **dict.fromkeys(names, STRING))], [new])
+    assert verdict(found) in ("unknown", "major")
+    assert "arguments.first" in [change.place for change in found]
+    more = [change for change in found if "more of it may have changed" in change.text]
+    assert [(change.place, change.level) for change in more] == [("arguments", "unknown")]
+
+
 # --- any tools ---
 
 

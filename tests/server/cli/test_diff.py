@@ -113,6 +113,25 @@ def test_two_servers_are_compared_as_json_that_is_as_published(
     assert report["old"] == {"name": commands[0], "kind": "command", "tools": 2}
 
 
+@pytest.mark.parametrize("option", [(), ("--json",), ("--markdown",)])
+def test_of_many_changes_every_report_ends_with_their_number(
+    option: tuple[str, ...], inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, kind in (("many", "string"), ("others", "integer")):
+        (inside / f"{name}.json").write_text(
+            json.dumps([entry(**{f"m{number}": {"type": kind} for number in range(250)})])
+        )
+    run = Run(capsys, "many.json", "others.json", *option)
+    assert (run.status, run.err) == (1, "")
+    assert run.out.count("and 150 more") == 1
+    assert "m99" in run.out
+    assert "m100" not in run.out
+    if option == ("--json",):
+        validator("tool-changes").validate(json.loads(run.out))
+    else:
+        assert "250 changes break users" in run.out
+
+
 @pytest.mark.process
 def test_nothing_breaks_if_nothing_changed(inside: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = Run(capsys, "old.json", "old.py")

@@ -203,7 +203,9 @@ _WHOM = {
 
 
 def _verdict(report: DiffReport) -> str:
-    counts = Counter(change.level for change in report.changes)
+    counts: Counter[Level] = Counter()
+    for change in report.changes:
+        counts[change.level] += 1 if change.count is msgspec.UNSET else change.count
     match report.verdict:
         case "none":
             return "none: nothing changed."
@@ -212,7 +214,7 @@ def _verdict(report: DiffReport) -> str:
             return f"major: {breaking} users" + (f", and {counts['unknown']} more may." if counts["unknown"] else ".")
         case "unknown":
             return f"perhaps major: {counted(counts['unknown'], 'change')} may break users."
-    return f"{report.verdict}: {counted(len(report.changes), 'change')}, and none breaks users."
+    return f"{report.verdict}: {counted(counts.total(), 'change')}, and none breaks users."
 
 
 def _as_markdown(report: DiffReport) -> str:

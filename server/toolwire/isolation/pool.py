@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import log
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from toolwire_tools import Tool
 
     from ..protocol.call import Call
+    from ..timers import Timers
     from .worker_spec import WorkerSpec
 
 
@@ -94,7 +96,7 @@ class ProcessPool(ConcurrencyLimit):
             except NotStarted:
                 continue
             finally:
-                self._put_back(process)
+                self._put_back(process, call.host.timers)
 
     def _cgroup(self) -> str:
         """Return the path of a new cgroup; "" if it is not needed or not possible."""
@@ -116,17 +118,16 @@ class ProcessPool(ConcurrencyLimit):
     def _take(self) -> WorkerProcess | None:
         with self._changing:
             process = self._idle.pop() if self._idle else None
-        if process is not None and process.idle is not None:
-            process.idle.cancel()
+        if process is not None:
+            process.stay()
         return process
 
-    def _put_back(self, process: WorkerProcess) -> None:
+    def _put_back(self, process: WorkerProcess, timers: Timers) -> None:
         with self._changing:
             if process.healthy and not self._retired:
-                process.idle = threading.Timer(_IDLE_SECONDS, self._end_idle, [process])
-                process.idle.daemon = True
                 with suppress(RuntimeError):  # the system allows no more threads: it stays
-                    process.idle.start()
+                    timer = timers.after(_IDLE_SECONDS, partial(self._end_idle, process))
+                    process.stay = partial(timers.cancel, timer)
                 self._idle.append(process)
                 return
         process.kill()

@@ -71,8 +71,8 @@ class WorkerProcess:
     def __init__(self, spec: WorkerSpec, gone: Callable[[WorkerProcess], None], call: Call, cgroup: str = "") -> None:
         self.healthy = True
         """Whether it can take another call."""
-        self.idle: threading.Timer | None = None
-        """The timer that will end it, while it is idle."""
+        self.stay: Callable[[], object] = lambda: None
+        """Cancels the timer that ends the process when it has been idle for long."""
         self.is_ending = False
         self._gone = gone
         self._call: Call | None = None

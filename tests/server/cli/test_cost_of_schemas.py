@@ -103,7 +103,7 @@ GROWTH = [
     *((command, kind) for command in ("call", "list --as python", "list --lint") for kind in KINDS if kind != "mixed"),
     *((command, kind) for command in ("list --strict", "diff") for kind in ("union", "wide")),
 ]
-# `check --fuzz` calls each tool, so a thousand tools take minutes; tests/contract has a list that long without calls.
+# `check --fuzz` calls each tool, so a thousand tools take minutes.
 GROWTH.remove(("check", "tools"))
 
 

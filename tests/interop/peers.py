@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from support.server_process import wait_until
 
 HERE = Path(__file__).parent
 INSTALLED = Path(os.environ.get("TOOLWIRE_PEERS", HERE.parents[1] / ".peers"))
@@ -56,6 +57,8 @@ def drive(
     command = [sys.executable, str(HERE / "attend.py"), str(ends), *(serve() if server is None else server)]
     done = run([*program, exercise, mode, *command], folder)
     assert done.returncode == 0, f"{program[-1]} {exercise} {mode} failed:\n{done.stderr}"
+    # A client may end before a server that it only probed.
+    wait_until(lambda: ends.read_bytes().count(b"\n") >= servers)
     ended = [json.loads(line) for line in ends.read_text(encoding="utf-8").splitlines()]
     assert len(ended) == servers, ended
     return Attended(json.loads(done.stdout), ended)

@@ -172,14 +172,14 @@ def _first(branches: list[Schema], word: str) -> dict[str, Any]:
 
 def _branches(schema: Schema, root: Schema) -> list[Schema]:
     """*schema*, and those that it combines, without references: `X | None` is X as far as typing goes."""
-    found: list[Schema] = []
+    found: dict[int, Schema] = {}
     waiting: list[Any] = [schema]
     while waiting:
         at = _resolved(waiting.pop(), root)
-        if at and not any(at is other for other in found):
-            found.append(at)
+        if at and id(at) not in found:
+            found[id(at)] = at
             waiting += [branch for word in ("allOf", "oneOf", "anyOf") for branch in reversed(_list(at, word))]
-    return found
+    return list(found.values())
 
 
 def _list(schema: Schema, word: str) -> list[Any]:

@@ -58,7 +58,7 @@ class Work(NamedTuple):
     seconds: float
 
 
-LITTLE = Work(1_000_000, 0.2)
+LITTLE = Work(1_000_000, 0.1)
 """What grows to no more than this is not looked at: a budget of steps may end expensive work at any size."""
 
 

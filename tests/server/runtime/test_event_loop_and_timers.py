@@ -163,15 +163,15 @@ def test_a_loop_that_cannot_begin_is_an_error_answer(
 def test_what_is_due_is_run_in_order_and_what_is_forgotten_is_not() -> None:
     timers = Timers()
     ran: SimpleQueue[str] = SimpleQueue()
-    all_is_said = threading.Event()
-    timers.after(0, all_is_said.wait)  # nothing else is run meanwhile
+    all_are_set = threading.Event()
+    timers.after(0, all_are_set.wait)  # holds up the others until all of them are set
     forgotten = timers.after(0.01, lambda: ran.put("forgotten"))
     timers.after(0.03, lambda: ran.put("second"))
     timers.after(0.02, lambda: ran.put("first"))
 
     timers.cancel(forgotten)
     timers.cancel(forgotten)
-    all_is_said.set()
+    all_are_set.set()
 
     assert [ran.get(timeout=PATIENCE_SECONDS) for _ in range(2)] == ["first", "second"]
     assert ran.empty()

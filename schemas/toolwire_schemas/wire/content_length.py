@@ -99,7 +99,7 @@ class Headers:
         del self._buffer[: leading.end()]
         if self._buffer in (BOM[:1], BOM[:2]):
             return False
-        if _FIELD_START.match(self._buffer) is None:
+        if _FIELD_START.match(self._buffer, 0, _MAX_HEADER_BYTES) is None:  # a longer name is a header that is too long
             return self._lose("expected a Content-Length header", frames)
         end = _HEADER_END.search(self._buffer, self._searched, _MAX_HEADER_BYTES)
         if end is None:

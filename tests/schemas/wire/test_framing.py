@@ -93,6 +93,7 @@ def test_headers_tell_messages_apart(data: bytes, expected: list[Frame]) -> None
         (b"Content-X: " + b"y" * 9000 + b"\r\n\r\n" + header(8, GOOD), "a header of more than"),
         (b"Content-Length: 5\r\nX: " + b"y" * 9000 + header(8, GOOD), "a header of more than"),
         (b"Content-Length: 5\r\n" * 1000 + b"X: " + b"y" * 9000 + header(8, GOOD), "a header of more than"),
+        (b"Content-" + b"9" * 9000 + b'"' + header(8, GOOD), "a header of more than"),
         (header(8, GOOD) + b"noise" + header(8, GOOD), "without a Content-Length"),
         (b"Content-Length:" + b" " * 70 + b"8\r\n\r\n" + GOOD + header(8, GOOD), "whole number of bytes"),
         (header(3000, b"z" * 3000) + header(8, GOOD), "a message of 3000 bytes; the limit is 2000"),

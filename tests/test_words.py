@@ -1,15 +1,10 @@
-"""Docs, messages, docstrings and comments use plain technical English: none of the words and phrases listed here.
-
-Older texts still have some of them. `old_words.txt` holds their number for each file, and that may only fall:
-`python tests/test_words.py` prints every place and writes the numbers anew, unless their sum has risen.
-"""
+"""Docs, messages, docstrings and comments use plain technical English: none of the words and phrases listed here."""
 
 from __future__ import annotations
 
 import ast
 import io
 import re
-import sys
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +13,6 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NUMBERS = Path(__file__).with_name("old_words.txt")
 
 # The pattern of a word with what to write instead. Where the first letter is upper case, a sentence starts there.
 WORDS = {
@@ -122,22 +116,9 @@ def findings_in(path: Path) -> list[Finding]:
     return [Finding(name, line, found[0]) for line, words in prose for found in PATTERN.finditer(words)]
 
 
-def allowed() -> dict[str, int]:
-    lines = (line.split(maxsplit=1) for line in NUMBERS.read_text("utf-8").splitlines())
-    return {file: int(number) for number, file in lines}
-
-
-ALLOWED = allowed() if NUMBERS.exists() else {}
-
-
-def test_no_text_has_more_words_of_the_old_style_than_before() -> None:
-    problems = []
-    for path in (*pages(), *sources()):
-        found = findings_in(path)
-        most = ALLOWED.get(path.relative_to(ROOT).as_posix(), 0)
-        if len(found) > most:
-            problems += [f"{found[0].file}: {len(found)} findings, at most {most}", *map(str, found)]
-    assert not problems, "\n".join((*problems, "If a file was moved or split, run: python tests/test_words.py"))
+def test_no_text_has_a_word_of_the_list() -> None:
+    findings = [finding for path in (*pages(), *sources()) for finding in findings_in(path)]
+    assert not findings, "\n".join(map(str, findings))
 
 
 @pytest.mark.parametrize(
@@ -156,24 +137,3 @@ def test_a_word_is_found_in_docstrings_comments_and_messages(source: str, line: 
 @pytest.mark.parametrize("text", ["```\nnobody\n```", "The option `beside` exists.", "## What is a tool?", "amended"])
 def test_code_questions_and_longer_words_are_no_findings(text: str) -> None:
     assert [prose for _, prose in prose_of_page(text) if PATTERN.search(prose)] == []
-
-
-def write_numbers() -> int:
-    """Print every finding and write the number of each file, unless the sum has risen; return the exit status.
-
-    Numbers may go from one file to another, since files are moved, split and merged.
-    """
-    found = {path.relative_to(ROOT).as_posix(): findings_in(path) for path in (*pages(), *sources())}
-    for findings in found.values():
-        print(*findings, sep="\n", end="\n" if findings else "")
-    before, now = sum(ALLOWED.values()), sum(map(len, found.values()))
-    if ALLOWED and now > before:
-        print(f"{now} findings, at most {before}")
-        return 1
-    NUMBERS.write_text("".join(f"{len(found[file])} {file}\n" for file in sorted(found) if found[file]), "utf-8")
-    print(f"{now} findings, {before} before")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(write_numbers())

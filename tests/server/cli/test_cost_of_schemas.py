@@ -70,15 +70,33 @@ def work_of(function: Callable[[], object]) -> Work:
         nonlocal calls
         calls += event in ("call", "c_call")
 
+    run = threading.Thread.run
+
+    def run_and_count(thread: threading.Thread) -> None:
+        profile(count)
+        run(thread)
+
     before = time.process_time()
-    threading.setprofile(count)
-    sys.setprofile(count)
-    try:
-        function()
-    finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threading.Thread, "run", run_and_count)
+        profile(count)
+        try:
+            function()
+        finally:
+            profile(None)
     return Work(calls, time.process_time() - before)
+
+
+def profile(count: Callable[[Any, str, Any], None] | None) -> None:
+    """As `sys.setprofile`, which CPython 3.11 refuses at the moment at which another thread calls it.
+
+    `threading.setprofile` lets that refusal end the thread.
+    """
+    while True:
+        try:
+            return sys.setprofile(count)
+        except RuntimeError:
+            time.sleep(0)
 
 
 def words_of(command: str, kind: str, times: int) -> list[str]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.faulty_model import FAULTS, FaultyModel
 from toolwire_client.models import ArithmeticModel
-from toolwire_client.models.arithmetic.expressions import NotUnderstood, Operation, first_step, read_question, write
+from toolwire_client.models.arithmetic import NotUnderstood, Operation, first_step, read_question, write
 from toolwire_client.react.conversation import Conversation, Retry, Stop
 from toolwire_client.react.messages import Action, Ask, FinalAnswer, from_json
 from toolwire_client.react.native import NativeProtocol
@@ -208,12 +208,6 @@ TOOLS: dict[str, tuple[dict[str, Any], Function, str, str]] = {
         lambda x, y: x - y,
         "10-4",
         "op7(x=10, y=4)",
-    ),
-    "the order by names": (
-        entry("divide", "number", "divisor", "dividend"),
-        lambda divisor, dividend: dividend / divisor,
-        "10/4",
-        "divide(divisor=4, dividend=10)",
     ),
     "a whole expression": (
         {

@@ -21,8 +21,7 @@ from .http_api.vendors import PRESETS, Preset
 from .human import HumanModel
 from .lagent import GPTAPI, DoubaoAPI
 from .model import Model, as_model
-from .testing.replay import RecordingModel, ReplayModel
-from .testing.scripted import AskedFor, ScriptedModel
+from .testing import AskedFor, RecordingModel, ReplayModel, ScriptedModel
 
 __all__ = [
     "GPTAPI",

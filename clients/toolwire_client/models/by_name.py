@@ -14,7 +14,7 @@ from .http_api.remote_model import AnthropicModel, OpenAIModel
 from .http_api.vendors import PRESETS, did_you_mean
 from .human import HumanModel
 from .model import as_model
-from .testing.replay import ReplayModel
+from .testing import ReplayModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import sys
 from contextlib import ExitStack
@@ -28,7 +27,7 @@ class HumanModel:
     """The person at the terminal is the model.
 
     It reads and writes the terminal, never standard output, which may carry a protocol. Without a terminal it uses
-    standard input and standard error. *read* returns the next line, empty at the end; *write* shows a text.
+    standard input and standard error. *read*, which returns the next line or "" at the end, and *write* replace both.
     """
 
     name = "human"
@@ -36,60 +35,49 @@ class HumanModel:
     def __init__(self, *, read: Callable[[], str] | None = None, write: Callable[[str], object] | None = None) -> None:
         self._read = read
         self._write = write
-        self._seen: list[Message] = []
 
     async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
         """As `Model.reply`: shows the messages since the last reply."""
-        text = await in_thread(partial(self._ask, messages, options.get("tools") or []))
+        text = await in_thread(partial(self._ask, _presented(messages, options.get("tools") or [])))
         return ModelReply(text=text, finish_reason="stop")
 
-    def _ask(self, messages: list[Message], tools: list[dict[str, Any]]) -> str:
-        is_going_on = messages[: len(self._seen)] == self._seen
-        shown = _presented(messages, tools, since=len(self._seen) if is_going_on else 0)
+    def _ask(self, shown: str) -> str:
+        if self._read and self._write:
+            self._write(shown)
+            return _typed(self._read)
         with ExitStack() as stack:
-            read, write = self._read, self._write
-            if read is None or write is None:
-                theirs_in, theirs_out = _terminal(stack)
-                read, write = read or theirs_in.readline, write or partial(print, end="", file=theirs_out, flush=True)
-            write(shown)
-            self._seen = copy.deepcopy(messages)
-            return _typed(read)
+            theirs_in, theirs_out = _terminal(stack)
+            print(shown, end="", file=theirs_out, flush=True)
+            return _typed(theirs_in.readline)
 
 
-def _presented(messages: list[Message], tools: list[dict[str, Any]], *, since: int) -> str:
-    new = messages[since:] or messages[-1:]
-    if since:  # the person knows what they reply
-        new = [message for message in new if message.get("role") != "assistant"]
-    parts = [f"--- {message.get('role')}\n{message.get('content') or ''}" for message in new]
-    if tools and not since:
-        parts.insert(0, "--- tools\n" + "\n".join(codec.encode(tool).decode() for tool in tools))
+def _presented(messages: list[Message], tools: list[dict[str, Any]]) -> str:
+    parts = ["--- tools\n" + "\n".join(codec.encode(tool).decode() for tool in tools)] if tools else []
+    for message in messages:
+        if message.get("role") == "assistant":  # the person has seen everything up to their own reply
+            parts = []
+        else:
+            parts.append(f"--- {message.get('role')}\n{message.get('content') or ''}")
     return "\n".join([*parts, f"--- {_HOW}\n"])
 
 
 def _typed(read: Callable[[], str]) -> str:
-    """Return what is typed: up to the end of a JSON value, or to an empty line."""
-    lines: list[str] = []
-    while line := read():
-        if not line.strip():
-            if lines:
-                break
-            continue
-        lines.append(line.rstrip("\r\n"))
-        if _is_whole("\n".join(lines)):
+    """Return the typed text: up to the end of a JSON value, or to an empty line."""
+    text = ""
+    while (line := read()) and (line.strip() or not text):
+        text += line if line.strip() else ""
+        if _is_whole(text):
             break
-    if not lines:
+    if not text:
         raise NoReplyLeft("the person who is the model has closed the input")
-    return "\n".join(lines)
+    return text.rstrip("\r\n")
 
 
 def _is_whole(text: str) -> bool:
-    if not text.lstrip().startswith(("{", "[")):
-        return False
     try:
-        codec.decode(text)
+        return text.lstrip().startswith(("{", "[")) and codec.decode(text) is not None
     except codec.DecodingError:
         return False
-    return True
 
 
 def _terminal(stack: ExitStack) -> tuple[IO[str], IO[str]]:

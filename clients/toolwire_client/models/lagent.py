@@ -11,6 +11,7 @@ import enum
 import queue
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -18,14 +19,13 @@ import anyio
 from anyio.lowlevel import current_token
 
 from ..waiting.base import in_daemon_thread
-from ..waiting.event_loop import gather
 from .errors import NotReady, Refused
 from .http_api.error_responses import Retries
 from .http_api.remote_model import OpenAIModel
 from .model import kept_open
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from ..react.messages import ModelReply
@@ -88,21 +88,23 @@ class BlockingModel:
         Raises:
             ModelError: if there is no reply.
         """
+        _refuse_event_loop()
         several: list[Any] = inputs  # of messages, or of conversations
-        if several and isinstance(several[0], list):
-            return _run(partial(_all, [partial(self._answer, each, gen_params) for each in several]))
-        return _run(partial(self._answer, several, gen_params))
+        if not several or not isinstance(several[0], list):
+            return anyio.run(partial(self._answer, several, gen_params))
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            return list(threads.map(partial(self.chat, **gen_params), several))
 
     def generate(self, inputs: str | list[str], **gen_params: Any) -> Any:
         """Return the answer to a text, or a list of answers. The text is sent unchanged."""
-        if isinstance(inputs, str):
-            return self.chat([{"role": "user", "content": inputs}], **gen_params)
-        return self.chat([[{"role": "user", "content": each}] for each in inputs], **gen_params)
+        if not isinstance(inputs, str):
+            return self.chat([[{"role": "user", "content": each}] for each in inputs], **gen_params)
+        return self.chat([{"role": "user", "content": inputs}], **gen_params)
 
     def stream_chat(self, inputs: Messages, **gen_params: Any) -> Iterator[tuple[ModelStatusCode, str, None]]:
         """Yield the answer so far after each piece, and finally the whole."""
         pieces: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        whole = in_daemon_thread(partial(_run, partial(self._answer, inputs, gen_params, on_text=pieces.put)))
+        whole = in_daemon_thread(partial(anyio.run, partial(self._answer, inputs, gen_params, on_text=pieces.put)))
         whole.add_done_callback(lambda _: pieces.put(None))
         text = ""
         while (piece := pieces.get()) is not None:
@@ -240,22 +242,9 @@ def _settings(gen_params: Mapping[str, Any]) -> dict[str, Any]:
     return {"body": body, **{name: named[name] for name in ("temperature", "max_tokens") if name in named}}
 
 
-async def _all(works: list[Callable[[], Awaitable[str]]]) -> list[str]:
-    """Return the results of all *works*, of which some run at once."""
-    results = [""] * len(works)
-    limiter = anyio.CapacityLimiter(_AT_ONCE)
-
-    async def one(place: int) -> None:
-        async with limiter:
-            results[place] = await works[place]()
-
-    await gather([partial(one, place) for place in range(len(works))])
-    return results
-
-
-def _run(work: Callable[[], Awaitable[Any]]) -> Any:
+def _refuse_event_loop() -> None:
     try:
         current_token()
     except RuntimeError:  # no event loop runs in this thread
-        return anyio.run(work)
+        return
     raise RuntimeError("this call blocks the running event loop: use `await model.reply(messages)`")

@@ -1,10 +1,11 @@
-"""Models that record replies in a file of JSON lines, and repeat them by the messages of the request.
+"""Models with prepared replies, for tests and demonstrations: scripted ones, and ones recorded in a file.
 
-Each line is `{"messages": […], "reply": {…}}`, or the file is an agent's transcript. Other lines are ignored.
+A record has lines of JSON, `{"messages": […], "reply": {…}}`, or is an agent's transcript. Other lines are ignored.
 """
 
 from __future__ import annotations
 
+import copy
 import os
 from collections import deque
 from itertools import takewhile
@@ -16,18 +17,64 @@ import anyio.lowlevel
 import msgspec
 from toolwire_schemas.wire import codec
 
-from ...react.messages import ModelReply, stands_for
-from ..errors import NoReplyLeft
-from ..model import Model, as_model, emit_text, kept_open
+from ..react.messages import ModelReply, stands_for
+from .errors import NoReplyLeft
+from .model import Model, as_model, emit_text, kept_open, reply_from
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from contextlib import AbstractAsyncContextManager
 
-    from ..model import Message, ReplyOptions
+    from .model import Message, ReplyOptions
 
-Line = dict[str, Any]
 _SHOWN = 200
+
+
+class AskedFor(msgspec.Struct, frozen=True, kw_only=True):
+    """A request, as it was at that moment."""
+
+    messages: list[Message]
+    tools: list[dict[str, Any]] | None = None
+    reply_schema: dict[str, Any] | None = None
+
+
+Line = str | ModelReply | dict[str, Any] | Exception
+"""The next reply: text, a whole reply, an object to send as JSON, or an error to raise."""
+
+
+class ScriptedModel:
+    """A model with the replies of *script*: a list, or a function of the request. `asked` holds all requests."""
+
+    def __init__(self, script: Iterable[Line] | Callable[[AskedFor], Line]) -> None:
+        self.asked: list[AskedFor] = []
+        self._next = script if callable(script) else None
+        self._lines = [] if callable(script) else list(script)
+
+    async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
+        """As `Model.reply`.
+
+        Raises:
+            NoReplyLeft: at the end of the script.
+        """
+        await anyio.lowlevel.checkpoint()
+        tools, schema = copy.deepcopy(options.get("tools")), options.get("reply_schema")
+        asked = AskedFor(messages=copy.deepcopy(messages), tools=tools, reply_schema=schema)
+        self.asked.append(asked)
+        line = self._next(asked) if self._next else self._line(len(self.asked) - 1)
+        if isinstance(line, Exception):
+            raise line
+        if isinstance(line, dict):
+            line = codec.encode(line).decode()
+        reply = reply_from(line, "the script")
+        await emit_text(options.get("on_text"), reply.text)
+        return reply
+
+    def _line(self, number: int) -> Line:
+        if number < len(self._lines):
+            return self._lines[number]
+        asked = self.asked[-1].messages
+        last = f"the last message is {str(asked[-1].get('content'))[:200]!r}" if asked else "with no message"
+        raise NoReplyLeft(f"the script has {len(self._lines)} replies, and is asked for reply {number + 1}; {last}")
 
 
 class ReplayModel:
@@ -41,25 +88,19 @@ class ReplayModel:
         NoReplyLeft: if the record has no reply at all.
     """
 
-    def __init__(self, record: str | os.PathLike[str] | Iterable[Line]) -> None:
+    def __init__(self, record: str | os.PathLike[str] | Iterable[dict[str, Any]]) -> None:
         self._name = "the record"
         if isinstance(record, str | os.PathLike):
-            self._name = str(record)
-            self.name = f"replay:{record}"
-            lines: Iterable[Line] = _lines(Path(record))
-        else:
-            lines = record
-        self._known: list[tuple[list[Message], bytes]] = []
-        self._replies: dict[bytes, deque[ModelReply]] = {}
+            self._name, self.name = str(record), f"replay:{record}"
+        lines = _lines(Path(record)) if isinstance(record, str | os.PathLike) else record
+        self._recorded: dict[bytes, tuple[list[Message], deque[ModelReply]]] = {}
         for messages, reply in _exchanges(lines):
-            key = codec.encode(messages)
             try:
                 made = ModelReply(text=reply) if isinstance(reply, str) else msgspec.convert(reply, ModelReply)
             except msgspec.ValidationError as error:
                 raise NoReplyLeft(f"a reply in {self._name} is invalid: {error}") from None
-            self._known.append((messages, key))
-            self._replies.setdefault(key, deque()).append(made)
-        if not self._replies:
+            self._recorded.setdefault(codec.encode(messages), (messages, deque()))[1].append(made)
+        if not self._recorded:
             raise NoReplyLeft(f"there is no reply in {self._name}: it has no line with messages and a reply")
 
     async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
@@ -69,20 +110,22 @@ class ReplayModel:
             NoReplyLeft: if the messages are not recorded; the text shows the first difference.
         """
         await anyio.lowlevel.checkpoint()
-        replies = self._replies.get(codec.encode(messages))
-        if replies is None:  # a transcript has no secrets
-            replies = next((self._replies[key] for known, key in self._known if stands_for(known, messages)), None)
-        if replies is None:
+        found = self._recorded.get(codec.encode(messages))
+        if found is None:  # a transcript has no secrets
+            found = next((each for each in self._recorded.values() if stands_for(each[0], messages)), None)
+        if found is None:
             raise NoReplyLeft(f"{self._name} has no reply to this: {self._difference(messages)}")
+        replies = found[1]
         reply = replies.popleft() if len(replies) > 1 else replies[0]
         await emit_text(options.get("on_text"), reply.text)
         return reply
 
     def _difference(self, asked: list[Message]) -> str:
         """Return where *asked* first differs from the most similar recorded messages."""
-        same = [len(list(takewhile(bool, map(eq, known, asked)))) for known, _ in self._known]
+        known = [messages for messages, _ in self._recorded.values()]
+        same = [len(list(takewhile(bool, map(eq, messages, asked)))) for messages in known]
         place = max(same)
-        recorded, _ = self._known[same.index(place)]
+        recorded = known[same.index(place)]
         return f"message {place + 1} is\n  asked:    {_shown(asked, place)}\n  recorded: {_shown(recorded, place)}"
 
 
@@ -108,7 +151,7 @@ class RecordingModel:
         return reply
 
 
-def _exchanges(lines: Iterable[Line]) -> Iterable[tuple[list[Message], Any]]:
+def _exchanges(lines: Iterable[dict[str, Any]]) -> Iterable[tuple[list[Message], Any]]:
     """Yield the messages of each request with its reply."""
     sent: list[Message] = []
     for line in lines:

@@ -1,1 +1,0 @@
-"""Scripted, recorded and faulty models for tests."""

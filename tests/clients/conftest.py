@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.client_backends import FACES
-from toolwire_client.models.http_api.capability_fallback import KNOWN
+from toolwire_client.models.http_api.remote_model import KNOWN
 
 
 @pytest.fixture(params=FACES)

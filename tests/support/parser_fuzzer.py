@@ -41,8 +41,8 @@ class Failed(Exception):
 def parsers() -> dict[str, Parser]:
     """Every parser, by name."""
     from toolwire.cli.host_config.jsonc_edit import NotJson, loads, with_member
+    from toolwire_client.models.http_api.endpoint import Events
     from toolwire_client.models.http_api.reasoning import ReasoningSplitter
-    from toolwire_client.models.http_api.sse import Events
     from toolwire_client.react import DoubaoProtocol, ModelReply, NativeProtocol, StructuredProtocol
     from toolwire_client.react.prompts import Unreadable
     from toolwire_client.react.tool_lookup import Tools

@@ -291,7 +291,7 @@ def test_nobody_at_the_address_is_said_so() -> None:
         gone = server.url
     waits = Waits()
     asked = OpenAIModel("m", base_url=gone, key=KEY, retries=waits.retries(attempts=2))
-    with pytest.raises(Unreachable, match="cannot be reached: nothing answers there"):
+    with pytest.raises(Unreachable, match=r"cannot be reached \(is it running\?\)"):
         ask(asked)
     assert len(waits.seconds) == 1
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from support import model_endpoint as stand_in
 from support.model_endpoint import Fault, StandIn, refused
 from toolwire_client.models import AnthropicModel, ModelError, NotReady, OpenAIModel, Retries, TimeLimits
-from toolwire_client.models.http_api.api_key import Key, key_from
 from toolwire_client.models.http_api.remote_model import RemoteModel
+from toolwire_client.models.http_api.vendors import Key, key_from
 
 WIRES = (OpenAIModel, AnthropicModel)
 ASK = [{"role": "user", "content": "Hello?"}]
@@ -99,12 +99,13 @@ def test_no_error_holds_an_exception_of_the_http_library() -> None:
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)
 
 
-def test_a_key_is_from_the_argument_else_from_the_first_variable_that_has_one() -> None:
-    environ = {"FIRST": " ", "SECOND": "sk-second", "THIRD": "sk-third"}
+def test_a_key_is_from_the_argument_else_from_the_first_variable_that_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("FIRST", "SECOND", "THIRD")
+    for name, value in zip(names, (" ", "sk-second", "sk-third"), strict=True):
+        monkeypatch.setenv(name, value)
 
     def known(given: str | None) -> tuple[str, str]:
-        key = key_from(given, names, needed=True, environ=environ)
+        key = key_from(given, names, needed=True)
         assert key is not None
         return key.reveal(), key.origin
 

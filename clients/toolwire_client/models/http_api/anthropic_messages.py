@@ -13,7 +13,6 @@ from toolwire_schemas.wire import codec
 
 from ...react.messages import ModelReply, ToolCall, Usage
 from .wire_format import (
-    Capabilities,
     CutOff,
     HttpRequest,
     StreamFailed,
@@ -27,8 +26,7 @@ from .wire_format import (
 
 if TYPE_CHECKING:
     from ..model import Message
-    from .api_key import Key
-    from .vendors import Preset
+    from .vendors import Key, Preset
 
 VERSION = "2023-06-01"
 # The API requires a limit; this is Toolwire's default for `max_tokens`.
@@ -55,7 +53,7 @@ class Messages:
     def headers(self, key: Key | None) -> dict[str, str]:
         return {"anthropic-version": VERSION, **({} if key is None else {"x-api-key": key.reveal()})}
 
-    def body(self, request: HttpRequest, form: Capabilities) -> dict[str, Any]:
+    def body(self, request: HttpRequest, form: Preset) -> dict[str, Any]:
         system, turns = _turns(request)
         body: dict[str, Any] = {
             "model": request.model,
@@ -69,7 +67,7 @@ class Messages:
             body["tools"] = [anthropic.from_entry(entry) for entry in request.named_tools()]
         if request.temperature is not None:
             body["temperature"] = request.temperature
-        if request.schema is not None and form.format == "json_schema":
+        if request.schema is not None and form.formats[0] == "json_schema":
             body["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
         if request.stream:
             body["stream"] = True

@@ -17,7 +17,6 @@ from toolwire_schemas.wire import codec
 from ...react.messages import ModelReply, ToolCall, Usage
 from .reasoning import ReasoningSplitter
 from .wire_format import (
-    Capabilities,
     CutOff,
     HttpRequest,
     StreamFailed,
@@ -31,8 +30,7 @@ from .wire_format import (
 
 if TYPE_CHECKING:
     from ..model import Message
-    from .api_key import Key
-    from .vendors import Preset
+    from .vendors import Key, Preset
 
 _FINISHED = {"function_call": "tool_calls", "max_tokens": "length", "error": "error"}
 # DeepSeek and those who follow it; vLLM and OpenRouter. Both at once are the same text.
@@ -48,7 +46,7 @@ class ChatCompletions:
     def headers(self, key: Key | None) -> dict[str, str]:
         return {} if key is None else {"authorization": f"Bearer {key.reveal()}"}
 
-    def body(self, request: HttpRequest, form: Capabilities) -> dict[str, Any]:
+    def body(self, request: HttpRequest, form: Preset) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": request.model,
             "messages": [_message(message, request) for message in request.messages],
@@ -82,12 +80,12 @@ def _message(message: Message, request: HttpRequest) -> dict[str, Any]:
     return made | (message.get("echo") or {}) if role == "assistant" else made
 
 
-def _response_format(schema: dict[str, Any], form: Capabilities, messages: list[dict[str, Any]]) -> dict[str, Any]:
-    if form.format == "json_schema":
+def _response_format(schema: dict[str, Any], form: Preset, messages: list[dict[str, Any]]) -> dict[str, Any]:
+    if form.formats[0] == "json_schema":
         wanted = {"name": "reply", "schema": schema, "strict": _is_strict(schema)}
         return {"response_format": {"type": "json_schema", "json_schema": wanted}}
     # OpenAI, and Qwen even for a schema: "'messages' must contain the word 'json' in some form".
-    if form.format == "json_object" and re.search("json", str(messages), re.IGNORECASE):
+    if form.formats[0] == "json_object" and re.search("json", str(messages), re.IGNORECASE):
         return {"response_format": {"type": "json_object"}}
     return {}
 

@@ -18,8 +18,7 @@ from toolwire_schemas.wire import codec
 
 from ..errors import ModelError, NotReady, ReplyTimedOut, Unreachable, UnreadableReply
 from ..model import emit_text
-from .error_responses import refusal, refusal_in_stream
-from .sse import Events
+from .error_responses import refusal
 from .wire_format import CutOff, StreamFailed, StreamReader
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from ...react.messages import ModelReply
     from ..model import OnText
-    from .api_key import Key
+    from .vendors import Key
 
 T = TypeVar("T")
 
@@ -84,8 +83,7 @@ class Endpoint:
         except httpx2.TimeoutException:
             failure = ReplyTimedOut(f"{self.shown} sent nothing for {self._limits.silence:g} seconds")
         except httpx2.ConnectError as error:
-            reason = "nothing answers there; is it running?" if _is_refused(error) else self._about(error)
-            failure = Unreachable(f"{self.shown} cannot be reached: {reason}")
+            failure = Unreachable(f"{self.shown} cannot be reached (is it running?): {self._about(error)}")
         except httpx2.DecodingError as error:
             failure = UnreadableReply(f"{self.shown} sent undecodable content: {self._about(error)}")
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
@@ -154,7 +152,7 @@ class Endpoint:
         try:
             return take()
         except StreamFailed as failed:
-            failure = refusal_in_stream(failed.error, where=self.shown, key=self._key)
+            failure = refusal(None, failed.error, {}, where=self.shown, key=self._key)
         except CutOff:
             failure = UnreadableReply(f"{self.shown} ended in the middle of its reply", is_passing=True)
         except codec.DecodingError as error:
@@ -193,15 +191,6 @@ class _Kept:
     def __init__(self, client: httpx2.AsyncClient) -> None:
         self.client = client
         self.users = 0
-
-
-def _is_refused(error: BaseException | None) -> bool:
-    """Whether the cause is a refused connection, which anyio hides in "All connection attempts failed"."""
-    if isinstance(error, BaseExceptionGroup):
-        return all(map(_is_refused, error.exceptions))
-    if error is None:
-        return False
-    return isinstance(error, ConnectionRefusedError) or _is_refused(error.__cause__ or error.__context__)
 
 
 def address(base_url: str, path: str) -> str:
@@ -281,3 +270,39 @@ async def _each(
                 scope.deadline = min(scope.deadline, anyio.current_time() + patience_seconds)
     if failure is not None:
         raise failure
+
+
+class Events:
+    """Takes bytes in any pieces and returns the data of the server-sent events in them.
+
+    httpx2's own reader cannot be left during a stream, as for an oversized event, without leaving generators open; and
+    it loses a last event without a blank line. A lone CR, which the standard allows as a line's end, is not one here.
+    """
+
+    def __init__(self) -> None:
+        self._line: list[bytes] = []  # the one that is not complete, in pieces
+        self._data: list[bytes] = []
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """Add *piece* and return the data of every event that it completes."""
+        if b"\n" not in piece:
+            self._line.append(piece)
+            return []
+        *lines, rest = b"".join([*self._line, piece]).split(b"\n")
+        self._line = [rest]
+        return self._events(lines)
+
+    def finish(self) -> list[bytes]:
+        """Return the data of an unfinished last event."""
+        return self._events([b"".join(self._line), b""])
+
+    def _events(self, lines: list[bytes]) -> list[bytes]:
+        events = []
+        for line in (line.removesuffix(b"\r") for line in lines):
+            name, _, value = line.partition(b":")
+            if name == b"data":
+                self._data.append(value.removeprefix(b" "))
+            elif not line and self._data:
+                events.append(b"\n".join(self._data))
+                self._data = []
+        return events

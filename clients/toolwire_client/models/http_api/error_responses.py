@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from ..errors import ModelError
-    from .api_key import Key
+    from .vendors import Key
 
 
 # Time-outs, locks, limits of rate, and whatever is wrong at the other end: what the SDKs of OpenAI and Anthropic ask
@@ -101,30 +101,16 @@ _STATUSES = {
 _UNKNOWN = 500
 
 
-def refusal(status: int, body: bytes, headers: Mapping[str, str], *, where: str, key: Key | None) -> Refused:
-    try:
-        value = codec.decode(body)
-    except codec.DecodingError:  # a page for people, mostly
-        value = body.decode("utf-8", "replace")
-    return _refused(status, value, headers, where, key, in_stream=False)
-
-
-def refusal_in_stream(error: Any, *, where: str, key: Key | None) -> Refused:
-    """Return the error for an *error* sent in place of a piece of a reply."""
-    _, code = _message_and_code(error)
-    known = error.get("code") if isinstance(error, dict) else None
-    status = known if isinstance(known, int) and 400 <= known <= 599 else _STATUSES.get(code, _UNKNOWN)
-    return _refused(status, error, {}, where, key, in_stream=True)
-
-
-def _refused(
-    status: int, value: Any, headers: Mapping[str, str], where: str, key: Key | None, *, in_stream: bool
-) -> Refused:
+def refusal(status: int | None, error: Any, headers: Mapping[str, str], *, where: str, key: Key | None) -> Refused:
+    """Return the error for a response, whose body is *error*; without a *status*, for one in the midst of a reply."""
     clean = (lambda text: text) if key is None else key.hidden_in
-    message, code = _message_and_code(value)
+    message, code = _message_and_code(_decoded(error) if isinstance(error, bytes) else error)
+    what = "aborted its reply" if status is None else "refused the request"
+    if status is None:
+        known = error.get("code") if isinstance(error, dict) else None
+        status = known if isinstance(known, int) and 400 <= known <= 599 else _STATUSES.get(code, _UNKNOWN)
     # First the key goes, then what is too long: a key that is cut in two would stay.
     message = " ".join(clean(message).split())[:_LONGEST]
-    what = "aborted its reply" if in_stream else "refused the request"
     advice = clean(_advice(status, headers, key))
     return Refused(
         f"{where} {what} ({status}): {message or 'without a message'}" + (f" ({advice})" if advice else ""),
@@ -135,6 +121,13 @@ def _refused(
         is_passing=is_passing(status, headers, code),
         asked_wait_seconds=asked_wait(headers, time.time()),
     )
+
+
+def _decoded(body: bytes) -> Any:
+    try:
+        return codec.decode(body)
+    except codec.DecodingError:  # a page for people, mostly
+        return body.decode("utf-8", "replace")
 
 
 def _message_and_code(value: Any) -> tuple[str, str]:

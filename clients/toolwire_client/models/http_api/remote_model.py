@@ -1,9 +1,10 @@
 """Models behind HTTP: `OpenAIModel` and `AnthropicModel`.
 
-Strategy. `Retries` repeats a request that failed for a passing reason, and `capability_fallback` sends a plainer one
-where the endpoint refused a feature. Replies are streamed by default: some endpoints allow thinking only then (Qwen:
-"enable_thinking must be set to false for non-streaming calls"), and many proxies cut a connection that is silent for
-minutes.
+Strategy. `Retries` repeats a request that failed for a passing reason. A request is as strict as the preset allows; a
+400 that names its cause makes the next one a step plainer. The form that succeeds is remembered for all requests of
+this process to that model at that address. Replies are streamed by default: some endpoints allow thinking only then
+(Qwen: "enable_thinking must be set to false for non-streaming calls"), and many proxies cut a connection that is silent
+for minutes.
 """
 
 from __future__ import annotations
@@ -11,29 +12,46 @@ from __future__ import annotations
 import copy
 import importlib.util
 import os
+import re
 import time
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
+import msgspec
 from toolwire_schemas.dialects import openai
 from toolwire_schemas.dialects.name_mapping import Names
 from toolwire_schemas.wire import codec
 
 from ..errors import ModelError, NotReady, Refused, ReplyTimedOut
 from .anthropic_messages import Messages
-from .api_key import key_from
-from .capability_fallback import KNOWN, first_form, reduced
 from .chat_completions import ChatCompletions
 from .endpoint import Endpoint, TimeLimits, address
 from .error_responses import Retries
-from .vendors import Preset, preset_called
-from .wire_format import Capabilities, HttpRequest
+from .vendors import Preset, key_from, preset_called
+from .wire_format import HttpRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ...react.messages import ModelReply
     from ..model import Message, OnText
+
+# The patterns match refusals as users report them. `response_format` is named by OpenAI ("'response_format' of type
+# 'json_schema' is not supported with this model"), DeepSeek ("This response_format type is unavailable now", once a
+# 422), Doubao, LM Studio and Qwen; Groq: "This model does not support response format `json_schema`"; Anthropic:
+# "output_config: Extra inputs are not permitted"; llama.cpp: "failed to parse grammar"; vLLM and SGLang name the
+# grammar or the guided decoding; OpenAI, of limits: "Unsupported parameter: 'max_tokens' is not supported with this
+# model. Use 'max_completion_tokens' instead."; Mistral, of any unknown member: "Extra inputs are not permitted".
+_STATUSES = (400, 415, 422, 501)
+_ABOUT_FORMAT = re.compile(
+    r"response[_ ]format|json[_ ]?(schema|object|mode)|structured[_ ]outputs?|output_(config|format)|grammar|guided",
+    re.IGNORECASE,
+)
+_UNKNOWN = re.compile("unsupported|not supported|not permitted|unknown|unrecognized", re.IGNORECASE)
+_LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+
+KNOWN: dict[tuple[str, str, Preset], Preset] = {}
+"""The forms that succeeded in this process, by address, model and preset."""
 
 _WIRES: dict[str, ChatCompletions | Messages] = {"chat_completions": ChatCompletions(), "messages": Messages()}
 
@@ -135,12 +153,12 @@ class RemoteModel:
         raise ReplyTimedOut(f"{self._endpoint.shown} gave no reply within {self._limits.total:g} seconds")
 
     async def _with_fallback(self, request: HttpRequest, on_text: OnText | None) -> ModelReply:
-        form = known = KNOWN.get(self._place) or first_form(self._preset)
+        form = known = KNOWN.get(self._place) or self._preset
         while True:
             try:
                 reply = await self._with_retries(request, self._body_of(request, form), on_text)
             except Refused as error:
-                plainer = reduced(form, self._preset, has_schema=request.schema is not None, refused=error)
+                plainer = _plainer(form, self._preset, error, has_schema=request.schema is not None)
                 if plainer is None:
                     raise
                 form = plainer
@@ -149,7 +167,7 @@ class RemoteModel:
                     KNOWN[self._place] = form
                 return reply
 
-    def _body_of(self, request: HttpRequest, form: Capabilities) -> bytes:
+    def _body_of(self, request: HttpRequest, form: Preset) -> bytes:
         try:
             return codec.encode(self._wire.body(request, form))
         except codec.EncodingError as error:
@@ -197,3 +215,17 @@ class AnthropicModel(RemoteModel):
     """A model with Anthropic's messages API: see `RemoteModel`."""
 
     _usual_preset = "anthropic"
+
+
+def _plainer(form: Preset, preset: Preset, refused: Refused, *, has_schema: bool) -> Preset | None:
+    """Return the next plainer form after *form* was *refused*; `None` if the cause is something else."""
+    text = f"{refused.message} {refused.code}"
+    if refused.status not in _STATUSES:
+        return None
+    if has_schema and len(form.formats) > 1 and _ABOUT_FORMAT.search(text):
+        return msgspec.structs.replace(form, formats=form.formats[1:])
+    if form.tells_usage and "stream_options" in text:
+        return msgspec.structs.replace(form, tells_usage=False)
+    if re.search(rf"\b{form.limit}\b", text) and form.limit == preset.limit and _UNKNOWN.search(text):
+        return msgspec.structs.replace(form, limit=_LIMITS[form.limit])
+    return None

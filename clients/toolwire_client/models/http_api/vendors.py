@@ -1,7 +1,8 @@
-"""The endpoints of vendors and local servers, and their differences; the table is `vendors.toml`."""
+"""The endpoints of vendors and local servers, their differences (the table is `vendors.toml`), and their keys."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -57,3 +58,43 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     close = closest(name, known)
     question = f"; did you mean {close[0]!r}?" if close else "."
     return f"{question} Known: {', '.join(known)}"
+
+
+# Servers without accounts take any word ("EMPTY", "ollama"). Hiding those would only garble texts.
+_SHORTEST_SECRET = 8
+
+
+class Key:
+    """A key that only `reveal` shows. *origin* says where it is from: `the variable X`."""
+
+    __slots__ = ("_value", "origin")
+
+    def __init__(self, value: str, origin: str = "the argument `key`") -> None:
+        value = value.strip()
+        if not value or not value.isascii() or not value.isprintable():
+            raise NotReady(f"{origin} holds no key: it is empty, or has letters that no HTTP header can hold")
+        self._value = value
+        self.origin = origin
+
+    def reveal(self) -> str:
+        return self._value
+
+    def hidden_in(self, text: str) -> str:
+        return text.replace(self._value, "[key]") if len(self._value) >= _SHORTEST_SECRET else text
+
+    def __repr__(self) -> str:
+        return f"<Key from {self.origin}>"
+
+
+def key_from(given: str | None, variables: Sequence[str], *, needed: bool) -> Key | None:
+    """Return the *given* key, else the first of the environment's *variables* that is set."""
+    if given is not None:
+        return Key(given)
+    for variable in variables:
+        if os.environ.get(variable, "").strip():
+            return Key(os.environ[variable], f"the variable {variable}")
+    if not needed:
+        return None
+    raise NotReady(
+        f"there is no key: set the environment variable {' or '.join(variables)} (or, in Python, pass key=…)"
+    )

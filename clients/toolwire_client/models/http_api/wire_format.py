@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from ...react.messages import ModelReply
     from ..model import Message
-    from .vendors import Format
 
 Entry = dict[str, Any]
 
@@ -35,14 +34,6 @@ class HttpRequest(msgspec.Struct, frozen=True, kw_only=True):
     def named_tools(self) -> list[Entry]:
         """Return the tools under the names that the vendor allows."""
         return [{**tool, "name": self.names.theirs[tool["name"]]} for tool in self.tools]
-
-
-class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
-    """The form of a request, as far as endpoints differ."""
-
-    format: Format
-    limit: str
-    tells_usage: bool
 
 
 class StreamReader(Protocol):

@@ -47,7 +47,8 @@ class HumanModel:
             return _typed(self._read)
         with ExitStack() as stack:
             theirs_in, theirs_out = _terminal(stack)
-            print(shown, end="", file=theirs_out, flush=True)
+            theirs_out.write(shown)
+            theirs_out.flush()
             return _typed(theirs_in.readline)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
+import anyio
 from anyio.from_thread import start_blocking_portal
 
 from ..models.model import as_model
@@ -16,14 +16,14 @@ from ..toolbox import AsyncToolbox
 from .approvals import approvals
 from .effects import Effects
 from .events import Started
-from .replay import RecordedEffects, RecordedRun, replayed
+from .replay import replayed
 from .run_state import Budgets, RunState
 from .session import Clock, Session
 from .transcript import Transcript, load, loaded
 from .user import User
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+    from collections.abc import AsyncGenerator, Iterator, Sequence
 
     from ..react import Protocol
     from ..session.elicitation import Question
@@ -101,11 +101,9 @@ class Agent:
 
     # --- asking ---
 
-    async def run(self, question: str, *, on_live: OnLive | None = None) -> AsyncGenerator[Recorded, None]:
+    def run(self, question: str, *, on_live: OnLive | None = None) -> AsyncGenerator[Recorded, None]:
         """Answer a question and yield the events, `Ended` last. *on_live* receives text and progress between them."""
-        async with aclosing(self.session(on_live=on_live).run(question)) as events:
-            async for event in events:
-                yield event
+        return self.session(on_live=on_live).run(question)
 
     async def answer(self, question: str, *, on_live: OnLive | None = None) -> Outcome:
         """Return the outcome of a question."""
@@ -113,12 +111,18 @@ class Agent:
 
     def run_sync(self, question: str, *, on_live: OnLive | None = None) -> Iterator[Recorded]:
         """Run `run` on an event loop in its own thread, for synchronous code."""
-        return iterate_blocking(lambda: self.run(question, on_live=on_live))
+        # An exception while waiting, such as Ctrl-C, leaves the portal's block, which cancels the run.
+        with start_blocking_portal() as portal:
+            events = self.run(question, on_live=on_live)
+            try:
+                while (event := portal.call(_next_event, events)) is not None:
+                    yield event
+            except GeneratorExit:
+                portal.call(events.aclose)
+                raise
 
     def answer_sync(self, question: str, *, on_live: OnLive | None = None) -> Outcome:
         """Run `answer` for synchronous code."""
-        import anyio
-
         return anyio.run(lambda: self.answer(question, on_live=on_live))
 
     def session(self, *, on_live: OnLive | None = None, on_ask: OnUser | None = None) -> Session:
@@ -165,8 +169,6 @@ class Agent:
             ValueError: if there is no *question* and the last one has been answered.
             BrokenTranscript, OSError: as `resume`.
         """
-        import anyio
-
         return anyio.run(self.resume(transcript, on_live=on_live, on_ask=on_ask).answer, question)
 
     async def replay(self, transcript: str | os.PathLike[str] | Sequence[Recorded]) -> AsyncGenerator[Recorded, None]:
@@ -179,11 +181,9 @@ class Agent:
             BrokenTranscript: if *transcript* is not a transcript.
             OSError: if it cannot be read.
         """
-        record = RecordedRun(_events(transcript))
-        effects = RecordedEffects(record, trims=self._trim is not None)
-        async with aclosing(replayed(self._new_state(), effects, record)) as events:
-            async for event in events:
-                yield event
+        record = load(transcript) if isinstance(transcript, str | os.PathLike) else transcript
+        for event in replayed(self._new_state(), record, trims=self._trim is not None):
+            yield event
 
     # --- agents for agents ---
 
@@ -295,10 +295,6 @@ def _failure(outcome: Outcome) -> str:
     return f"There is no answer ({outcome.status}{f', {outcome.reason}' if outcome.reason else ''}){result}"
 
 
-def _events(transcript: str | os.PathLike[str] | Sequence[Recorded]) -> Sequence[Recorded]:
-    return load(transcript) if isinstance(transcript, str | os.PathLike) else transcript
-
-
 def _check_trust(names: bool | tuple[str, ...], tools: Any) -> None:
     # Only the keys that the user chose count: a server could take the name of another one.
     known = tools if isinstance(tools, Mapping) else ()
@@ -314,30 +310,5 @@ def _model_name(model: object) -> str:
     return f"{kind} {of}" if isinstance(of, str) else kind
 
 
-T = TypeVar("T")
-
-
-def iterate_blocking(start: Callable[[], AsyncGenerator[T, None]]) -> Iterator[T]:
-    """Yield the values of an asynchronous generator that runs on an event loop in its own thread.
-
-    An exception while waiting, such as Ctrl-C, cancels the generator.
-    """
-    with start_blocking_portal() as portal:
-        events = start()
-
-        async def step() -> T | None:
-            return await anext(events, None)
-
-        try:
-            while True:
-                waiting = portal.start_task_soon(step)
-                try:
-                    event = waiting.result()
-                except BaseException:
-                    waiting.cancel()
-                    raise
-                if event is None:
-                    return
-                yield event
-        finally:
-            portal.call(events.aclose)
+async def _next_event(events: AsyncGenerator[Recorded, None]) -> Recorded | None:
+    return await anext(events, None)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import msgspec
@@ -20,6 +20,7 @@ from ..validation import join_errors
 from ..waiting.event_loop import here
 from . import events
 from .approvals import Allow, ApprovalRequest, Pause, Refuse
+from .run_state import AskApproval, AskModel, AskUser
 from .trimming import trimmed
 
 if TYPE_CHECKING:
@@ -32,11 +33,10 @@ if TYPE_CHECKING:
     from ..toolbox import AsyncToolbox
     from .approvals import Approvals
     from .events import Live, OnLive, Recorded
-    from .run_state import AskApproval, AskUser, CallTool, RunState
+    from .run_state import CallTool, RunState
     from .trimming import Trim
     from .user import User
 
-T = TypeVar("T")
 Message = dict[str, Any]
 
 LIST_SECONDS = 60.0
@@ -70,8 +70,8 @@ class Effects:
         """Return a context for a whole run, within which connections stay open from one request to the next."""
         return kept_open(self._model)
 
-    async def tools(self, seconds: float | None) -> events.ToolsListed | None:
-        """List the tools, within *seconds*; `None` if they have not changed."""
+    async def tools(self, seconds: float | None) -> events.ToolsListed:
+        """List the tools, within *seconds*."""
         limit = LIST_SECONDS if seconds is None else min(seconds, LIST_SECONDS)
         entries = [tool.raw for tool in await self._toolbox.list_tools(timeout_seconds=limit)]
         self._entries = {entry["name"]: entry for entry in entries}
@@ -89,12 +89,21 @@ class Effects:
         """Return the messages to send."""
         return messages if self._trim is None else await trimmed(messages, self._trim)
 
-    async def model(self, state: RunState, messages: list[Message], seconds: float | None) -> Recorded:
-        """Ask the model for a reply."""
+    async def ask(self, state: RunState, step: AskModel | AskUser | AskApproval) -> Recorded | None:
+        """Ask whom *step* names."""
+        match step:
+            case AskModel(seconds=seconds):
+                return await self._ask_model(state, seconds)
+            case AskUser(ask=ask):
+                return await self._user.answer(ask.content)
+            case AskApproval():
+                return await self._ask_approval(state, step)
+
+    async def _ask_model(self, state: RunState, seconds: float | None) -> Recorded:
         strict = bool(getattr(self._model, "strict_schemas", False))
         ask = partial(
             self._model.reply,
-            messages,
+            list(state.sent),
             tools=state.conversation.offered or None,
             reply_schema=state.conversation.reply_schema(strict=strict),
             on_text=self._live_reporter(events.TextArrived),
@@ -108,11 +117,7 @@ class Effects:
             return events.ModelFailed(reason=f"{type(error).__name__}: {error}")
         return events.ModelFailed(reason="the model did not reply in time", out_of_time=True)
 
-    async def user(self, step: AskUser) -> Recorded | None:
-        """Ask the user the model's question."""
-        return await self._user.answer(step.ask.content)
-
-    async def approval(self, state: RunState, step: AskApproval) -> Recorded | None:
+    async def _ask_approval(self, state: RunState, step: AskApproval) -> Recorded | None:
         """Ask whether a call is allowed, again if changed parameters do not fit the tool."""
         action, asked = step.action, step.asked
         request = ApprovalRequest(
@@ -129,7 +134,8 @@ class Effects:
             return events.Refused(reason=state.undone("no_approver", tool=action.tool), by_user=False)
         misfit = ""
         for _ in range(_MOST_MISFITS):
-            verdict = await _maybe_await(self._approvals.ask(request))
+            verdict = self._approvals.ask(request)
+            verdict = await verdict if inspect.isawaitable(verdict) else verdict
             match verdict:
                 case Pause():
                     return None
@@ -221,7 +227,3 @@ def _result_for_model(state: RunState, result: CallResult) -> tuple[Any, str]:
     more = state.words("other_content", kinds=", ".join(others)) if others else ""
     language = state.conversation.protocol.language
     return value, language.together(language.tell(*remarks), more)
-
-
-async def _maybe_await(value: T | Awaitable[T]) -> T:
-    return await value if inspect.isawaitable(value) else value

@@ -290,6 +290,19 @@ class RunState:
 
     # --- what is next ---
 
+    def announcement(self, step: Step, messages: list[dict[str, Any]]) -> events.Recorded | None:
+        """Return the event to record before *step*, if any; *messages* are those that the model would receive."""
+        match step:
+            case AskModel():
+                pairs = enumerate(zip(self.sent, messages, strict=False))
+                kept = next((place for place, (sent, new) in pairs if sent != new), min(len(self.sent), len(messages)))
+                return events.ModelAsked(kept=kept, messages=messages[kept:])
+            case AskApproval(asked=asked):
+                return asked
+            case CallTool(action=action):
+                return events.CallStarted(tool=action.tool, params=action.params)
+        return None
+
     def next(self) -> Step | None:
         """Return the next step; `None` if the run is over."""
         if self.has_ended:

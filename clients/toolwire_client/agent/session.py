@@ -5,16 +5,14 @@ from __future__ import annotations
 import time
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 import msgspec
 
 from .events import (
     CallFinished,
-    CallStarted,
     Ended,
-    ModelAsked,
     Outcome,
     QuestionAsked,
     Recorded,
@@ -43,10 +41,6 @@ class Clock:
     def date(self) -> datetime:
         """Return the date and time, in UTC."""
         return datetime.now(UTC)
-
-
-class Abandoned(Exception):
-    """A repeated run has reached the end of its record."""
 
 
 class Session:
@@ -80,7 +74,6 @@ class Session:
         self._scope: anyio.CancelScope | None = None
         self._call: anyio.CancelScope | None = None
         self._cancelled: str | None = None
-        self._is_abandoned = False
         self._tools: ToolsListed | None = None
         for place, event in enumerate(events):
             try:
@@ -99,7 +92,7 @@ class Session:
 
     # --- running ---
 
-    async def run(self, question: str) -> AsyncGenerator[Recorded, None]:
+    def run(self, question: str) -> AsyncGenerator[Recorded, None]:
         """Answer a question and yield the events, `Ended` last.
 
         Raises:
@@ -108,12 +101,9 @@ class Session:
         """
         if not question.strip():
             raise ValueError("an empty question cannot be answered")
-        first = () if self.events else (self._begin,)
-        async with aclosing(self._events(first, QuestionAsked(content=question))) as events:
-            async for event in events:
-                yield event
+        return self._events(QuestionAsked(content=question))
 
-    async def go_on(self) -> AsyncGenerator[Recorded, None]:
+    def go_on(self) -> AsyncGenerator[Recorded, None]:
         """Continue the last question, which waited for the user or was interrupted; yields as `run`.
 
         Raises:
@@ -122,9 +112,7 @@ class Session:
         """
         if not self.can_go_on:
             raise ValueError("there is nothing to go on with: the last question is done")
-        async with aclosing(self._events((Resumed(),))) as events:
-            async for event in events:
-                yield event
+        return self._events(Resumed())
 
     async def answer(self, question: str | None = None) -> Outcome:
         """Return the outcome of *question*, by default of continuing the last one."""
@@ -150,13 +138,9 @@ class Session:
         self._call.cancel()
         return True
 
-    def abandon(self) -> None:
-        """Stop as if the process ended here: nothing more happens or is recorded."""
-        self._is_abandoned = True
-
     # --- how ---
 
-    async def _events(self, first: Sequence[Recorded], *then: Recorded) -> AsyncGenerator[Recorded, None]:
+    async def _events(self, opening: QuestionAsked | Resumed) -> AsyncGenerator[Recorded, None]:
         if self._is_running:
             raise RuntimeError("this session is answering a question; a second one needs a session of its own")
         self._is_running, self._cancelled = True, None
@@ -165,20 +149,24 @@ class Session:
         try:
             if not self._state.has_ended:  # the previous process ended without notice
                 self._note(self._state.ending("cancelled", reason="interrupted"), at=self._state.now)
-            for event in first:
-                yield self._note(event)
-            for event in [*await self._listed(), *then]:
-                yield self._note(event)
+            if isinstance(opening, Resumed):
+                yield self._note(opening)
+            elif not self.events:
+                yield self._note(self._begin)
+            if listed := await self._listed():
+                yield self._note(listed)
+            if isinstance(opening, QuestionAsked):
+                yield self._note(opening)
             async with self._effects.kept_open():
                 while (step := self._next()) is not None:
-                    if announced := await self._announced(step):
+                    is_for_model = isinstance(step, AskModel)
+                    messages = await self._effects.trimmed(self._state.conversation.messages) if is_for_model else []
+                    if announced := self._state.announcement(step, messages):
                         yield self._note(announced)
                     yielded = len(self.events)
                     self._note(await self._performed(step))
                     for event in self.events[yielded:]:  # with the events during the step
                         yield event
-        except Abandoned:
-            raise
         except BaseException as error:  # a cancelled task, a closed generator, Ctrl-C, an error of a callback
             if not self._state.has_ended:
                 self._note(self._state.ending("cancelled", reason=type(error).__name__))
@@ -189,49 +177,20 @@ class Session:
     def _next(self) -> Step | None:
         if self._state.has_ended:
             return None
-        if self._is_abandoned:
-            raise Abandoned
         if self._cancelled is not None:
             return RecordEvent(self._state.ending("cancelled", reason=self._cancelled))
         return self._state.next()
 
-    async def _announced(self, step: Step) -> Recorded | None:
-        match step:
-            case AskModel():
-                messages = await self._effects.trimmed(self._state.conversation.messages)
-                kept = _same(self._state.sent, messages)
-                return ModelAsked(kept=kept, messages=messages[kept:])
-            case AskApproval(asked=asked):
-                return asked
-            case CallTool(action=action):
-                return CallStarted(tool=action.tool, params=action.params)
-        return None
-
     async def _performed(self, step: Step) -> Recorded:
         if isinstance(step, RecordEvent):
             return step.event
-        if self._is_abandoned:
-            raise Abandoned
         event: Recorded | None = None
         with anyio.CancelScope() as self._scope:
             if self._cancelled is not None:
                 self._scope.cancel()
-            event = await self._waited(step) or self._state.ending("needs_input", reason=_WAITS[type(step)])
+            event = await (self._called(step) if isinstance(step, CallTool) else self._effects.ask(self._state, step))
+            event = event or self._state.ending("needs_input", reason=_WAITS[type(step)])
         return event or self._state.ending("cancelled", reason=self._cancelled or "")
-
-    async def _waited(self, step: Step) -> Recorded | None:
-        state, effects = self._state, self._effects
-        match step:
-            case AskModel(seconds=seconds):
-                return await effects.model(state, list(state.sent), seconds)
-            case AskUser():
-                return await effects.user(step)
-            case AskApproval():
-                return await effects.approval(state, step)
-            case CallTool():
-                return await self._called(step)
-            case _:
-                raise AssertionError(step)
 
     async def _called(self, step: CallTool) -> Recorded:
         event: Recorded | None = None
@@ -249,23 +208,20 @@ class Session:
             is_waited_for = False
         return event or CallFinished(success=False, result=self._state.words("cancelled"))
 
-    async def _listed(self) -> list[Recorded]:
-        """Return the changes of the tool list; nothing if the run is cancelled before all tools are known."""
-        tools = self._tools
+    async def _listed(self) -> ToolsListed | None:
+        """Return the tools if they have changed; nothing if the run is cancelled before all of them are known."""
         with anyio.CancelScope() as self._scope:
-            tools = await self._effects.tools(self._state.seconds) or tools
-        if tools is None or (self._tools and tools == msgspec.structs.replace(self._tools, at=tools.at)):
-            return []
-        self._tools = tools
-        return [tools]
+            tools = await self._effects.tools(self._state.seconds)
+            if self._tools is None or tools != msgspec.structs.replace(self._tools, at=tools.at):
+                self._tools = tools
+                return tools
+        return None
 
     def _time(self) -> datetime:
         return self._start + timedelta(seconds=self._clock.seconds())
 
     def _note(self, event: Recorded, *, at: datetime | None = None) -> Recorded:
         """Record *event*, then apply it; only then is it yielded."""
-        if self._is_abandoned:
-            raise Abandoned
         event = msgspec.structs.replace(event, at=at or max(self._state.now, self._time()))
         if self._record is not None:
             self._record(event)
@@ -275,9 +231,3 @@ class Session:
 
 
 _WAITS: dict[type[Step], str] = {AskUser: "a question waits for the user", AskApproval: "a call waits for approval"}
-
-
-def _same(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> int:
-    """Count the equal messages at the start."""
-    pairs = list(zip(one, other, strict=False))
-    return next((place for place, (mine, yours) in enumerate(pairs) if mine != yours), len(pairs))

@@ -118,9 +118,9 @@ def loaded(path: str | os.PathLike[str]) -> Loaded:
         if isinstance(event, events.Started):
             exchange = Loaded([], [], exchange.end)
         before = exchange.events[-1] if exchange.events else None
-        if before is None and not isinstance(event, events.Started):
+        if before is None and not may_follow(before, event):
             raise BrokenTranscript(f"{path}, line {number}: a transcript starts with Started, not {_kind(event)}")
-        if before is not None and not _may_follow(before, event):
+        if before is not None and not may_follow(before, event):
             raise BrokenTranscript(
                 f"{path}, line {number}, cannot follow the event before it, {_kind(before)}: it is "
                 f"{_kind(event)}; the line is doubled or from another run"
@@ -174,7 +174,10 @@ _NEXT: dict[type[events.Recorded], tuple[type[events.Recorded], ...]] = {
 }
 
 
-def _may_follow(before: events.Recorded, event: events.Recorded) -> bool:
+def may_follow(before: events.Recorded | None, event: events.Recorded) -> bool:
+    """Whether *event* may be recorded after *before*, or as the first one."""
+    if before is None:
+        return isinstance(event, events.Started)
     if events.NEVER < event.at < before.at or event == before:
         return False
     if isinstance(event, events.Ended):  # a run may be cancelled at any time

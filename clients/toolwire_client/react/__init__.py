@@ -22,8 +22,7 @@ from .messages import (
 )
 from .native import NativeProtocol
 from .prompt_protocol import Invalid, Protocol, Reading
-from .prompts import Remark, Unreadable
-from .prompts.template import Template, TemplateError
+from .prompts import Remark, Template, TemplateError, Unreadable
 from .reply_schema import reply_schema
 from .structured import StructuredProtocol
 from .tokens import BaseProtocol, DoubaoProtocol

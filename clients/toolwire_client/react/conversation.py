@@ -23,7 +23,7 @@ import msgspec
 from ..validation import join_errors
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, ModelReply, Question, ToModel, UserResponse, whole
 from .prompt_protocol import Invalid, Message, Protocol, Reading, in_role, in_turn
-from .prompts import Remark, remark
+from .prompts import remark
 from .result_text import MAX_CHARS, shown
 from .structured import StructuredProtocol
 from .tool_lookup import Tools
@@ -88,25 +88,14 @@ class ConversationState(msgspec.Struct, frozen=True, kw_only=True):
     is_final: bool = False
     version: Literal[1] = 1
 
+    def __post_init__(self) -> None:
+        awaited = {"action_result": Action, "user_response": Ask}.get(self.turn, type(None))
+        if not isinstance(self.pending, awaited):
+            raise ValueError(f"{self.turn} goes with another `pending`")
+
 
 class OutOfTurn(RuntimeError):
     """A method was called in the wrong turn: a bug in the calling program."""
-
-
-def restored(snapshot: dict[str, Any]) -> ConversationState:
-    """Return the state in *snapshot*.
-
-    Raises:
-        ValueError: if it is not a snapshot.
-    """
-    try:
-        state = msgspec.convert(snapshot, ConversationState)
-    except msgspec.ValidationError as error:
-        raise ValueError(f"not a snapshot of a conversation: {error}") from None
-    awaited = {"action_result": Action, "user_response": Ask}.get(state.turn, type(None))
-    if not isinstance(state.pending, awaited):
-        raise ValueError(f"not a snapshot of a conversation: {state.turn} goes with another `pending`")
-    return state
 
 
 class Conversation:
@@ -133,6 +122,7 @@ class Conversation:
         self.limits = limits or Limits()
         self.roles = {"tool": "user", **(roles or {})}
         self.warnings: list[str] = []
+        self._language = self.protocol.language
         self._state = ConversationState()
         self._schemas: dict[tuple[bool, bool], Schema | None] = {}
 
@@ -188,7 +178,8 @@ class Conversation:
         """
         self._expect("action_result")
         value, remarks = shown(result, self.limits.max_result_chars)
-        message = ActionResult(success, value, self._language.together(note, self._say(*remarks), self._state.note))
+        note = self._language.together(note, self._language.tell(*remarks), self._state.note)
+        message = ActionResult(success, value, note)
         self._tell(message)
         return message
 
@@ -204,21 +195,21 @@ class Conversation:
         if faults:
             raise ValueError(join_errors(faults))
         action = msgspec.structs.replace(self.pending, params=fitted)
-        edited = self._say(remark("edited", params=json.dumps(fitted, ensure_ascii=False)))
+        edited = self._language.say("edited", params=json.dumps(fitted, ensure_ascii=False))
         self._change(pending=action, note=self._language.together(edited, self._state.note))
         return action
 
     def user_response(self, text: str | None) -> UserResponse:
         """Add the user's answer, None if there is no user, and return the message."""
         self._expect("user_response")
-        message = UserResponse(self._say(remark("no_user")) if text is None else text)
+        message = UserResponse(self._language.say("no_user") if text is None else text)
         self._tell(message)
         return message
 
     def force_final(self, reason: str) -> Error:
         """Require the final answer as the next reply, and return the message."""
         self._expect("reply", "stopped")
-        message = Error(self._say(remark("final", reason=reason)))
+        message = Error(self._language.say("final", reason=reason))
         self._tell(message, is_final=True)
         return message
 
@@ -244,14 +235,14 @@ class Conversation:
             self.warnings = []
             return self._invalid(reading)
         self._add_reply(said)
-        self.warnings = [self._say(warning) for warning in reading.warnings]
+        self.warnings = [self._language.tell(warning) for warning in reading.warnings]
         self._change(errors=0)
         match reading.message:
             case FinalAnswer() as answer:
                 self._change(turn="question", is_final=False)
                 return answer
             case Ask() | Action() if self._state.is_final:
-                return self._stop("no_final_answer", Error(self._say(remark("not_final"))))
+                return self._stop("no_final_answer", Error(self._language.say("not_final")))
             case Ask() as ask:
                 self._change(turn="user_response", pending=ask)
                 return ask
@@ -269,18 +260,17 @@ class Conversation:
         Raises:
             ValueError: if it is not a snapshot.
         """
-        self._state = restored(snapshot)
+        try:
+            self._state = msgspec.convert(snapshot, ConversationState)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"not a snapshot of a conversation: {error}") from None
 
     @cached_property
     def _system(self) -> Message:
         return {"role": "system", "content": whole(self.protocol.system_prompt(self.tools))}
 
-    @property
-    def _language(self) -> Language:
-        return self.protocol.language
-
     def _invalid(self, reading: Invalid) -> Retry | Stop:
-        message = Error(self._language.together(self._say(*reading.remarks), self.protocol.how_to_reply()))
+        message = Error(self._language.together(self._language.tell(*reading.remarks), self.protocol.how_to_reply()))
         errors = self._state.errors + 1
         self._change(errors=errors)
         if self._state.is_final:
@@ -294,24 +284,24 @@ class Conversation:
         key = json.dumps([action.tool, action.params], sort_keys=True)
         count = self._state.actions.get(key, 0) + 1
         limits = self.limits
+        say = self._language.say
         if count >= limits.stop_at:
-            refusal = self._say(remark("repeated_too_often", count=count))
-            return self._stop("repeated_action", ActionResult(False, refusal))
-        note = self._say(remark("repeated", count=count, limit=limits.stop_at)) if count >= limits.warn_at else ""
+            return self._stop("repeated_action", ActionResult(False, say("repeated_too_often", count=count)))
+        note = say("repeated", count=count, limit=limits.stop_at) if count >= limits.warn_at else ""
         self._change(actions={**self._state.actions, key: count}, note=note)
         if action.tool not in self.tools.names:
-            return self._refuse(action, _unknown(action.tool, self.tools))
+            return self._refuse(action, _unknown(action.tool, self.tools, self._language))
         params, faults = self.tools.fitted(action.tool, action.params)
         if faults:
-            return self._refuse(action, remark("bad_params", tool=action.tool, faults=join_errors(faults)))
+            return self._refuse(action, say("bad_params", tool=action.tool, faults=join_errors(faults)))
         if trouble := self.tools.trouble(action.tool):
             self.warnings.append(f"the schema of {action.tool} is not checked: {trouble}")
         action = msgspec.structs.replace(action, params=params)
         self._change(turn="action_result", pending=action)
         return action
 
-    def _refuse(self, action: Action, refusal: Remark) -> Retry:
-        message = ActionResult(False, self._say(refusal), self._state.note)
+    def _refuse(self, action: Action, refusal: str) -> Retry:
+        message = ActionResult(False, refusal, self._state.note)
         self._tell(message)
         return Retry(message, action)
 
@@ -339,16 +329,13 @@ class Conversation:
         if self._state.turn not in turns:
             raise OutOfTurn(f"this is the turn of {self._state.turn!r}, not of {' or '.join(map(repr, turns))}")
 
-    def _say(self, *remarks: Remark) -> str:
-        return self._language.tell(*remarks)
-
 
 _MOST_NAMES = 50
 
 
-def _unknown(tool: str, tools: Tools) -> Remark:
+def _unknown(tool: str, tools: Tools, language: Language) -> str:
     names = tools.closest(tool)
     if not names:
-        return remark("no_tools", tool=repr(tool))
+        return language.say("no_tools", tool=repr(tool))
     more = ", …" if len(names) > _MOST_NAMES else ""
-    return remark("unknown_tool", tool=repr(tool), names=", ".join(names[:_MOST_NAMES]) + more)
+    return language.say("unknown_tool", tool=repr(tool), names=", ".join(names[:_MOST_NAMES]) + more)

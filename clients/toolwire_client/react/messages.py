@@ -66,7 +66,6 @@ class FinalAnswer(msgspec.Struct, frozen=True, tag="FINAL_ANSWER"):
 
 ToModel = Question | ActionResult | UserResponse | Error
 FromModel = Ask | Action | FinalAnswer
-FROM_MODEL = ("ASK", "ACTION", "FINAL_ANSWER")
 
 
 def to_json(message: ToModel | FromModel, result_key: ResultKey = "success") -> str:

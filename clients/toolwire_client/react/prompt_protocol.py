@@ -13,8 +13,7 @@ import msgspec
 
 from . import prompts
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, to_json
-from .prompts import Remark, Unreadable
-from .prompts.template import Template
+from .prompts import Remark, Template, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,10 +13,9 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from toolwire_schemas.wire.codec import EncodingError, encode
 
-from .prompts import Remark, Unreadable, remark
+from .prompts import Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,15 +42,8 @@ _WIDE = dict(zip("，：｛｝［］", ",:{}[]", strict=True))
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 
 
-class Repaired(msgspec.Struct, frozen=True):
-    """A repaired object, and its end in the original text."""
-
-    text: str
-    end: int
-
-
-def repaired(text: str, start: int) -> Repaired | None:
-    """Return the object from the brace at *start*, repaired; None if it is not closed."""
+def repaired(text: str, start: int) -> tuple[str, int] | None:
+    """Return the object from the brace at *start*, repaired, and its end in *text*; None if it is not closed."""
     parts: list[str] = []
     depth = 0
     for token in _TOKEN.finditer(text, start):
@@ -63,7 +55,7 @@ def repaired(text: str, start: int) -> Repaired | None:
         parts.append(part)
         depth += (part in ("{", "[")) - (part in ("}", "]"))
         if depth == 0:
-            return Repaired("".join(parts), token.end())
+            return "".join(parts), token.end()
     return None
 
 
@@ -114,7 +106,7 @@ def only_object(text: str) -> dict[str, Any]:
         case [dict()]:
             return sendable(found[0])
         case [dict(), *_]:
-            raise Unreadable("several", count=len(found))
+            raise Unreadable("several")
     raise Unreadable("no_object")
 
 
@@ -125,24 +117,24 @@ def object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
         Unreadable: if it is incomplete or invalid.
     """
     try:
-        value, end = _DECODER.raw_decode(text, start)
-    except Unreadable:
-        raise
-    except RecursionError:
-        raise Unreadable("too_deep") from None
+        return _decoded(text, start)
     except json.JSONDecodeError as error:
         fault = error
-    else:
-        return sendable(value), end
     made = repaired(text, start)
     if made is None:
-        raise Unreadable("unfinished", **_place(text, start), fault=_where(fault))
+        raise Unreadable("unfinished", **_place(text, start), fault=str(fault))
     try:
-        return sendable(_DECODER.decode(made.text)), made.end
+        return _decoded(made[0], 0)[0], made[1]
+    except json.JSONDecodeError:
+        raise _malformed(text, fault) from None
+
+
+def _decoded(text: str, start: int) -> tuple[dict[str, Any], int]:
+    try:
+        value, end = _DECODER.raw_decode(text, start)
     except RecursionError:
         raise Unreadable("too_deep") from None
-    except json.JSONDecodeError:
-        raise Unreadable("malformed", fault=_where(fault), near=_near(text, fault)) from None
+    return sendable(value), end
 
 
 def after_thoughts(text: str) -> int:
@@ -195,8 +187,11 @@ def _objects(text: str) -> list[dict[str, Any]]:
                 at = _end_of_thoughts(text, mark)
     if found and unclosed:  # the object may be part of a larger value
         raise Unreadable("unclosed", **_place(text, unclosed[0]))
-    if not found and first_brace is not None:
-        _refuse_malformed(text, first_brace)
+    if not found and first_brace is not None:  # perhaps an object that does not start like one, as `{type: "ASK"}`
+        try:
+            _DECODER.raw_decode(text, first_brace)
+        except json.JSONDecodeError as error:
+            raise _malformed(text, error) from None
     return found
 
 
@@ -207,37 +202,13 @@ def _end_of_thoughts(text: str, opening: re.Match[str]) -> int:
     raise Unreadable("unfinished_thoughts", tag=opening[0])
 
 
-def _refuse_malformed(text: str, start: int) -> None:
-    """Report the fault of an object that does not start like one, as `{type: "ASK"}`."""
-    try:
-        _DECODER.raw_decode(text, start)
-    except json.JSONDecodeError as error:
-        raise Unreadable("malformed", fault=_where(error), near=_near(text, error)) from None
-
-
 def _place(text: str, at: int) -> dict[str, int]:
     return {"line": text.count("\n", 0, at) + 1, "column": at - text.rfind("\n", 0, at)}
 
 
-def _where(error: json.JSONDecodeError) -> Remark:
-    kind = next((kind for start, kind in _FAULTS.items() if error.msg.startswith(start)), "json_other")
-    return remark("json_fault", line=error.lineno, column=error.colno, what=remark(kind))
-
-
-# Messages of Python's decoder and their sentences.
-_FAULTS = {
-    "Expecting value": "json_value",
-    "Expecting property name": "json_name",
-    "Expecting ':'": "json_colon",
-    "Expecting ','": "json_comma",
-    "Unterminated string": "json_string",
-    "Invalid \\": "json_escape",
-    "Illegal trailing comma": "json_value",
-}
-
-
-def _near(text: str, error: json.JSONDecodeError) -> str:
-    return json.dumps(text[max(error.pos - _NEAR, 0) : error.pos + _NEAR], ensure_ascii=False)
+def _malformed(text: str, error: json.JSONDecodeError) -> Unreadable:
+    near = text[max(error.pos - _NEAR, 0) : error.pos + _NEAR]
+    return Unreadable("malformed", fault=str(error), near=json.dumps(near, ensure_ascii=False))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects import python_stub as python
 from toolwire_schemas.did_you_mean import closest_first
 from toolwire_schemas.json_schema.error_text import shown
 
-from .messages import FROM_MODEL, Action, Ask, FinalAnswer, ResultKey, ToModel, to_json
+from .messages import Action, Ask, FinalAnswer, ResultKey, ToModel, to_json
 from .prompt_protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
 from .prompts import Remark, Unreadable, remark
 from .reply_parser import only_object
@@ -65,7 +66,7 @@ class StructuredProtocol(Protocol):
             return Invalid((error.remark,))
         if members.keys() == {"reply"} and isinstance(members["reply"], dict):  # the form for OpenAI's strict mode
             members = members["reply"]
-        return _Members(members).reading(tools)
+        return _read(members, tools)
 
     def said(self, reply: ModelReply, reading: Reading | Invalid) -> Message:
         """Return a valid reply in its canonical form, an invalid one unchanged, so that the model can correct it."""
@@ -82,100 +83,58 @@ class StructuredProtocol(Protocol):
         return reply_schema(tools, strict=strict, final=final)
 
 
-_ANSWERS = (str, int, float, list, dict)
-"""Types of a final answer; null is not one."""
+_TYPES: dict[str, type[Ask | Action | FinalAnswer]] = {"ASK": Ask, "ACTION": Action, "FINAL_ANSWER": FinalAnswer}
+_MEMBERS: dict[str, dict[str, tuple[type, str]]] = {
+    "ASK": {"content": (str, "string")},
+    "ACTION": {"tool": (str, "string"), "params": (dict, "object")},
+    "FINAL_ANSWER": {"ok": (bool, "boolean"), "result": (str, "string")},
+}
+"""The members of each reply except the thought, with their types in Python and in JSON."""
 
 
-class _Members:
-    """Takes the members of a reply one by one and collects faults."""
-
-    def __init__(self, members: dict[str, Any]) -> None:
-        self._left = dict(members)
-        self._wrong: list[Remark] = []
-        self._odd: list[Remark] = []
-
-    def reading(self, tools: Tools) -> Reading | Invalid:
-        message = self._message(tools)
-        strange = ", ".join(f"`{name}`" for name in self._left)
-        if message is None or self._wrong:
-            more = (remark("strange", members=strange),) if message and strange else ()
-            return Invalid((*self._wrong, *more))
-        more = (remark("strange_members", members=strange),) if strange else ()
-        return Reading(message, (*self._odd, *more))
-
-    def _message(self, tools: Tools) -> Ask | Action | FinalAnswer | None:
-        thought = self._thought()
-        match kind := self._left.pop("type", None):
-            case "ASK":
-                return Ask(thought, self._words("content"))
-            case "ACTION":
-                tool = self._words("tool")
-                tool = tools.find(tool) or tool
-                return Action(thought, tool, self._params(tools, tool))
-            case "FINAL_ANSWER":
-                return FinalAnswer(thought, self._flag("ok"), self._result())
-        allowed = ", ".join(closest_first(str(kind).upper(), FROM_MODEL))
-        self._wrong.append(remark("type", given=shown(kind), allowed=allowed))
-        return None
-
-    def _thought(self) -> str:
-        """Return the thought, or a substitute: it has no effect, so it is no reason to ask again."""
-        thought = self._left.pop("thought", None)
-        if thought is None:
-            self._odd.append(remark("no_thought"))
-            return ""
-        if not isinstance(thought, str):
-            self._odd.append(remark("odd_thought"))
-        return _text(thought)
-
-    def _words(self, name: str) -> str:
-        value = self._take(name, str, "string")
-        if value is not None and not value.strip():
-            self._wrong.append(remark("blank", member=name))
-        return value or ""
-
-    def _flag(self, name: str) -> bool:
-        return self._take(name, bool, "boolean") is True
-
-    def _result(self) -> str:
-        result = self._take("result", _ANSWERS, "string")
-        if not isinstance(result, str):
-            self._odd.append(remark("odd_result"))
-        return _text(result)
-
-    def _params(self, tools: Tools, tool: str) -> dict[str, Any]:
-        given = self._left.get("params")
-        if given is None and self._may_lack_params(tools, tool):
-            self._left.pop("params", None)
-            return {}
-        if isinstance(given, str):
-            self._left["params"] = _decoded(given)
-        return self._take("params", dict, "object") or {}
-
-    def _may_lack_params(self, tools: Tools, tool: str) -> bool:
-        """Whether the tool needs no parameters and none came under another name."""
-        is_known = tool in tools.names
-        return is_known and not tools.needs_params(tool) and not (self._left.keys() - {"params"})
-
-    def _take(self, name: str, kind: type | tuple[type, ...], wanted: str) -> Any:
-        """Return the member if it is of this *kind*; else None, and note the fault."""
-        if name not in self._left:
-            self._wrong.append(remark("missing", member=name))
-            return None
-        value = self._left.pop(name)
-        if isinstance(value, kind):
-            return value
-        self._wrong.append(remark("wrong_type", member=name, wanted=wanted, given=shown(value)))
-        return None
+def _read(members: dict[str, Any], tools: Tools) -> Reading | Invalid:
+    """Return the meaning of a reply's *members*, or everything that is wrong with them."""
+    kind, thought = members.pop("type", None), members.pop("thought", None)
+    if not isinstance(kind, str) or kind not in _MEMBERS:
+        allowed = ", ".join(closest_first(str(kind).upper(), tuple(_MEMBERS)))
+        return Invalid((remark("type", given=shown(kind), allowed=allowed),))
+    # A thought has no effect, so a missing one is no reason to ask again.
+    odd = [remark("no_thought")] if thought is None else []
+    if not isinstance(thought, str | None):
+        odd, thought = [remark("odd", member="thought")], _as_json(thought)
+    if kind == "ACTION":
+        _complete(members, tools)
+    elif kind == "FINAL_ANSWER" and isinstance(result := members.get("result"), int | float | list | dict):
+        odd, members["result"] = [*odd, remark("odd", member="result")], _as_json(result)
+    values: dict[str, Any] = {"thought": thought or ""}
+    wrong: list[Remark] = []
+    for name, (type_, wanted) in _MEMBERS[kind].items():
+        if name not in members:
+            wrong.append(remark("missing", member=name))
+        elif not isinstance(value := members.pop(name), type_):
+            wrong.append(remark("wrong_type", member=name, wanted=wanted, given=shown(value)))
+        elif name in ("content", "tool") and not str(value).strip():
+            wrong.append(remark("blank", member=name))
+        else:
+            values[name] = value
+    strange = [remark("strange", members=", ".join(f"`{name}`" for name in members))] if members else []
+    if wrong:
+        return Invalid((*wrong, *strange))
+    return Reading(_TYPES[kind](**values), (*odd, *strange))
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _complete(members: dict[str, Any], tools: Tools) -> None:
+    """Name the tool of an action as it is listed; supply `params` that are left out, or that are JSON in a string."""
+    tool, params = members.get("tool"), members.get("params")
+    if isinstance(tool, str):
+        members["tool"] = tool = tools.find(tool) or tool
+    is_bare = members.keys() <= {"tool", "params"}  # no parameters came under another name
+    if params is None and is_bare and tool in tools.names and not tools.needs_params(tool):
+        members["params"] = {}
+    elif isinstance(params, str) and params.lstrip().startswith("{"):
+        with suppress(Unreadable):
+            members["params"] = only_object(params)
 
 
-def _decoded(text: str) -> Any:
-    """Return the object in the JSON *text*, if there is one: some models send parameters as text."""
-    try:
-        return only_object(text) if text.lstrip().startswith("{") else text
-    except Unreadable:
-        return text
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.error_text import shown
 
@@ -35,9 +35,8 @@ _CODE = ("PythonInterpreter", "code")
 class BaseProtocol(Protocol):
     """Text with at most one action between two tokens: `{"name": …, "parameters": {…}}`, or a block of code.
 
-    Code goes to *code_tool*, the names of a tool and its parameter; `"find"` takes the only tool that runs code, and
-    None refuses code. With *several_actions* `"first"` the first action is taken; else several are refused. The slots
-    of *prompt* are `{{tools}}` (required), `{{start}}`, `{{end}}` and `{{instructions}}`. A subclass may override
+    Code goes to *code_tool*, the names of a tool and its parameter, by default to the only tool that runs code. The
+    slots of *prompt* are `{{tools}}` (required), `{{start}}`, `{{end}}` and `{{instructions}}`. A subclass may override
     `parse`.
 
     Raises:
@@ -51,8 +50,7 @@ class BaseProtocol(Protocol):
         self,
         special_tokens: Mapping[str, str] | None = None,
         *,
-        code_tool: tuple[str, str] | Literal["find"] | None = "find",
-        several_actions: Literal["refuse", "first"] = "refuse",
+        code_tool: tuple[str, str] | None = None,
         language: str | None = None,
         prompt: str | None = None,
         instructions: str = "",
@@ -63,12 +61,11 @@ class BaseProtocol(Protocol):
             raise ValueError(f"unknown special tokens: {sorted(strange)}; known: {list(self.special_tokens)}")
         self.special_tokens |= special_tokens or {}
         self.code_tool = code_tool
-        self.several_actions = several_actions
 
     def parse(self, text: str) -> tuple[str, dict[str, Any] | None]:
         """Return the text before the action, and the action's `name` and `parameters`, or None.
 
-        With `code_tool="find"`, code is returned in Groot's form: as `code` for `PythonInterpreter`.
+        Without a `code_tool`, code is returned in Groot's form: as `code` for `PythonInterpreter`.
 
         Raises:
             Unreadable: if the action is malformed, or one of several.
@@ -78,8 +75,7 @@ class BaseProtocol(Protocol):
         if at < 0:
             return text, None
         action, end = self._action(text, at + len(start))
-        if self.several_actions == "refuse":
-            self._refuse_more(text[end:])
+        self._refuse_more(text[end:])
         return text[:at], action
 
     def parse_reply(self, reply: ModelReply, tools: Tools) -> tuple[str, dict[str, Any] | None]:
@@ -96,8 +92,7 @@ class BaseProtocol(Protocol):
             raise Unreadable("empty")
         if action is None:
             return text, None
-        action = checked(action)
-        return text, directed(action, tools) if self.code_tool == "find" else action
+        return text, checked(action) if self.code_tool else directed(checked(action), tools)
 
     def default_prompt(self) -> str:
         return self.language.tokens
@@ -138,10 +133,10 @@ class BaseProtocol(Protocol):
             action, end = self._object(text, fence.end())
             closing = _CLOSING_FENCE.match(text, end)
             return action, closing.end() if closing else end
-        if language not in _PYTHON or self.code_tool is None:
-            raise Unreadable("code_language", language=shown(language)) if self.code_tool else Unreadable("no_object")
+        if language not in _PYTHON:
+            raise Unreadable("code_language", language=shown(language))
         code, end = self._code(text, fence)
-        tool, parameter = _CODE if self.code_tool == "find" else self.code_tool
+        tool, parameter = self.code_tool or _CODE
         return {"name": tool, "parameters": {parameter: code}}, end
 
     def _object(self, text: str, at: int) -> tuple[dict[str, Any], int]:
@@ -151,9 +146,9 @@ class BaseProtocol(Protocol):
         members, end = object_at(text, found.end())
         if found["bracket"]:  # Doubao writes a list of one
             closing = _CLOSING_BRACKET.match(text, end)
-            if closing is None and self.several_actions == "refuse":
-                raise Unreadable("several", count=2)
-            end = closing.end() if closing else end
+            if closing is None:
+                raise Unreadable("several")
+            end = closing.end()
         return checked(members), end
 
     def _code(self, text: str, fence: re.Match[str]) -> tuple[str, int]:
@@ -171,8 +166,7 @@ class BaseProtocol(Protocol):
         start, end = self.special_tokens["action_start_token"], self.special_tokens["action_end_token"]
         before, found, after = rest.partition(end) if end else (rest, "", "")
         if start in before or start in after:
-            others = (before + after).count(start)
-            raise Unreadable("several", count=1 + (others if start != end else (others + 1) // 2))
+            raise Unreadable("several")
         if found and before.strip():
             raise Unreadable("between", end=end, found=shown(before.strip()))
 

@@ -157,7 +157,7 @@ def test_an_invalid_reply_is_answered_by_an_error_that_names_fault_and_place() -
     decision = conversation.reply('{"thought": "t",\n "type" "ASK"}')
     assert isinstance(decision, Retry)
     assert isinstance(decision.message, Error)
-    assert "line 2, column 9" in decision.message.msg
+    assert "line 2 column 9" in decision.message.msg
     assert conversation.turn == "reply"
     assert said(conversation)[-2:] == [
         ("assistant", '{"thought": "t",\n "type" "ASK"}'),

@@ -82,7 +82,7 @@ def test_a_reply_without_a_thought_is_taken_with_a_warning(reply: dict[str, Any]
 def test_a_thought_that_is_no_text_is_taken_as_json() -> None:
     reading = read({**ASK, "thought": {"plan": ["问"]}})
     assert isinstance(reading, Reading)
-    assert (reading.message.thought, kinds(reading)) == ('{"plan": ["问"]}', ["odd_thought"])
+    assert (reading.message.thought, kinds(reading)) == ('{"plan": ["问"]}', ["odd"])
 
 
 @pytest.mark.parametrize("kind", ["THINK", "Ask", "QUESTION", "ACTIONS", "", None, 1, ["ASK"], {"ASK": 1}])
@@ -152,13 +152,13 @@ def test_parameters_that_are_the_text_of_an_object_are_decoded_once() -> None:
 def test_an_answer_that_is_no_text_is_taken_as_json(result: Any) -> None:
     reading = read({**ANSWER, "result": result})
     assert reading == Reading(FinalAnswer("t", True, json.dumps(result, ensure_ascii=False)), reading.warnings)
-    assert kinds(reading) == ["odd_result"]
+    assert kinds(reading) == ["odd"]
 
 
 def test_members_that_nobody_reads_are_told_to_who_runs_the_exchange() -> None:
     reading = read({**ASK, "options": ["now", "later"]})
     assert reading == Reading(Ask("t", "When?"), reading.warnings)
-    assert kinds(reading) == ["strange_members"]
+    assert kinds(reading) == ["strange"]
 
 
 def test_a_tool_may_be_called_by_the_name_of_its_stub() -> None:

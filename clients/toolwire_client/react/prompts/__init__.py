@@ -1,12 +1,71 @@
-"""Texts for models in each language: the prompts, and the sentences of errors and notes."""
+"""Texts for models in each language: the prompts, and the sentences of errors and notes.
+
+A text has named slots, such as `{{tools}}`. They are filled in one pass over the text, never over the values: braces in
+a tool's description stay text. So do other braces of the text, such as TypeScript's.
+"""
 
 from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_schemas.language import language as spoken
 
 from . import en, zh
-from .template import Detail, Remark, Template, remark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SLOT = re.compile(r"\{\{\s*(\w+)\s*\}\}(\n*)")
+
+Detail = str | int
+
+
+class Remark(msgspec.Struct, frozen=True):
+    """A sentence for the model, independent of its language: `Language.say` fills sentence `kind` with `details`."""
+
+    kind: str
+    details: dict[str, Detail] = {}
+
+
+def remark(kind: str, **details: Detail) -> Remark:
+    """Return a remark with these details."""
+    return Remark(kind, details)
+
+
+class TemplateError(ValueError):
+    """A template lacks a slot or has an unknown one. The text names both."""
+
+
+class Template:
+    """A text with slots.
+
+    Raises:
+        TemplateError: if one of the *required* slots is not in it, or a slot that is neither required nor *optional*.
+    """
+
+    def __init__(self, text: str, *, required: Iterable[str] = (), optional: Iterable[str] = ()) -> None:
+        self.text = text
+        required = set(required)
+        known = required.union(optional)
+        slots = {found[1] for found in _SLOT.finditer(text)}
+        if required - slots:
+            raise TemplateError(f"the template lacks {_listed(required - slots)}")
+        if slots - known:
+            raise TemplateError(f"nothing fills {_listed(slots - known)}; there are {_listed(known) or 'no slots'}")
+
+    def filled(self, **values: Detail) -> str:
+        """Return the text with *values* in its slots. An empty value also removes the blank lines below its slot."""
+        return _filled(self.text, values)
+
+
+def _filled(text: str, values: dict[str, Detail]) -> str:
+    return _SLOT.sub(lambda slot: f"{value}{slot[2]}" if (value := str(values[slot[1]])) else "", text)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"{{{{{name}}}}}" for name in sorted(names))
 
 
 class Language(msgspec.Struct, frozen=True):
@@ -21,8 +80,7 @@ class Language(msgspec.Struct, frozen=True):
 
     def say(self, kind: str, **details: Detail) -> str:
         """Return the sentence of this kind, filled with *details*."""
-        words = {name: self.tell(each) if isinstance(each, Remark) else each for name, each in details.items()}
-        return Template(self.sentences[kind], optional=words).filled(**words)
+        return _filled(self.sentences[kind], details)
 
     def tell(self, *remarks: Remark) -> str:
         """Return the sentences of several remarks, one after the other."""
@@ -61,6 +119,3 @@ class Unreadable(ValueError):
 
     def __str__(self) -> str:
         return language("en").tell(self.remark)
-
-
-__all__ = ["LANGUAGES", "Detail", "Language", "Remark", "Unreadable", "language", "remark"]

@@ -123,22 +123,13 @@ SENTENCES = {
         "The JSON object that begins at line {{line}}, column {{column}} does not end: it was cut off, or a quotation "
         "mark or a backslash in a string is not escaped ({{fault}})."
     ),
-    "json_fault": "line {{line}}, column {{column}}: {{what}}",
-    "json_value": "a value is expected here",
-    "json_name": "the name of a member is expected here, in double quotes",
-    "json_colon": "a `:` is expected here",
-    "json_comma": "a `,` or the end is expected here",
-    "json_string": "the string that begins here does not end",
-    "json_escape": "a backslash stands before what it cannot escape",
-    "json_other": "this cannot stand here",
     "unfinished_thoughts": "Your reply has a {{tag}} that is never closed, so it is nothing but thoughts.",
     "unclosed": (
         "A bracket outside the JSON object, at line {{line}}, column {{column}}, is never closed, so your reply may be "
         "incomplete. Send the object alone."
     ),
     "several": (
-        "There are {{count}} JSON objects in your reply, and one is allowed. Nothing was done. Send one, and wait for "
-        "what comes of it."
+        "There is more than one JSON object in your reply. Nothing was done. Send one, and wait for what comes of it."
     ),
     "duplicate": "The member {{name}} occurs twice in one object.",
     "number": "{{number}} is not a number that can be used.",
@@ -148,7 +139,7 @@ SENTENCES = {
     "missing": "`{{member}}` is missing.",
     "blank": "`{{member}}` is empty.",
     "wrong_type": "`{{member}}` must be of type {{wanted}}, and is {{given}}.",
-    "strange": "Nothing is known by the name of {{members}}.",
+    "strange": "Unknown members: {{members}}.",
     "between": "Between the call and {{end}} there is {{found}}.",
     "unfinished_code": "The code block does not end.",
     "code_language": "A code block is to be in Python, and not in {{language}}.",
@@ -156,7 +147,6 @@ SENTENCES = {
     "several_code_tools": "Several tools run code: {{tools}}. Call one of them by its name.",
     "unreadable": "Your reply cannot be read: {{reason}}.",
     "several_calls": "There are {{count}} calls in your reply, and one is allowed. Nothing was done. Make one call.",
-    "arguments": "The arguments of {{tool}} are no JSON object.",
     # How to do it right
     "format_structured": "Reply with exactly one JSON object, an ASK, ACTION or FINAL_ANSWER, and nothing else.",
     "format_tokens": 'To call a tool, end your reply with {{start}}{"name": …, "parameters": {…}}{{end}}.',
@@ -184,9 +174,7 @@ SENTENCES = {
     "not_final": "Nothing was done: only the final answer was still allowed.",
     # Warnings for the calling program
     "no_thought": "the reply has no thought",
-    "odd_thought": "the thought is no text",
-    "odd_result": "the result is no text; it was taken as JSON",
-    "strange_members": "the reply has unknown members: {{members}}",
+    "odd": "`{{member}}` is not text; it was taken as JSON",
     # A tool that only asks the user
     "ask_tool": "Ask the user for what is missing. The user sees nothing but this question.",
     "ask_content": "the question, with everything that is needed for a reply",

@@ -118,17 +118,9 @@ SENTENCES = {
         "从第 {{line}} 行第 {{column}} 列开始的 JSON 对象没有结束：可能是被截断了，也可能是字符串里的引号或反斜杠"
         "没有转义（{{fault}}）。"
     ),
-    "json_fault": "第 {{line}} 行第 {{column}} 列：{{what}}",
-    "json_value": "这里应当是一个值",
-    "json_name": "这里应当是用双引号括起来的成员名",
-    "json_colon": "这里应当是 `:`",
-    "json_comma": "这里应当是 `,` 或者结尾",
-    "json_string": "从这里开始的字符串没有结束",
-    "json_escape": "反斜杠后面的字符不能转义",
-    "json_other": "这里不应当出现这样的内容",
     "unfinished_thoughts": "你的回复里的 {{tag}} 没有结束标签，所以里面只有思考。",
     "unclosed": "JSON 对象之外，第 {{line}} 行第 {{column}} 列的括号没有闭合，你的回复可能不完整。请只发送这个对象。",
-    "several": "你的回复里有 {{count}} 个 JSON 对象，只允许有一个，所以什么都没有执行。请只发送一个，然后等待结果。",
+    "several": "你的回复里有不止一个 JSON 对象，所以什么都没有执行。请只发送一个，然后等待结果。",
     "duplicate": "成员 {{name}} 在同一个对象里出现了两次。",
     "number": "{{number}} 不是可用的数字。",
     "surrogate": "有字符串含有不成对的代理项（\\ud800 到 \\udfff）。",
@@ -145,7 +137,6 @@ SENTENCES = {
     "several_code_tools": "有多个工具可以执行代码：{{tools}}。请按名称调用其中一个。",
     "unreadable": "无法读取你的回复：{{reason}}。",
     "several_calls": "你的回复里有 {{count}} 个调用，只允许有一个，所以什么都没有执行。请只调用一个工具。",
-    "arguments": "{{tool}} 的参数不是 JSON 对象。",
     # How to do it right
     "format_structured": "请回复恰好一个 JSON 对象，即 ASK、ACTION 或 FINAL_ANSWER，不要有其它内容。",
     "format_tokens": '要调用工具，请以 {{start}}{"name": …, "parameters": {…}}{{end}} 结束回复。',
@@ -167,9 +158,7 @@ SENTENCES = {
     "not_final": "没有执行：当时只允许给出最终答案。",
     # Warnings for the calling program
     "no_thought": "回复没有思考",
-    "odd_thought": "思考不是文字",
-    "odd_result": "结果不是文字，已作为 JSON 采用",
-    "strange_members": "回复里有没人读取的成员：{{members}}",
+    "odd": "`{{member}}` 不是文字，已作为 JSON 采用",
     # A tool that only asks the user
     "ask_tool": "信息不足时向用户询问。用户只能看到这个问题。",
     "ask_content": "要问的问题，包括回答时需要知道的一切",

@@ -61,22 +61,9 @@ def main(words: dict[str, Any], cgroup: str) -> NoReturn:
 class WorkerTool(Tool):
     """A tool inside its process. The server outside enforces the time limit, by killing the process."""
 
-    __slots__ = ("_memory",)
-
     def __init__(self, tool: Tool, memory: Memory) -> None:
-        for slot in Tool.__slots__:
-            setattr(self, slot, getattr(tool, slot))
-        self.timeout_seconds = None
+        vars(self).update(vars(tool), runs_in=None, timeout_seconds=None)
         self._memory = memory
-
-    @property
-    def runs_in(self) -> str | None:
-        """As `Tool.runs_in`: here."""
-        return None
-
-    def renamed(self, name: str) -> Tool:
-        """As `Tool.renamed`."""
-        return WorkerTool(super().renamed(name), self._memory)
 
     def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
         """As `Tool.call`."""

@@ -58,25 +58,6 @@ class Tool:
         RegistrationError: if it cannot be described to callers; says what to change.
     """
 
-    __slots__ = (
-        "_bind",
-        "_context",
-        "_description",
-        "_function",
-        "_in_thread",
-        "_joins",
-        "_new_context",
-        "_options",
-        "_present",
-        "_return_data",
-        "_signature",
-        "findings",
-        "gate",
-        "is_async",
-        "name",
-        "timeout_seconds",
-    )
-
     def __init__(
         self,
         function: Callable[..., Any],
@@ -92,18 +73,29 @@ class Tool:
                 tool=getattr(function, "__name__", repr(function)),
                 remedy="give a function, or a toolkit: an object whose methods are decorated",
             )
-        self._function = function
-        self._options = options or options_for(function)
-        self._return_data = return_data
-        self.name: str = name or self._options.name or _name(function)
+        self.function = function
+        """The callable that the tool was made of."""
+        self.options = options = options or options_for(function)
+        """What its author says of it."""
+        self.name: str = name or options.name or _name(function)
         """What callers call it."""
+        self.tags = options.tags
+        """Words to choose tools by."""
+        self.runs_in: str | None = options.runs_in
+        """`"process"` if it is to run in a process of its own; None: in the server."""
+        self.memory_limit = options.memory_limit
+        """What that process may use beyond what loading the tools takes, in bytes; None leaves it to the server."""
+        self.timeout_seconds = options.timeout_seconds
+        """How long a call may take; None leaves it to the server."""
+        self.gate: Gate | None = None
+        """Limits how many of its calls a server runs at once, in addition to the server's own limit."""
         self._signature = read_signature(
             function,
             tool=self.name,
-            input_schema=self._options.input_schema,
-            output_schema=self._options.output_schema,
-            include=self._options.include_arguments,
-            exclude=self._options.exclude_arguments,
+            input_schema=options.input_schema,
+            output_schema=options.output_schema,
+            include=options.include_arguments,
+            exclude=options.exclude_arguments,
         )
         self.findings = _lint(self.name, self._signature)
         """Problems of the tool in some hosts; other hosts can use it."""
@@ -112,65 +104,33 @@ class Tool:
         # A plain wrapper of a coroutine function may return the coroutine, but may also run it to its end itself, which
         # no event loop allows in its own thread.
         self._in_thread = self.is_async and not is_async(function)
-        self.timeout_seconds: float | None = self._options.timeout_seconds
-        """How long a call may take; None leaves it to the server."""
-        self.gate: Gate | None = None
-        """Limits how many of its calls a server runs at once, in addition to the server's own limit."""
         self._context = self._signature.context or ""
         self._new_context = _context_type(self.is_async) if self._context else None
+        self.notices_cancellation: bool = (
+            (self.is_async and not self._in_thread) or bool(self._context) or self._signature.is_generator
+        )
+        """True if a cancelled call of it can end by itself: it awaits, yields, or has a context to ask."""
+        self._return_data = return_data
         self._bind = self._signature.arguments.bind
         self._present = _presenter(self._signature.returns)
         # A generator annotated as one of items promises a list, also when the items happen to be strings.
         self._joins = not self._signature.returns.wraps
         self._description: dict[str, Any] | None = None
 
-    @property
-    def notices_cancellation(self) -> bool:
-        """True if a cancelled call of it can end by itself: it awaits, yields, or has a context to ask."""
-        awaits = self.is_async and not self._in_thread
-        return awaits or self._new_context is not None or self._signature.is_generator
-
-    @property
-    def runs_in(self) -> str | None:
-        """`"process"` if it is to run in a process of its own; None: in the server."""
-        return self._options.runs_in
-
-    @property
-    def memory_limit(self) -> int | None:
-        """What that process may use beyond what loading the tools takes, in bytes; None leaves it to the server."""
-        return self._options.memory_limit
-
     def __repr__(self) -> str:
         return f"<Tool {self.name}>"
 
     @property
-    def options(self) -> Options:
-        """What its author says of it."""
-        return self._options
-
-    @property
-    def tags(self) -> frozenset[str]:
-        """Words to choose tools by."""
-        return self._options.tags
-
-    @property
-    def function(self) -> Callable[..., Any]:
-        """The callable that the tool was made of."""
-        return self._function
-
-    @property
     def origin(self) -> str:
         """Where the tool comes from, for messages: `module.function`."""
-        named = self._function.func if isinstance(self._function, partial) else self._function
+        named = self.function.func if isinstance(self.function, partial) else self.function
         where = named if hasattr(named, "__qualname__") else type(named)
         return f"{where.__module__}.{where.__qualname__}"
 
     def renamed(self, name: str) -> Tool:
         """The same tool under another name."""
-        twin = object.__new__(Tool)
-        for slot in Tool.__slots__:
-            setattr(twin, slot, getattr(self, slot))
-        twin.name = name
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self), name=name)
         twin._description = None if self._description is None else {**self._description, "name": name}
         return twin
 
@@ -178,9 +138,12 @@ class Tool:
         """The same tool, which describes itself as *described*, and tells faults of arguments in *language*."""
         from toolwire_schemas.language import speaking
 
+        def bind(*arguments: Any) -> Any:
+            with speaking(language):
+                return self._bind(*arguments)
+
         twin = self.renamed(self.name)
-        twin._description = described
-        twin._bind = partial(_bound, speaking, language, self._bind)
+        twin._description, twin._bind = described, bind
         return twin
 
     @property
@@ -194,17 +157,17 @@ class Tool:
         The same dict at every call: do not change it.
         """
         if self._description is None:
-            self._description = _described(self.name, self._options, self._signature, self._members())
+            self._description = _described(self.name, self.options, self._signature, self._members())
         return self._description
 
     def _members(self) -> list[dict[str, Any]]:
         """Return what is said of the members of the result."""
         if self._return_data is not None:
             return self._return_data
-        if self._options.explode_return or self._options.returns_named_value:
+        if self.options.explode_return or self.options.returns_named_value:
             from .api_description import return_data
 
-            return return_data(self._function, self._options)
+            return return_data(self.function, self.options)
         return []
 
     def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
@@ -220,7 +183,7 @@ class Tool:
         positional, keywords = self._bind(arguments, coerce)
         if self._new_context is not None:
             keywords = {**keywords, self._context: self._new_context(caller, self.name)}
-        value = self._function(*positional, **keywords)
+        value = self.function(*positional, **keywords)
         if type(value) in _UNFINISHED:
             value = self._finished(value, caller)
         try:
@@ -241,7 +204,7 @@ class Tool:
         positional, keywords = self._bind(arguments, coerce)
         if self._new_context is not None:
             keywords = {**keywords, self._context: self._new_context(caller, self.name)}
-        value = self._function(*positional, **keywords)
+        value = self.function(*positional, **keywords)
         return self._finished(value, caller) if type(value) in _UNFINISHED else value
 
     async def call_async(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
@@ -260,9 +223,9 @@ class Tool:
         if self._in_thread:
             from anyio import to_thread
 
-            value = await to_thread.run_sync(partial(self._function, *positional, **keywords))
+            value = await to_thread.run_sync(partial(self.function, *positional, **keywords))
         else:
-            value = self._function(*positional, **keywords)
+            value = self.function(*positional, **keywords)
         while hasattr(type(value), "__await__"):
             value = await value
         if hasattr(type(value), "__anext__"):
@@ -305,11 +268,6 @@ def _presenter(returns: Returns) -> Callable[[Any], dict[str, Any]]:
 
     builtins = returns.builtins
     return lambda value: by_looks(value, builtins)
-
-
-def _bound(speaking: Any, language: str, bind: Callable[..., Any], *arguments: Any) -> Any:
-    with speaking(language):
-        return bind(*arguments)
 
 
 def _refuse_unfinished(value: Any) -> None:

@@ -29,27 +29,12 @@ class IsolatedTool(Tool):
     The process checks the arguments.
     """
 
-    __slots__ = ("_name_there", "_notices", "_pool")
-
     def __init__(self, tool: Tool, pool: ProcessPool, name_there: str) -> None:
-        for slot in Tool.__slots__:
-            setattr(self, slot, getattr(tool, slot))
+        vars(self).update(vars(tool))
         self._pool = pool
         self.gate = pool
         self._name_there = name_there
-        self._notices = tool.notices_cancellation
         self.is_async = False  # a worker thread waits for the response
-
-    @property
-    def notices_cancellation(self) -> bool:
-        """As `Tool.notices_cancellation`."""
-        return self._notices
-
-    def renamed(self, name: str) -> Tool:
-        """As `Tool.renamed`."""
-        twin = IsolatedTool(super().renamed(name), self._pool, self._name_there)
-        twin._notices = self._notices
-        return twin
 
     def call(self, arguments: dict[str, Any], caller: Caller, coerce: bool = False) -> dict[str, Any]:
         """As `Tool.call`, for a call of a server."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import msgspec
 
 from .errors import RegistrationError
 from .options import ATTRIBUTE, Options
-from .schema.shape import Refused, refusal
+from .schema.shape import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -94,23 +94,11 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
 
 def _marked(thing: Any, options: Options) -> Any:
     target: Any = thing.__func__ if isinstance(thing, staticmethod | classmethod) else thing
-    if isinstance(target, str):
-        raise RegistrationError(
-            "the first argument of tool_api is the function", tool=target, remedy=f"write name={target!r}"
-        )
     name = getattr(target, "__name__", None) or type(target).__name__
-    if isinstance(target, type):
-        raise RegistrationError(
-            "a class is not decorated itself",
-            tool=name,
-            remedy="decorate the methods that are to be its tools",
-        )
-    if not callable(target):
-        raise RegistrationError(
-            f"an object of type {type(target).__name__} cannot be called",
-            tool=name,
-            remedy="decorate a function",
-        )
+    if isinstance(target, type) or not callable(target):
+        kind = "class" if isinstance(target, type) else type(target).__name__
+        remedy = "decorate a function, or the methods of the class that are to be its tools"
+        raise RegistrationError(f"a {kind} cannot be decorated", tool=name, remedy=remedy)
     if inspect.isbuiltin(target):  # which carries nothing
         return _marked(partial(target), options)
     _check_names(target, name, options)
@@ -118,11 +106,8 @@ def _marked(thing: Any, options: Options) -> Any:
         setattr(target, ATTRIBUTE, options)
         thing.api_description = target.api_description = _ApiDescription(target, options)
     except (AttributeError, TypeError):
-        raise RegistrationError(
-            f"a {type(target).__name__} cannot carry options",
-            tool=name,
-            remedy="decorate a function that calls it, or the method in its class",
-        ) from None
+        remedy = "decorate a function that calls it, or the method in its class"
+        raise RegistrationError(f"a {type(target).__name__} cannot carry options", tool=name, remedy=remedy) from None
     return thing
 
 
@@ -201,42 +186,13 @@ def checked(given: Mapping[str, Any]) -> Options:
     values = {option: _prepared(option, value) for option, value in given.items() if value is not None}
     try:
         options = msgspec.convert(values, Options)
-        if options.icons:
-            _check_icons(options.icons)
     except msgspec.ValidationError as error:
-        raise _explained(refusal(error), values) from None
+        refused = refusal(error)
+        where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in refused.path)
+        is_type = "`, got `" in refused.sentence or "unknown field" in refused.sentence
+        raise (TypeError if is_type else ValueError)(f"tool_api: {where[1:]}: {refused.sentence}") from None
     _check_together(options, values)
     return options
-
-
-_WANTED = {
-    **dict.fromkeys(("read_only", "destructive", "idempotent", "open_world"), "True or False"),
-    **dict.fromkeys(("explode_param", "explode_return", "returns_named_value"), "True or False"),
-    **dict.fromkeys(("input_schema", "output_schema", "meta"), "a dict with strings as keys"),
-    **dict.fromkeys(("include_arguments", "exclude_arguments"), 'a list of parameters, like ["session"]'),
-    "timeout_seconds": "a positive, finite number of seconds",
-    "runs_in": '"process", or left out to run in the server',
-    "memory_limit": 'a positive number of bytes or text like "512 MiB"',
-    "tags": 'a list of words, like ["files"]',
-    "icons": 'a list like [{"src": "https://..."}]',
-    "icons[]": 'a dict with "src" and, if wanted, "mimeType", "sizes" and "theme"',
-    "icons[].src": "an https:, http: or data: URI",
-    "icons[].mimeType": 'a media type like "image/png"',
-    "icons[].sizes": 'a list like ["48x48"]',
-    "icons[].theme": '"light" or "dark"',
-}
-"""The values that each option takes, and each place in one; all others are strings."""
-
-
-def _explained(refused: Refused, given: Any) -> TypeError | ValueError:
-    """The error of a value that msgspec refuses, in the words of `_WANTED`."""
-    place, pattern = "", ""
-    for step in refused.path:
-        given = [*given][step] if isinstance(step, int) else given[step]  # a set has no indices
-        place += f"[{step}]" if isinstance(step, int) else f".{step}"
-        pattern += "[]" if isinstance(step, int) else f".{step}"
-    kind = TypeError if "`, got `" in refused.sentence or "unknown field" in refused.sentence else ValueError
-    return kind(f"tool_api: {place[1:]} must be {_WANTED.get(pattern[1:], 'a str')}, not {given!r}")
 
 
 def _prepared(option: str, value: Any) -> Any:
@@ -250,42 +206,23 @@ def _prepared(option: str, value: Any) -> Any:
             raise ValueError(f"tool_api: {option} must be {error}, not {value!r}") from None
     if option in ("include_arguments", "exclude_arguments") and isinstance(value, str):
         return (value,)
-    if option in ("tags", "include_arguments", "exclude_arguments"):
-        is_text_or_map = isinstance(value, str | bytes | Mapping)
-        return value if is_text_or_map or not isinstance(value, Iterable) else tuple(value)
+    if option in _COLLECTIONS and isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        return tuple(value)
     return float(value) if isinstance(value, float) else value  # msgspec takes no subclass, such as numpy's
 
 
+_COLLECTIONS = ("tags", "include_arguments", "exclude_arguments")
+
+
 def _check_together(options: Options, given: Mapping[str, Any]) -> None:
-    named = {"name": (options.name,) if "name" in given else (), "a tag": options.tags}
-    for option in ("include_arguments", "exclude_arguments"):
-        named[f"{option}: a name"] = getattr(options, option) or ()
-    for what, texts in named.items():
+    words = {option: getattr(options, option) or () for option in _COLLECTIONS}
+    for option, texts in {"name": given.keys() & {"name"} and [options.name], **words}.items():
         for text in texts:
             if not text or not text.isprintable() or text != text.strip():
-                raise ValueError(f"tool_api: {what} must be visible text without space around it, not {text!r}")
+                raise ValueError(f"tool_api: {option}: {text!r} is not visible text without space around it")
     if options.memory_limit is not None and options.runs_in is None:
         raise ValueError('tool_api: memory_limit needs a process of its own; add runs_in="process"')
     if options.input_schema is not None:
         for option in ("include_arguments", "exclude_arguments"):
             if option in given:
                 raise ValueError(f"tool_api: {option} does not go with input_schema, which lists the arguments itself")
-
-
-class _Icon(msgspec.Struct, forbid_unknown_fields=True):
-    src: Annotated[str, msgspec.Meta(pattern="^(https?|data):")]
-    mimeType: str = "image/png"  # noqa: N815 (MCP's name)
-    sizes: list[str] = []
-    theme: Literal["light", "dark"] = "light"
-
-
-class _Icons(msgspec.Struct):
-    icons: list[_Icon]
-
-
-def _check_icons(icons: tuple[dict[str, Any], ...]) -> None:
-    from .content import is_media_type
-
-    for index, icon in enumerate(msgspec.convert({"icons": icons}, _Icons).icons):
-        if not is_media_type(icon.mimeType):
-            raise _explained(Refused("", ("icons", index, "mimeType")), {"icons": icons})

@@ -15,6 +15,21 @@ ATTRIBUTE = "__tool_options__"
 """Where a decorated function keeps its `Options`: the one mark the decorator leaves."""
 
 
+class Icon(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """An icon of a tool, as MCP has it."""
+
+    src: str
+    mimeType: str | None = None  # noqa: N815 (MCP's name)
+    sizes: list[str] = []
+    theme: Literal["light", "dark"] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.src.startswith(("https:", "http:", "data:")):
+            raise ValueError(f"src must be an https:, http: or data: URI, not {self.src!r}")
+        if "/" not in (self.mimeType or "/"):
+            raise ValueError(f'mimeType must be like "image/png", not {self.mimeType!r}')
+
+
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """The options of `tool_api`; None means *not given*. The decorator checks them by these types."""
 
@@ -29,7 +44,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     runs_in: Literal["process"] | None = None
     memory_limit: Annotated[int, msgspec.Meta(gt=0)] | None = None
     tags: frozenset[str] = frozenset()
-    icons: tuple[dict[str, Any], ...] = ()
+    icons: tuple[Icon, ...] = ()
     input_schema: dict[str, Any] | None = None
     output_schema: dict[str, Any] | None = None
     meta: dict[str, Any] | None = None

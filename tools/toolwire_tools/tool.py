@@ -10,6 +10,8 @@ from functools import partial
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
+
 from .errors import OutputError, RegistrationError
 from .options import Options, name_of, options_for
 from .schema.annotations import is_async
@@ -306,7 +308,7 @@ def _described(name: str, options: Options, read: Signature, members: list[dict[
         "inputSchema": read.arguments.input_schema,
         "outputSchema": _with_members(read.returns, members),
         "annotations": annotations,
-        "icons": list(options.icons),
+        "icons": [msgspec.to_builtins(icon) for icon in options.icons],
         "_meta": options.meta,
     }
     return {member: value for member, value in entry.items() if value}

@@ -18,7 +18,7 @@ from ..actions.registry import action_from
 from ..api_description import description_of
 from ..context.context import NULL_CALLER
 from ..discovery import constructed, tools_of
-from ..errors import ArgumentsError, NotOffered, RegistrationError, ToolError
+from ..errors import ArgumentsError, RegistrationError, ToolError
 from ..options import Options
 from ..tool import Tool
 
@@ -39,33 +39,25 @@ class Entry(msgspec.Struct, frozen=True):
     call: Callable[[Any], Any]
 
 
-class Source(msgspec.Struct, frozen=True):
-    """Where actions come from: the actions as an environment calls them, and as a server offers them."""
-
-    entries: list[Entry]
-    tools: Callable[[], list[Tool]]
-
-
-def source_of(thing: Any) -> Source:
-    """Return the source of actions that *thing* is.
-
-    Raises:
-        RegistrationError: if it is not a source of actions.
-    """
+def _read(thing: Any) -> tuple[list[Entry], Callable[[], list[Tool]]]:
+    """Return the actions of *thing*, and the function that returns them as a server offers them."""
     if isinstance(thing, dict):
         thing = action_from(thing)
     elif isinstance(thing, type) and issubclass(thing, BaseAction):
         thing = constructed(thing)
     if isinstance(thing, BaseAction):
         apis = [api for api in thing.__toolwire_apis__.values() if api.is_callable and thing.enable]
-        return Source([_entry_of_api(api) for api in apis], partial(_offered, thing))
-    if is_server(thing):
-        listed = entries_of(thing)
-        return Source(
-            [_entry_of_server(entry, thing) for entry in listed], lambda: [tool_of(entry, thing) for entry in listed]
-        )
+        return [_entry_of_api(api) for api in apis], lambda: tools_of(thing) if apis else []
+    is_server = callable(getattr(thing, "list_tools", None)) and callable(getattr(thing, "call_tool", None))
+    if is_server and not isinstance(thing, type):
+        listed = _listed(thing)
+        entries = [
+            Entry(entry["name"], from_entry(entry), partial(dict, entry), partial(_call_server, thing, entry["name"]))
+            for entry in listed
+        ]
+        return entries, lambda: [_tool(entry, thing) for entry in listed]
     tools = tools_of(thing)
-    return Source([_entry_of_tool(tool) for tool in tools], lambda: tools)
+    return [_entry_of_tool(tool) for tool in tools], lambda: tools
 
 
 def _entry_of_api(api: ActionApi) -> Entry:
@@ -76,52 +68,16 @@ def _entry_of_api(api: ActionApi) -> Entry:
 
     def call(parameters: Any) -> Any:
         arguments = api.action._parser.parse_inputs(parameters, api.name)
-        return _text_of(_awaited(lambda: api.run_async(arguments)) if api.is_async else api.run(arguments))
+        return _result(api.run_async(arguments) if api.is_async else api.run(arguments))
 
     return Entry(api.full_name, {**api.description, "name": api.full_name}, describe, call)
 
 
-def _entry_of_server(entry: dict[str, Any], server: Any) -> Entry:
-    def call(parameters: Any) -> Any:
-        return value_of(server.call_tool(entry["name"], _arguments(parameters)))
-
-    return Entry(entry["name"], from_entry(entry), partial(dict, entry), call)
-
-
 def _entry_of_tool(tool: Tool) -> Entry:
     def call(parameters: Any) -> Any:
-        arguments = _arguments(parameters)
-        if tool.is_async:
-            return _text_of(_awaited(lambda: tool.run_async(arguments, NULL_CALLER)))
-        return _text_of(tool.run(arguments, NULL_CALLER))
+        return _result((tool.run_async if tool.is_async else tool.run)(_arguments(parameters), NULL_CALLER))
 
     return Entry(tool.name, description_of(tool.function, tool.options, name=tool.name), tool.describe, call)
-
-
-def _offered(action: BaseAction) -> list[Tool]:
-    try:
-        return tools_of(action)
-    except NotOffered:
-        return []
-
-
-def _awaited(start: Callable[[], Any]) -> Any:
-    """Wait for the result of *start*; in another thread if an event loop runs in this one, as in a notebook."""
-    import asyncio
-
-    import anyio
-
-    async def wait() -> Any:
-        return await start()
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return anyio.run(wait)
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(anyio.run, wait).result()
 
 
 def _arguments(parameters: Any) -> dict[str, Any]:
@@ -134,9 +90,27 @@ def _arguments(parameters: Any) -> dict[str, Any]:
     return arguments or {}
 
 
-def _text_of(result: Any) -> Any:
-    """Return the result for an agent: of an `ActionReturn` the text."""
-    return result.failure or result.format_result() if isinstance(result, ActionReturn) else result
+def _result(value: Any) -> Any:
+    """Return *value* for an agent: of a coroutine its result, of an `ActionReturn` the text."""
+    if inspect.iscoroutine(value):
+        value = _awaited(value)
+    return value.failure or value.format_result() if isinstance(value, ActionReturn) else value
+
+
+def _awaited(value: Any) -> Any:
+    """Wait for *value*; in another thread if an event loop runs in this one, as in a notebook."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    async def wait() -> Any:
+        return await value
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(wait())
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, wait()).result()
 
 
 class Env:
@@ -151,13 +125,14 @@ class Env:
 
     def __init__(self, actions: Any) -> None:
         things = actions if isinstance(actions, list | tuple) else [actions]
-        self._sources = [source_of(thing) for thing in things]
         self._entries: dict[str, Entry] = {}
-        for entry in (entry for source in self._sources for entry in source.entries):
-            if entry.name in self._entries:
-                remedy = "leave one out, or give it another name"
-                raise RegistrationError("two actions have this name", tool=entry.name, remedy=remedy)
-            self._entries[entry.name] = entry
+        self._tools: list[Callable[[], list[Tool]]] = []
+        for entries, tools in map(_read, things):
+            self._tools.append(tools)
+            for entry in entries:
+                if self._entries.setdefault(entry.name, entry) is not entry:
+                    remedy = "leave one out, or give it another name"
+                    raise RegistrationError("two actions have this name", tool=entry.name, remedy=remedy)
 
     def get_actions_info(self) -> list[dict[str, Any]]:
         """Return Lagent's description of each action; the APIs of toolkits are called `Toolkit.api`."""
@@ -183,7 +158,7 @@ class Env:
 
     def tools(self) -> list[Tool]:
         """Return all actions, as a server offers them."""
-        return [tool for source in self._sources for tool in source.tools()]
+        return [tool for tools in self._tools for tool in tools()]
 
 
 def tools_of_env(env: Env) -> list[Tool]:
@@ -197,76 +172,59 @@ def tools_of_env(env: Env) -> list[Tool]:
 # style. Only the members that are needed are looked for, under all of their names.
 
 
-def is_server(thing: Any) -> bool:
-    """Return whether *thing* is an object with `list_tools` and `call_tool`."""
-    has_both = callable(getattr(thing, "list_tools", None)) and callable(getattr(thing, "call_tool", None))
-    return has_both and not isinstance(thing, type)
-
-
-def entries_of(server: Any) -> list[dict[str, Any]]:
-    """Return the entries of MCP's `tools/list` for the tools of *server*.
-
-    Raises:
-        RegistrationError: if it has to be awaited, or lists a tool without a name.
-    """
+def _listed(server: Any) -> list[dict[str, Any]]:
+    """Return the entries of MCP's `tools/list` for the tools of *server*."""
+    kind = type(server).__name__
     if inspect.iscoroutinefunction(server.list_tools) or inspect.iscoroutinefunction(server.call_tool):
-        raise RegistrationError(
-            "its calls have to be awaited", tool=type(server).__name__, remedy="give a client that blocks"
-        )
+        raise RegistrationError("its calls have to be awaited", tool=kind, remedy="give a client that blocks")
+    entries = []
     listed = server.list_tools()
-    return [_listed_entry(item, type(server).__name__) for item in _member(listed, "tools", default=listed)]
+    for item in _member(listed, "tools", default=listed):
+        found = {
+            "name": _member(item, "name"),
+            "description": _member(item, "description"),
+            "inputSchema": _member(item, "inputSchema", "input_schema") or {"type": "object"},
+            "outputSchema": _member(item, "outputSchema", "output_schema"),
+        }
+        if not isinstance(found["name"], str) or not found["name"]:
+            raise RegistrationError("it lists a tool without a name", tool=kind, remedy="fix the server")
+        entries.append({member: value for member, value in found.items() if value})
+    return entries
 
 
-def tool_of(entry: dict[str, Any], server: Any) -> Tool:
+def _tool(entry: dict[str, Any], server: Any) -> Tool:
     """Return the tool of *entry*, which calls *server*."""
 
     def call(**arguments: Any) -> Any:
-        result = server.call_tool(entry["name"], arguments)
-        return value_of(result) if "outputSchema" not in entry else _structured(result)
+        return _value(server.call_tool(entry["name"], arguments), as_promised="outputSchema" in entry)
 
     schemas = {"input_schema": entry["inputSchema"], "output_schema": entry.get("outputSchema")}
-    options = Options(description=entry.get("description"), **schemas)
     call.__self__ = server  # type: ignore[attr-defined]
-    return Tool(call, name=entry["name"], options=options)
+    return Tool(call, name=entry["name"], options=Options(description=entry.get("description"), **schemas))
 
 
-def value_of(result: Any) -> Any:
+def _call_server(server: Any, name: str, parameters: Any) -> Any:
+    return _value(server.call_tool(name, _arguments(parameters)))
+
+
+def _value(result: Any, *, as_promised: bool = False) -> Any:
     """Return the result of a call as a Python value: data if there is any, else the text, else the content blocks.
 
-    Raises:
-        ToolError: if the tool failed.
+    With *as_promised*, the data are what the output schema describes. Raises a ToolError if the tool failed.
     """
-    content = _member(result, "content", default=None)
+    content = _member(result, "content")
     if content is None:
         return result
     blocks = [_block(block) for block in content]
     texts = [block.get("text", "") for block in blocks if block.get("type") == "text"]
-    if _member(result, "isError", "is_error", default=False):
+    if _member(result, "isError", "is_error"):
         raise ToolError("\n".join(texts) or "The tool failed and did not say why.")
-    data = _structured(result)
-    if data is not None:
-        # A value that is not an object is sent as the only member of one.
-        return data["result"] if isinstance(data, dict) and data.keys() == {"result"} else data
-    return "\n".join(texts) if len(texts) == len(blocks) else blocks
-
-
-def _structured(result: Any) -> Any:
-    if _member(result, "isError", "is_error", default=False):
-        return value_of(result)
-    return _member(result, "structuredContent", "structured_content", "structured", default=None)
-
-
-def _listed_entry(item: Any, server: str) -> dict[str, Any]:
-    name = _member(item, "name", default="")
-    if not isinstance(name, str) or not name:
-        raise RegistrationError("it lists a tool without a name", tool=server, remedy="fix the server")
-    found = {
-        "name": name,
-        "description": _member(item, "description", default=None),
-        "inputSchema": _member(item, "inputSchema", "input_schema", default=None) or {"type": "object"},
-        "outputSchema": _member(item, "outputSchema", "output_schema", default=None),
-    }
-    return {member: value for member, value in found.items() if value}
+    data = _member(result, "structuredContent", "structured_content", "structured")
+    if data is None and not as_promised:
+        return "\n".join(texts) if len(texts) == len(blocks) else blocks
+    # A value that is not an object is sent as the only member of one.
+    is_wrapped = isinstance(data, dict) and data.keys() == {"result"}
+    return data["result"] if is_wrapped and not as_promised else data
 
 
 def _block(block: Any) -> dict[str, Any]:
@@ -277,7 +235,7 @@ def _block(block: Any) -> dict[str, Any]:
     return made
 
 
-def _member(thing: Any, *names: str, default: Any) -> Any:
+def _member(thing: Any, *names: str, default: Any = None) -> Any:
     """Return the first of these members or attributes that *thing* has and that is not None."""
     found = (thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None) for name in names)
     return next((value for value in found if value is not None), default)

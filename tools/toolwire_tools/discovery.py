@@ -49,14 +49,10 @@ def tools_of(thing: Any) -> list[Tool]:
     if decorated(kind):
         return distinct(_tools_of_toolkit(thing))
     if isinstance(thing, type):
-        raise RegistrationError(
-            "no method of the class is decorated", tool=thing.__name__, remedy="put @tool_api on its methods"
-        )
-    return [_agent(thing) if _is_agent(thing) else Tool(thing)]
-
-
-def _is_agent(thing: Any) -> bool:
-    return callable(getattr(thing, "run", None)) and not inspect.isroutine(thing)
+        problem = "no method of the class is decorated"
+        raise RegistrationError(problem, tool=thing.__name__, remedy="put @tool_api on its methods")
+    is_agent = callable(getattr(thing, "run", None)) and not inspect.isroutine(thing)
+    return [_agent(thing) if is_agent else Tool(thing)]
 
 
 def _agent(agent: Any) -> Tool:
@@ -81,14 +77,12 @@ def finder(kind: type) -> Callable[[Any], list[Tool]] | None:
 
     For other people's classes it is their static method `__toolwire_tools__`.
     """
-    found: Callable[[Any], list[Tool]] | None = None
     for base in kind.__mro__:
-        if found := vars(base).get(_HOOK):
-            break
-        if path := _FINDERS.get((base.__module__, base.__name__)):
-            found = named_by(path)
-            break
-    return found
+        path = _FINDERS.get((base.__module__, base.__name__))
+        found: Callable[[Any], list[Tool]] | None = named_by(path) if path else vars(base).get("__toolwire_tools__")
+        if found:
+            return found
+    return None
 
 
 def named_by(path: str) -> Any:
@@ -96,8 +90,6 @@ def named_by(path: str) -> Any:
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
 
-
-_HOOK = "__toolwire_tools__"
 
 # Paths, since these classes are in rooms above, and their tools are made in rooms above theirs.
 _FINDERS = {
@@ -119,11 +111,8 @@ def distinct(tools: Iterable[Tool]) -> list[Tool]:
     for tool in tools:
         first = known.setdefault(tool.name, tool)
         if first.function != tool.function:
-            raise RegistrationError(
-                f"two tools have this name: {first.origin} and {tool.origin}",
-                tool=tool.name,
-                remedy='rename one: tool_api(name="...")',
-            )
+            problem = f"two tools have this name: {first.origin} and {tool.origin}"
+            raise RegistrationError(problem, tool=tool.name, remedy='rename one: tool_api(name="...")')
     return list(known.values())
 
 
@@ -156,12 +145,10 @@ def _tools_of_toolkit(toolkit: Any) -> list[Tool]:
     """
     kind: type = toolkit if isinstance(toolkit, type) else type(toolkit)
     options = decorated(kind)
-    is_target = not isinstance(toolkit, type) or _needs_no_object(kind, options)
-    target = toolkit if is_target else constructed(kind)
+    needs_object = not all(isinstance(inspect.getattr_static(kind, n), staticmethod | classmethod) for n in options)
+    target = constructed(kind) if needs_object and toolkit is kind else toolkit
     public = {name: said for name, said in options.items() if not name.startswith("_") or said.name}
-    if not public:
-        return [Tool(target)]
-    return [_tool(kind, target, name, said) for name, said in public.items()]
+    return [_tool(kind, target, name, said) for name, said in public.items()] if public else [Tool(target)]
 
 
 def _tool(kind: type, target: Any, method: str, options: Options) -> Tool:
@@ -181,33 +168,18 @@ def constructed(kind: type) -> Any:
         RegistrationError: if it cannot be made without arguments.
     """
     if inspect.isabstract(kind):
-        raise RegistrationError(
-            "an abstract class has no object whose methods could run",
-            tool=kind.__name__,
-            remedy="serve a subclass that implements it",
-        )
-    if needed := _required(kind):
-        example = f"{kind.__name__}({', '.join(f'{name}=...' for name in needed)})"
-        raise RegistrationError(
-            f"it cannot be made without {', '.join(needed)}",
-            tool=kind.__name__,
-            remedy=f"make the object yourself and list it: __tools__ = [{example}]",
-        )
-    return kind()
-
-
-def _needs_no_object(kind: type, options: dict[str, Options]) -> bool:
-    """True where only static and class methods are tools."""
-    return all(isinstance(inspect.getattr_static(kind, name), staticmethod | classmethod) for name in options)
-
-
-def _required(kind: type) -> list[str]:
-    """The constructor's parameters that have no default."""
+        problem = "an abstract class has no object whose methods could run"
+        raise RegistrationError(problem, tool=kind.__name__, remedy="serve a subclass that implements it")
     try:
-        parameters = inspect.signature(kind).parameters.values()
+        parameters = list(inspect.signature(kind).parameters.values())
     except (ValueError, TypeError):  # written in C: trying is the only way to know
-        return []
-    return [p.name for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        parameters = []
+    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    if needed := [p.name for p in parameters if p.default is p.empty and p.kind not in optional]:
+        example = f"{kind.__name__}({', '.join(f'{name}=...' for name in needed)})"
+        remedy = f"make the object yourself and list it: __tools__ = [{example}]"
+        raise RegistrationError(f"it cannot be made without {', '.join(needed)}", tool=kind.__name__, remedy=remedy)
+    return kind()
 
 
 class Skipped(msgspec.Struct, frozen=True):
@@ -235,10 +207,8 @@ def tools_in(module: ModuleType) -> Offer:
     Raises:
         RegistrationError: if something decorated or listed cannot be a tool, or if two tools have one name.
     """
-    listed = vars(module).get("__tools__")
-    if listed is not None:
-        every = {f"__tools__[{place}]": thing for place, thing in enumerate(_listed(module, listed))}
-        return _offer(_once(every), [], drop_classes=False)
+    if "__tools__" in vars(module):
+        return _offer(_once(_listed(module, vars(module)["__tools__"])), [], drop_classes=False)
     marks = _once({name: value for name, value in vars(module).items() if _is_marked(module, name, value)})
     reasons = {name: _withheld(module, name, value) for name, value in marks.items()}
     skipped = [Skipped(name, reason) for name, reason in reasons.items() if reason is not None]
@@ -249,8 +219,14 @@ def tools_in(module: ModuleType) -> Offer:
         return Offer(offer.tools, [skipped for skipped in offer.skipped if id(marks[skipped.name]) not in served])
     if is_made_for_fastmcp(module):
         raise MadeForFastMCP(module.__name__)
-    functions = _once({name: value for name, value in vars(module).items() if _is_own(module, name, value)})
-    return _offer_of(functions, skipped)
+    own = _once({name: value for name, value in vars(module).items() if _is_own(module, name, value)})
+    tools = []
+    for name, function in own.items():
+        try:
+            tools.append(Tool(function))
+        except RegistrationError as error:  # it was not listed by name, so it is no error
+            skipped.append(Skipped(name, str(error)))
+    return Offer(distinct(tools), skipped)
 
 
 def is_made_for_fastmcp(module: ModuleType) -> bool:
@@ -277,36 +253,20 @@ def _owner(tool: Tool) -> Any:
     return getattr(tool.function, "__self__", None)
 
 
-def _listed(module: ModuleType, listed: Any) -> list[Any]:
+def _listed(module: ModuleType, listed: Any) -> dict[str, Any]:
+    """The things in `__tools__`, by their places."""
     if not isinstance(listed, list | tuple):
-        raise RegistrationError(
-            f"__tools__ is of type {type(listed).__name__}",
-            tool=module.__name__,
-            remedy="make it a list: __tools__ = [...]",
-        )
-    return [_named(module, item) if isinstance(item, str) else item for item in listed]
+        problem = f"__tools__ is of type {type(listed).__name__}"
+        raise RegistrationError(problem, tool=module.__name__, remedy="make it a list: __tools__ = [...]")
+    held = vars(module)
+    for name in listed:
+        if isinstance(name, str) and name not in held:
+            from toolwire_schemas.did_you_mean import unknown_name
 
-
-def _named(module: ModuleType, name: str) -> Any:
-    if name in vars(module):
-        return vars(module)[name]
-    from toolwire_schemas.did_you_mean import unknown_name
-
-    known = [other for other in vars(module) if not other.startswith("_")]
-    raise RegistrationError(
-        f"__tools__ lists {unknown_name('name', name, known)}", tool=module.__name__, remedy="define it in the module"
-    )
-
-
-def _offer_of(functions: dict[str, Any], skipped: list[Skipped]) -> Offer:
-    """The functions that can be tools; they were not requested by name, so the others are no error."""
-    tools = []
-    for name, function in functions.items():
-        try:
-            tools.append(Tool(function))
-        except RegistrationError as error:
-            skipped.append(Skipped(name, str(error)))
-    return Offer(distinct(tools), skipped)
+            known = [other for other in held if not other.startswith("_")]
+            problem = f"__tools__ lists {unknown_name('name', name, known)}"
+            raise RegistrationError(problem, tool=module.__name__, remedy="define it in the module")
+    return {f"__tools__[{n}]": held[item] if isinstance(item, str) else item for n, item in enumerate(listed)}
 
 
 def _once(members: dict[str, Any]) -> dict[str, Any]:

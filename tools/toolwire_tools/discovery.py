@@ -94,7 +94,7 @@ def named_by(path: str) -> Any:
 # Paths, since these classes are in rooms above, and their tools are made in rooms above theirs.
 _FINDERS = {
     ("toolwire_tools.actions.base", "BaseAction"): "toolwire_tools.actions.serving:tools_of_action",
-    ("toolwire_tools.actions.executor", "_Executor"): "toolwire_tools.actions.serving:tools_of_executor",
+    ("toolwire_tools.actions.executor", "ActionExecutor"): "toolwire_tools.actions.serving:tools_of_executor",
     ("toolwire_tools.env.env", "Env"): "toolwire_tools.env.env:tools_of_env",
     ("toolwire_tools.steps.executor", "Executor"): "toolwire_tools.steps.step_tool:tools_of_executor",
     ("toolwire_tools.toolconfig.model", "ToolConfig"): "toolwire_tools.steps.step_tool:tools_of_config",

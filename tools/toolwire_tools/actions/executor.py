@@ -34,14 +34,9 @@ class InvalidAction(BaseAction):
     _usual = "The action is invalid, please check the action name."
 
     def __init__(
-        self,
-        err_msg: str | None = None,
-        description: dict[str, Any] | None = None,
-        parser: Callable[..., BaseParser] = BaseParser,
-        *,
-        lang: str | None = None,
+        self, err_msg: str | None = None, description: Any = None, parser: Any = BaseParser, **options: Any
     ) -> None:
-        super().__init__(description, parser, enable=False, lang=lang)
+        super().__init__(description, parser, **{"enable": False, **options})
         with speaking(self.__toolwire_language__):
             self._err_msg = say(self._usual) if err_msg is None else err_msg
 
@@ -71,14 +66,8 @@ class NoAction(InvalidAction):
 class FinishAction(BaseAction):
     """Takes the final answer; its `valid` ends the conversation."""
 
-    def __init__(
-        self,
-        description: dict[str, Any] | None = None,
-        parser: Callable[..., BaseParser] = BaseParser,
-        *,
-        lang: str | None = None,
-    ) -> None:
-        super().__init__(description, parser, lang=lang)
+    def __init__(self, description: Any = None, parser: Any = BaseParser, **options: Any) -> None:
+        super().__init__(description, parser, **options)
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
     def run(self, response: Any) -> ActionReturn:
@@ -103,9 +92,18 @@ def no_such_action(name: object, known: Collection[str]) -> str:
     return say("There is {which}", which=unknown_name("action", name, known))
 
 
-class _Executor:
-    _execute: Callable[..., Any]
-    """Executes a message, and returns one, or the content of it for a call by name."""
+class ActionExecutor:
+    """Calls actions by name, as `executor("Toolkit.api", '{"text": "hi"}')`, which returns an `ActionReturn`.
+
+    Or by a message, an `AgentMessage` or a dict, whose content has `name` and `parameters`; the answer is an
+    `AgentMessage` with the `ActionReturn` as its content. Hooks (see `Hook`) see both.
+
+    *actions* may be settings as well: `{"type": "PythonInterpreter", "timeout": 5}`. *invalid_action* answers to
+    unknown names, *no_action* to other messages; with *finish_in_action*, *finish_action* is listed with the others.
+
+    Raises:
+        TypeError: for an object that is not an action, or for an asynchronous action (see `AsyncActionExecutor`).
+    """
 
     def __init__(
         self,
@@ -191,6 +189,8 @@ class _Executor:
         made = action_from(action)
         if not isinstance(made, BaseAction):
             raise TypeError(f"an action is wanted, not {made!r}; subclass BaseAction, or put it into an Env")
+        if is_async(made) and not isinstance(self, AsyncActionExecutor):
+            raise TypeError(f"the action {made.name!r} is asynchronous; use AsyncActionExecutor")
         return made
 
     def __call__(
@@ -200,11 +200,32 @@ class _Executor:
 
         *message* and *command* are Lagent's other keywords for the same two.
         """
-        call = name if message is None else message
-        inputs = inputs if command is None else command
-        if isinstance(call, str):
-            return self._execute(AgentMessage({"name": call, "parameters": inputs}), session_id, by_name=True)
-        return self._execute(call, session_id if inputs is None else inputs)
+        call, inputs = name if message is None else message, inputs if command is None else command
+        execution = self._execute(call, inputs, session_id)
+        try:
+            execution.send(None)
+        except StopIteration as end:
+            return end.value
+        execution.close()
+        raise TypeError("a hook is asynchronous; use AsyncActionExecutor")
+
+    async def _execute(self, call: Any, inputs: Any, session_id: int) -> Any:
+        """Execute a message, or a call by name: waits only for what is asynchronous."""
+        is_name = isinstance(call, str)
+        message = AgentMessage({"name": call, "parameters": inputs}) if is_name else call
+        session_id = session_id if is_name or inputs is None else inputs
+        for hook in self._hooks_with("before_action"):
+            message = await _settled(hook(self, message, session_id), message)
+        result = await _settled(self.forward(*_call_in(message)))
+        answer = result if hasattr(result, "content") else AgentMessage(result, sender=type(self).__name__)
+        for hook in self._hooks_with("after_action"):
+            answer = await _settled(hook(self, answer, session_id), answer)
+        return answer.content if is_name else answer
+
+    def forward(self, name: str, parameters: Any) -> Any:
+        """Call an action without hooks."""
+        action, inputs, api = self._target(name, parameters)
+        return action(inputs, api)
 
     def register_hook(self, hook: Any) -> RemovableHandle:
         """Let *hook*, or the one that settings describe, see every call from now on, until the result's `remove()`.
@@ -239,68 +260,26 @@ class _Executor:
         with speaking(self.invalid_action.__toolwire_language__):
             return self.invalid_action, f"{words} {no_such_action(name, known)}".strip(), "run"
 
-    def _answer(self, result: Any) -> Any:
-        return result if hasattr(result, "content") else AgentMessage(result, sender=type(self).__name__)
 
-
-class ActionExecutor(_Executor):
-    """Calls actions by name, as `executor("Toolkit.api", '{"text": "hi"}')`, which returns an `ActionReturn`.
-
-    Or by a message, an `AgentMessage` or a dict, whose content has `name` and `parameters`; the answer is an
-    `AgentMessage` with the `ActionReturn` as its content. Hooks (see `Hook`) see both.
-
-    *actions* may be settings as well: `{"type": "PythonInterpreter", "timeout": 5}`. *invalid_action* answers to
-    unknown names, *no_action* to other messages; with *finish_in_action*, *finish_action* is listed with the others.
-
-    Raises:
-        TypeError: for an object that is not an action, or for an asynchronous action (see `AsyncActionExecutor`).
-    """
-
-    def forward(self, name: str, parameters: Any) -> ActionReturn:
-        """Call an action without hooks."""
-        action, inputs, api = self._target(name, parameters)
-        result: ActionReturn = action(inputs, api)
-        return result
-
-    def _execute(self, message: Any, session_id: int, *, by_name: bool = False) -> Any:
-        for hook in self._hooks_with("before_action"):
-            message = _replaced(message, hook(self, message, session_id))
-        answer = self._answer(self.forward(*_call_in(message)))
-        for hook in self._hooks_with("after_action"):
-            answer = _replaced(answer, hook(self, answer, session_id))
-        return answer.content if by_name else answer
-
-    def _made(self, action: Any) -> BaseAction:
-        made = super()._made(action)
-        if is_async(made):
-            raise TypeError(f"the action {made.name!r} is asynchronous; use AsyncActionExecutor")
-        return made
-
-
-class AsyncActionExecutor(_Executor):
+class AsyncActionExecutor(ActionExecutor):
     """As `ActionExecutor`, to be awaited. Actions that are not asynchronous run in threads."""
 
-    async def __call__(self, *positional: Any, **keywords: Any) -> Any:
+    async def __call__(
+        self, name: Any = None, inputs: Any = None, session_id: int = 0, *, message: Any = None, command: Any = None
+    ) -> Any:
         """As `ActionExecutor.__call__`."""
-        return await super().__call__(*positional, **keywords)
+        call, inputs = name if message is None else message, inputs if command is None else command
+        return await self._execute(call, inputs, session_id)
 
     async def forward(self, name: str, parameters: Any) -> ActionReturn:
         """Call an action without hooks."""
         action, inputs, api = self._target(name, parameters)
-        if is_async(action):
-            result: ActionReturn = await action(inputs, api)
-            return result
-        from anyio import to_thread
+        if not is_async(action):
+            from anyio import to_thread
 
-        return await to_thread.run_sync(action, inputs, api)
-
-    async def _execute(self, message: Any, session_id: int, *, by_name: bool = False) -> Any:
-        for hook in self._hooks_with("before_action"):
-            message = _replaced(message, await _awaited(hook(self, message, session_id)))
-        answer = self._answer(await self.forward(*_call_in(message)))
-        for hook in self._hooks_with("after_action"):
-            answer = _replaced(answer, await _awaited(hook(self, answer, session_id)))
-        return answer.content if by_name else answer
+            return await to_thread.run_sync(action, inputs, api)
+        returned: ActionReturn = await action(inputs, api)
+        return returned
 
 
 def _call_in(message: Any) -> tuple[Any, Any]:
@@ -315,9 +294,6 @@ def _call_in(message: Any) -> tuple[Any, Any]:
     return asked_for(content)
 
 
-def _replaced(message: Any, by: Any) -> Any:
-    return message if by is None else by
-
-
-async def _awaited(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value
+async def _settled(value: Any, default: Any = None) -> Any:
+    settled = await value if inspect.isawaitable(value) else value
+    return default if settled is None else settled

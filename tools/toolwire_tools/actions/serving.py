@@ -79,7 +79,7 @@ def _made(cls: type[BaseAction]) -> BaseAction:
     return made
 
 
-def tools_of_executor(executor: ActionExecutor | AsyncActionExecutor) -> list[Tool]:
+def tools_of_executor(executor: ActionExecutor) -> list[Tool]:
     """The tools of all enabled actions. If there are hooks by now, they see every call."""
     tools = []
     for action in executor.actions.values():

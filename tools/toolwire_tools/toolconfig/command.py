@@ -147,26 +147,27 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             filled = [text for template in group if (text := template.fill(values)) is not None]
             if len(filled) == len(group):
                 argv += filled
-                faults += [fault for template in group for fault in self._refused(template, values)]
+                faults += [fault for template in group for fault in self._faults(template, values, is_word=True)]
         env = {name: text for name, template in self.env.items() if (text := template.fill(values)) is not None}
-        faults += [fault for template in self.env.values() for fault in _unfit(template, values)]
+        faults += [fault for template in self.env.values() for fault in self._faults(template, values, is_word=False)]
         if faults:
             raise ArgumentsError(dict.fromkeys(faults))
         stdin = (self.stdin and self.stdin.fill(values)) or ""
         return Invocation(argv, self.cwd, env, stdin.encode(), self.max_output_bytes)
 
-    def _refused(self, template: Template, values: Mapping[str, Any]) -> Iterator[Fault]:
-        """Yield the faults of arguments that cannot be passed, or that would make the word look like an option."""
-        yield from _unfit(template, values)
+    def _faults(self, template: Template, values: Mapping[str, Any], *, is_word: bool) -> Iterator[Fault]:
+        """Yield the faults of arguments that cannot be passed, or that would make a word look like an option."""
+        is_first = is_word
         for part in template.parts:
-            if isinstance(part, str) or part.instead is not None:
-                return
-            text = part.fill(values) or ""
-            if text.startswith("-") and part.name not in self.dashes:
-                problem = f'begins with "-", so that {os.path.basename(self.program)} could take it for an option'
-                yield place("arguments", (part.name,)), f"{shown(values[part.name])} {problem}"
-            if text:
-                return
+            text = part if isinstance(part, str) else part.fill(values) or ""
+            if isinstance(part, Place):
+                where = place("arguments", (part.name,))
+                if "\0" in text:
+                    yield where, "holds a NUL character, which no program can be given this way"
+                if is_first and text.startswith("-") and part.instead is None and part.name not in self.dashes:
+                    problem = f'begins with "-", so that {os.path.basename(self.program)} could take it for an option'
+                    yield where, f"{shown(values[part.name])} {problem}"
+            is_first = is_first and not text
 
     def outcome(self, finished: Finished) -> Any:
         """Return the result for the caller: text, or the value of the JSON in it.
@@ -178,17 +179,12 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             raise ToolError(self._failure(finished))
         text = finished.output.decode("utf-8", "replace")
         more = finished.output_bytes - len(finished.output)
-        if self.output == "json":
-            return self._decoded(text, more)
-        if not more:
-            return text.rstrip("\r\n")
-        note = f"(The output was cut after {shown_size(self.max_output_bytes)}; {more:,} more bytes followed.)"
-        return text.rstrip(_HALF) + "\n" + note
-
-    def _decoded(self, text: str, more: int) -> Any:
-        program = os.path.basename(self.program)
+        program, limit = os.path.basename(self.program), shown_size(self.max_output_bytes)
+        if self.output == "text":
+            cut = f"\n(The output was cut after {limit}; {more:,} more bytes followed.)"
+            return text.rstrip(_HALF) + cut if more else text.rstrip("\r\n")
         if more:
-            raise ToolError(f"{program} printed more than {shown_size(self.max_output_bytes)}, too much to be read.")
+            raise ToolError(f"{program} printed more than {limit}, too much to be read.")
         try:
             return decode(text)
         except DecodingError as error:
@@ -203,13 +199,6 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         more = all_bytes - len(printed)
         left_out = f"(Its last words; {more:,} bytes came before.)" if more else ""
         return "\n".join(filter(None, (sentence, left_out, text)))
-
-
-def _unfit(template: Template, values: Mapping[str, Any]) -> Iterator[Fault]:
-    """Yield the faults of arguments that no operating system can pass to a program."""
-    for part in template.places:
-        if "\0" in (part.fill(values) or ""):
-            yield place("arguments", (part.name,)), "holds a NUL character, which no program can be given this way"
 
 
 def _ending(status: int) -> str:

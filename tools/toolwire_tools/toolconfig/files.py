@@ -5,23 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ..errors import RegistrationError
 from .model import CONFIG, ConfigError, Fault, ToolConfig, canonical, implementation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SUFFIXES = (".yaml", ".yml")
-
-
-class NoYAML(RegistrationError):
-    """YAML cannot be read, since PyYAML is not installed."""
-
-    def __init__(self, file: str) -> None:
-        super().__init__("YAML needs PyYAML", tool=file, remedy="install it: pip install 'toolwire[yaml]'")
-
-    def __str__(self) -> str:
-        return f"{self.tool}: {self.problem}; {self.remedy}"
 
 
 def load_tool_config(path: str | os.PathLike[str]) -> ToolConfig:
@@ -83,15 +72,15 @@ def load_file(path: str) -> list[ToolConfig]:
     """Return the tools that the YAML file at *path* describes, one in each document.
 
     Raises:
-        ConfigError: with all errors in the file.
-        NoYAML: if PyYAML is not installed.
+        ConfigError: with all errors in the file, or if PyYAML is not installed.
     """
     from .reader import LEAST, config_of
 
     try:
         from .yaml_document import documents
     except ModuleNotFoundError:
-        raise NoYAML(path) from None
+        missing = "YAML needs PyYAML; install it: pip install 'toolwire[yaml]'"
+        raise ConfigError([Fault(path, 0, "", missing)]) from None
     found = [document for document in documents(_text(path), path) if document.value is not None or document.faults]
     if not found:
         raise ConfigError([Fault(path, 0, "", "it is empty; a tool has at least " + LEAST)])

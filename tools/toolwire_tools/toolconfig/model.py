@@ -80,18 +80,13 @@ class ToolConfig(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def defaults(self) -> dict[str, Any]:
         """The values for arguments that a call leaves out."""
-        return defaults(self.input_schema or {})
+        properties = (self.input_schema or {}).get("properties", {}).items()
+        given = {name: prop.get("default") for name, prop in properties if isinstance(prop, dict)}
+        return {name: value for name, value in given.items() if value is not None}
 
     def error(self, problem: str, key: str = "") -> ConfigError:
         """Return the exception for a tool that cannot be made as it is described."""
         return ConfigError([Fault(self.file, self.line, key, problem)])
-
-
-def defaults(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the defaults in the schema of some arguments."""
-    properties = schema.get("properties", {}).items()
-    given = {name: prop["default"] for name, prop in properties if isinstance(prop, dict) and "default" in prop}
-    return {name: value for name, value in given.items() if value is not None}
 
 
 def canonical(name: str) -> str:

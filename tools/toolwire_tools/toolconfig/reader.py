@@ -10,6 +10,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.json_schema.error_text import Fault, shown
 from toolwire_schemas.published import bundle
@@ -19,7 +20,7 @@ from ..decorator import checked
 from ..options import Options
 from ..schema.validator import SchemaValidator
 from .command import DEFAULT_MAX_OUTPUT_BYTES, EVERYTHING, Command, Template, parse
-from .model import ExecutorName, Function, ToolConfig, canonical, defaults
+from .model import ExecutorName, Function, ToolConfig, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -89,24 +90,24 @@ class _Reader:
         self._given: dict[str, Any] = document.value
         self._document = document
         self._add = document.add
+        self._used: set[str] = set()
 
     def config(self) -> ToolConfig:
         guide, prompt = self._given["use_guide"], self._given.get("use_prompt", {})
         name, other = guide["tool_name"], prompt.get("tool_name", guide["tool_name"])
         if canonical(other) != canonical(name):
             self._add("use_prompt.tool_name", f"{other!r} is not {name!r} as in use_guide; a tool has one name")
-        schema = self._input_schema()
-        return ToolConfig(
+        config = ToolConfig(
             name=name,
             description=guide["description"].strip(),
             tool_prompt=prompt.get("tool_prompt") or None,
             return_format=prompt.get("return_format") or None,
-            input_schema=schema,
-            binding=self._binding(schema),
+            input_schema=self._input_schema(),
             options=self._options(),
             file=self._document.file,
             line=self._document.lines["use_guide.tool_name"],
         )
+        return msgspec.structs.replace(config, binding=self._binding(config))
 
     def _options(self) -> Options:
         try:
@@ -161,31 +162,26 @@ class _Reader:
 
     # --- what runs it ---
 
-    def _binding(self, schema: dict[str, Any] | None) -> Command | Function | ExecutorName | None:
+    def _binding(self, config: ToolConfig) -> Command | Function | ExecutorName | None:
         if "command" in self._given:
-            return _CommandReader(self._document, schema).command()
+            return self._command(config)
         kind = "function" if "function" in self._given else "executor"
         module, _, name = self._given.get(kind, "").rpartition(":")
         if kind == "function":
             return Function(name, module)
         return ExecutorName(name, module or None) if name else None
 
-
-class _CommandReader(_Reader):
-    """Reads the command line and what belongs to it, for arguments that fit *schema*."""
-
-    def __init__(self, document: Document, schema: dict[str, Any] | None) -> None:
-        super().__init__(document)
-        self._folder = os.path.abspath(os.path.dirname(document.file))
-        self._properties: dict[str, Any] = {"instruction": {}} if schema is None else schema.get("properties", {})
-        required = ["instruction"] if schema is None else schema.get("required", [])
-        self._defaults = defaults(schema or {})
-        self._certain = {*self._defaults, *required, EVERYTHING}
-        self._used: set[str] = set()
-
-    def command(self) -> Command:
-        given = self._given
-        program, words = self._program(), self._words()
+    def _command(self, config: ToolConfig) -> Command:
+        """Read the command line and what belongs to it."""
+        given, folder = self._given, os.path.abspath(os.path.dirname(config.file))
+        schema = config.input_schema or {"properties": {"instruction": {}}, "required": ["instruction"]}
+        self._properties = schema.get("properties", {})
+        self._certain = {*config.defaults, *schema.get("required", ()), EVERYTHING}
+        first = self._template(given["command"][0], "command[0]")
+        program = first.fill({}) or ""
+        if first.places or not program:
+            self._add("command[0]", "the first word is the name of a program, without places")
+        words = [self._word(word, f"command[{index}]") for index, word in enumerate(given["command"][1:], 1)]
         stdin = self._template(given["stdin"], "stdin") if "stdin" in given else None
         env = {name: self._template(value, f"env.{name}") for name, value in given.get("env", {}).items()}
         for name in self._properties:
@@ -194,35 +190,26 @@ class _CommandReader(_Reader):
         self._refuse_unknown("allow_leading_dash", self._properties)
         if "output_schema" in given and given.get("output") != "json":
             self._add("output_schema", "text has no schema; add output: json")
+        cwd = os.path.normpath(os.path.join(folder, given.get("cwd", ".")))
+        if not os.path.isdir(cwd):
+            self._add("cwd", f"there is no folder {cwd}")
         return Command(
-            program=program,
-            words=words,
-            cwd=self._cwd(),
+            program=os.path.join(folder, program) if os.path.dirname(program) else program,
+            words=tuple(words),
+            cwd=cwd,
             stdin=stdin,
             env=env,
-            defaults=self._defaults,
+            defaults=config.defaults,
             dashes=frozenset(given.get("allow_leading_dash", ())),
             output=given.get("output", "text"),
             success=frozenset(given.get("success", [0])),
             max_output_bytes=self._max_output(),
         )
 
-    def _program(self) -> str:
-        first = self._template(self._given["command"][0], "command[0]")
-        program = first.fill({}) or ""
-        if first.places or not program:
-            self._add("command[0]", "the first word is the name of a program, without places")
-        return os.path.join(self._folder, program) if os.path.dirname(program) else program
-
-    def _words(self) -> tuple[Template | tuple[Template, ...], ...]:
-        words: list[Template | tuple[Template, ...]] = []
-        for index, word in enumerate(self._given["command"][1:], 1):
-            key = f"command[{index}]"
-            if isinstance(word, list):
-                words.append(tuple(self._template(inner, key, may_be_absent=True) for inner in word))
-            else:
-                words.append(self._template(word, key))
-        return tuple(words)
+    def _word(self, word: Any, key: str) -> Template | tuple[Template, ...]:
+        if isinstance(word, list):
+            return tuple(self._template(inner, key, may_be_absent=True) for inner in word)
+        return self._template(word, key)
 
     def _template(self, text: str | int, key: str, *, may_be_absent: bool = False) -> Template:
         try:
@@ -239,12 +226,6 @@ class _CommandReader(_Reader):
                 self._add(key, f"a call may leave out {place.name!r}: {remedy}")
             self._used.add(place.name)
         return template
-
-    def _cwd(self) -> str:
-        path = os.path.normpath(os.path.join(self._folder, self._given.get("cwd", ".")))
-        if not os.path.isdir(path):
-            self._add("cwd", f"there is no folder {path}")
-        return path
 
     def _max_output(self) -> int:
         given = self._given.get("max_output", DEFAULT_MAX_OUTPUT_BYTES)

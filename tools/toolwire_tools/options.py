@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from types import FunctionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -89,3 +90,9 @@ def marked(thing: object) -> Options | None:
     """The options that were put on *thing* itself; None if it is not decorated."""
     found = held(thing).get(ATTRIBUTE)
     return found if isinstance(found, Options) else None
+
+
+def is_stale(*functions: Any) -> bool:
+    """Return whether the module of one of *functions* has been loaded again since."""
+    modules = ((sys.modules.get(f.__module__), f) for f in functions if isinstance(f, FunctionType))
+    return any(getattr(module, "__dict__", None) is not f.__globals__ for module, f in modules)

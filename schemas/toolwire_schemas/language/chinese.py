@@ -139,11 +139,8 @@ SENTENCES: dict[str, str] = {
     "The block {block} begins like JSON, but is not JSON: {reason}.": (
         "块 {block} 的开头像 JSON，但不是 JSON：{reason}。"
     ),
-    "The block <{tag}> is not closed: end it with </{tag}>.": "块 <{tag}> 没有结束：请用 </{tag}> 结束。",
-    "There is </{tag}>, but no <{tag}> before it: write {block}.": "有 </{tag}>，但前面没有 <{tag}>：请写 {block}。",
-    " (There is <{tag}>.)": "（有 <{tag}>。）",
-    "There is no block for {name}: write the instruction as {block}.{hint}": (
-        "没有 {name} 的块：请把指令写成 {block}。{hint}"
+    "There is no complete block for {name}: write the instruction as {block}.": (
+        "没有 {name} 的完整的块：请把指令写成 {block}。"
     ),
     "The instruction for {name} does not fit:\n{faults}": "{name} 的指令不符合要求：\n{faults}",
     "{text} is no number that JSON knows, or too large for one": "{text} 不是 JSON 中的数字，或者太大",

@@ -181,7 +181,8 @@ def test_an_executor_and_its_yaml_belong_together_however_they_are_named(folder:
         block = '<think>...</think><RAG>{"query": "tea"}</RAG>'
         assert called(process, "rag", instruction=block) == {"state": "running", "asked": {"query": "tea"}}
         assert called(process, "rag", instruction="fail") == ["ValueError: no such book"]
-        assert called(process, "rag", instruction="<RAG>tea") == ["The block <RAG> is not closed: end it with </RAG>."]
+        none = "There is no complete block for rag: write the instruction as <RAG>...</RAG>."
+        assert called(process, "rag", instruction="<RAG>tea") == [none]
 
 
 def test_an_executor_without_yaml_is_described_by_its_docstring(folder: Path) -> None:

@@ -114,14 +114,17 @@ def test_whatever_a_model_writes_is_read_or_answered_in_words(answer: str) -> No
         parse_instruction(answer, RAG, others=[OCR])
 
 
+NONE = "There is no complete block for rag: write the instruction as <RAG>...</RAG>."
+
+
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        ("I would search.", "There is no block for rag: write the instruction as <RAG>...</RAG>."),
-        ("<RAGS>x</RAGS>", "There is no block for rag: write the instruction as <RAG>...</RAG>. (There is <RAGS>.)"),
-        ("<RAG>cut of", "The block <RAG> is not closed: end it with </RAG>."),
-        ("x</RAG>", "There is </RAG>, but no <RAG> before it: write <RAG>...</RAG>."),
-        ('<RAG q="x">y</RAG>', "There is </RAG>, but no <RAG> before it: write <RAG>...</RAG>."),
+        ("I would search.", NONE),
+        ("<RAGS>x</RAGS>", NONE),
+        ("<RAG>cut of", NONE),
+        ("x</RAG>", NONE),
+        ('<RAG q="x">y</RAG>', NONE),
         ("<OCR>x</OCR>", "The block is for OCR, but rag is asked for: write <RAG>...</RAG>."),
         ("<OCR>x</OCR><RAG>y</RAG>", "There are blocks for rag and for OCR; write one for rag alone."),
         ("<RAG> \n</RAG>", "The block <RAG>...</RAG> is empty: write the instruction in it."),

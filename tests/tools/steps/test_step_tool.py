@@ -174,7 +174,7 @@ def test_a_call_answers_with_the_result_of_the_step_or_what_the_output_says(fold
         told(made, instruction="raise")
     with pytest.raises(ToolError, match=r'The step has failed: \{"error":"a bad day"\}'):
         told(made, instruction="fail")
-    with pytest.raises(ToolError, match="The block <TOOL> is not closed"):
+    with pytest.raises(ToolError, match="There is no complete block for tool"):
         told(made, instruction="<tool>x")
 
 

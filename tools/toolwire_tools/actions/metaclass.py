@@ -6,11 +6,9 @@ Strategy. An error in a class is reported at its definition; its description is 
 from __future__ import annotations
 
 import inspect
-import sys
 import warnings
 from abc import ABCMeta
 from copy import deepcopy
-from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwire_schemas.dialects.lagent import to_entries
@@ -19,6 +17,7 @@ from toolwire_schemas.did_you_mean import unknown_name
 from ..api_description import description_of
 from ..discovery import decorated
 from ..errors import RegistrationError
+from ..options import is_stale
 from ..signature import docstring as docstrings
 
 if TYPE_CHECKING:
@@ -155,7 +154,7 @@ def register(cls: ActionMeta) -> None:
     former = classes.get(name)
     if former is not None and _is_ours(cls):
         return
-    if former is not None and not _is_ours(former) and not _is_stale(former):
+    if former is not None and not _is_ours(former) and not is_stale(*vars(former).values()):
         text = f"the action {name!r} of {cls.__module__} takes the place of the one of {former.__module__}"
         warnings.warn(text, stacklevel=3)
     classes[name] = cls
@@ -168,9 +167,3 @@ def action_name(cls: type) -> str:
 
 def _is_ours(cls: type) -> bool:
     return cls.__module__.startswith("toolwire_tools.")
-
-
-def _is_stale(cls: type) -> bool:
-    """Return whether the module of *cls* has been loaded again since."""
-    functions = [member for member in vars(cls).values() if isinstance(member, FunctionType)]
-    return any(getattr(sys.modules.get(f.__module__), "__dict__", None) is not f.__globals__ for f in functions)

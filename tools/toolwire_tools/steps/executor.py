@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from toolwire_schemas.did_you_mean import unknown_name
 
+from ..options import is_stale
 from .steps import FOLLOWING, StepError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import TracebackType
 
 
 SYNC = ("update_stage_agent_state", "send_shared_message")
@@ -30,8 +29,8 @@ RAISES = "toolwire_raises"
 """The key of a state whose owner wants the exceptions themselves."""
 
 
-class StatusGuard:
-    """One running step. Code within it sets `returned`; an exception ends the step, and stays in `error`.
+class _RunningStep:
+    """A step that is being done: its status for the system, and its output.
 
     Raises:
         StepError: if the state of the agent, or the step, lacks something.
@@ -41,63 +40,59 @@ class StatusGuard:
         for key in ("agent_step", "agent_id", "role"):
             if key not in agent_state:
                 raise StepError(f"agent_state has no {key!r}, which every step needs")
-        self.returned: Any = None
-        self.error: Exception | None = None
-        self.status = "running"
         self._name = name
-        self.agent_state = agent_state
+        self._state = agent_state
         self._step_id = step_id
         step = step_of(agent_state["agent_step"], step_id)
         self._task_id, self._stage_id = _needed(step, "task_id"), _needed(step, "stage_id")
+        agent_state["agent_step"].update_step_status(step_id, "running")
 
-    def __enter__(self) -> StatusGuard:
-        self.agent_state["agent_step"].update_step_status(self._step_id, "running")
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> bool:
-        if isinstance(error, Exception):
-            self.error = error
-        elif error is None and not isinstance(self.returned, dict | None):
-            self.error = TypeError(f"execute returned a {type(self.returned).__name__}; it must be a dict, or None")
-        self.status = self._final_status() if error is None and self.error is None else "failed"
-        if self._known_status() != self.status:
-            self.agent_state["agent_step"].update_step_status(self._step_id, self.status)
-        return error is self.error  # a cancellation or KeyboardInterrupt goes on
-
-    def output(self) -> dict[str, Any]:
-        """Return the `execute_output`, completed for the system; an error goes to the log.
+    def failed(self, error: BaseException) -> dict[str, Any]:
+        """Return the output of a step that *error* has ended, after logging it.
 
         Raises:
-            Exception: the error, where the state asks for it.
+            BaseException: the error, if it orders to stop, or where the state asks for it.
         """
-        if self.error is not None:
-            if self.agent_state.get(RAISES):
-                raise self.error
-            import logging
+        self._update("failed")
+        if not isinstance(error, Exception) or self._state.get(RAISES):
+            raise error
+        import logging
 
-            logging.getLogger("toolwire_tools").error("%s has failed", self._name, exc_info=self.error)
-        given = self.returned if isinstance(self.returned, dict) else {}
-        agent_id, role = self.agent_state["agent_id"], self.agent_state["role"]
-        update = {"task_id": self._task_id, "stage_id": self._stage_id, "agent_id": agent_id, "state": self.status}
-        content = f"执行{self._name}步骤:{self.status}，"
+        logging.getLogger("toolwire_tools").error("%s has failed", self._name, exc_info=error)
+        return self._output({}, "failed")
+
+    def ended(self, returned: Any) -> dict[str, Any]:
+        """Return the output of a step whose `execute` has *returned* something, completed for the system."""
+        if not isinstance(returned, dict | None):
+            wrong = f"execute returned a {type(returned).__name__}; it must be a dict, or None"
+            return self.failed(TypeError(wrong))
+        given = returned or {}
+        update = given.get(SYNC[0])
+        has_failed = isinstance(update, dict) and update.get("state") == "failed"
+        known = self._known_status()
+        status = known if known and not FOLLOWING[known] else "failed" if has_failed else "finished"
+        self._update(status)
+        return self._output(given, status)
+
+    def _update(self, status: str) -> None:
+        if self._known_status() != status:
+            self._state["agent_step"].update_step_status(self._step_id, status)
+
+    def _output(self, given: dict[str, Any], status: str) -> dict[str, Any]:
+        agent_id, role = self._state["agent_id"], self._state["role"]
+        update = {"task_id": self._task_id, "stage_id": self._stage_id, "agent_id": agent_id, "state": status}
+        content = f"执行{self._name}步骤:{status}，"
         message = {"agent_id": agent_id, "role": role, "stage_id": self._stage_id, "content": content}
-        return {**given, **{key: given.get(key, made) for key, made in zip(SYNC, (update, message), strict=True)}}
+        return given | dict(zip(SYNC, (update, message), strict=True)) | given
 
     def _known_status(self) -> str | None:
         """Return the status of the step in the system's own state, if it is a known one."""
         try:
-            step = step_of(self.agent_state["agent_step"], self._step_id)
+            step = step_of(self._state["agent_step"], self._step_id)
         except StepError:  # a step that has started may be on no list any more
             return None
         found = [_member(step, name) for name in ("execution_state", "status", "state")]
         return next((status for status in found if isinstance(status, str) and status in FOLLOWING), None)
-
-    def _final_status(self) -> str:
-        known = self._known_status()
-        if known is not None and not FOLLOWING[known]:
-            return known
-        update = (self.returned or {}).get(SYNC[0])
-        return "failed" if isinstance(update, dict) and update.get("state") == "failed" else "finished"
 
 
 def step_of(steps: Any, step_id: str) -> Any:
@@ -174,7 +169,7 @@ class Executor:
         def registered(subclass: Kind) -> Kind:
             _refuse_unfit(subclass)
             known = Executor._registry.get((executor_type, executor_name))
-            if known is not None and known is not subclass and not _is_reloaded(known, subclass):
+            if known not in (None, subclass) and not is_stale(override_of(known)):
                 warnings.warn(f"{executor_type} {executor_name!r} is {subclass!r} now; it was {known!r}", stacklevel=2)
             Executor._registry[executor_type, executor_name] = subclass
             subclass.__executor__ = executor_type, executor_name
@@ -231,13 +226,6 @@ def _refuse_unfit(subclass: Any) -> None:
         raise TypeError(f"{subclass.__name__} does nothing; give it def execute(self, step_id, agent_state)")
 
 
-def _is_reloaded(known: type[Executor], subclass: type) -> bool:
-    """Return whether both are the same class, of a module that has been imported again."""
-    is_same = (known.__module__, known.__qualname__) == (subclass.__module__, subclass.__qualname__)
-    module = sys.modules.get(known.__module__)
-    return is_same and module is not None and vars(module) is not getattr(override_of(known), "__globals__", None)
-
-
 def override_of(kind: type[Executor]) -> Callable[..., Any]:
     """Return the author's `execute`, without the guard around it."""
     override: Callable[..., Any] = getattr(kind.execute, _OVERRIDE, kind.execute)
@@ -258,18 +246,24 @@ def _guarded(override: Callable[..., Any]) -> Callable[..., Any]:
         async def execute(self: Executor, step_id: str, agent_state: dict[str, Any]) -> Any:
             if type(self).execute is not execute:  # called by super()
                 return await override(self, step_id, agent_state)
-            with StatusGuard(name_of(self), step_id, agent_state) as frame:
-                frame.returned = await override(self, step_id, agent_state)
-            return frame.output()
+            step = _RunningStep(name_of(self), step_id, agent_state)
+            try:
+                returned = await override(self, step_id, agent_state)
+            except BaseException as error:
+                return step.failed(error)
+            return step.ended(returned)
     else:
 
         @functools.wraps(override)
         def execute(self: Executor, step_id: str, agent_state: dict[str, Any]) -> Any:
             if type(self).execute is not execute:
                 return override(self, step_id, agent_state)
-            with StatusGuard(name_of(self), step_id, agent_state) as frame:
-                frame.returned = override(self, step_id, agent_state)
-            return frame.output()
+            step = _RunningStep(name_of(self), step_id, agent_state)
+            try:
+                returned = override(self, step_id, agent_state)
+            except BaseException as error:
+                return step.failed(error)
+            return step.ended(returned)
 
     setattr(execute, _OVERRIDE, override)
     return execute

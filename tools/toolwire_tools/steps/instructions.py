@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.did_you_mean import closest
 from toolwire_schemas.language import say
 
 from ..actions.model_literals import JSON
@@ -64,18 +63,19 @@ def parse_instruction(answer: str, tool: ToolConfig | str, *, others: Iterable[T
             begins like JSON but is not JSON, or does not fit the tool.
     """
     name = _name(tool)
-    found = _Blocks(answer, name)
+    contents = _blocks(answer, name)
     strangers = [other for other in map(_name, others) if canonical(other) != canonical(name)]
-    meant = [other for other in dict.fromkeys(strangers) if _Blocks(answer, other).contents]
-    if meant and found.contents:
+    meant = [other for other in dict.fromkeys(strangers) if _blocks(answer, other)]
+    if meant and contents:
         both = "There are blocks for {name} and for {others}; write one for {name} alone."
         raise InstructionError(say(both, name=name, others=", ".join(meant)))
     if meant:
         other = "The block is for {other}, but {name} is asked for: write {block}."
         raise InstructionError(say(other, other=meant[0], name=name, block=_block(name)))
-    if not found.contents:
-        _refuse_missing(answer, name, found)
-    value = _value(found.contents[-1], name)
+    if not contents:
+        none = "There is no complete block for {name}: write the instruction as {block}."
+        raise InstructionError(say(none, name=name, block=_block(name)))
+    value = _value(contents[-1], name)
     if isinstance(tool, ToolConfig) and tool.input_schema is not None:
         _check(value, tool.input_schema, name)
     return value
@@ -89,25 +89,19 @@ def _block(name: str) -> str:
     return f"<{name.upper()}>...</{name.upper()}>"
 
 
-class _Blocks:
-    """The complete blocks of one tool in an answer: *contents* has each as it is written."""
-
-    def __init__(self, answer: str, name: str) -> None:
-        self.contents: list[str] = []
-        self.opened = self.closed = False
-        spellings = "|".join(map(re.escape, (name, name.upper())))  # that of `straße` in capitals has two more letters
-        tag = re.compile(rf"<(/?)(?:{spellings})>", re.IGNORECASE)
-        at = 0
-        while (mark := tag.search(answer, at)) is not None:
-            at = mark.end()
-            if mark[1]:
-                self.closed = True
-                continue
-            self.opened = True
-            end = tag.search(answer, _end_of_json(answer, at))
-            if end is not None and end[1]:  # else the block is given up, and another begins
-                self.contents.append(answer[mark.end() : end.start()].strip())
-                at = end.end()
+def _blocks(answer: str, name: str) -> list[str]:
+    """Return the contents of the complete blocks of the tool called *name*, as they are written."""
+    spellings = "|".join(map(re.escape, (name, name.upper())))  # that of `straße` in capitals has two more letters
+    tag = re.compile(rf"<(/?)(?:{spellings})>", re.IGNORECASE)
+    contents = []
+    at = 0
+    while (mark := tag.search(answer, at)) is not None:
+        at = mark.end()
+        end = None if mark[1] else tag.search(answer, _end_of_json(answer, at))
+        if end is not None and end[1]:  # else the block is given up, and another begins
+            contents.append(answer[at : end.start()].strip())
+            at = end.end()
+    return contents
 
 
 _FENCE = re.compile(r"\s*(?:```\w*[ \t]*\n\s*)?")
@@ -143,20 +137,6 @@ def _value(content: str, name: str) -> Any:
         reason = str(error)
     none = "The block {block} begins like JSON, but is not JSON: {reason}."
     raise InstructionError(say(none, block=_block(name), reason=reason))
-
-
-def _refuse_missing(answer: str, name: str, found: _Blocks) -> NoReturn:
-    tag = name.upper()
-    if found.opened:
-        raise InstructionError(say("The block <{tag}> is not closed: end it with </{tag}>.", tag=tag))
-    if found.closed:
-        lone = "There is </{tag}>, but no <{tag}> before it: write {block}."
-        raise InstructionError(say(lone, tag=tag, block=_block(name)))
-    tags = re.findall(r"<([^\s<>/][^<>/]*)>", answer)
-    close = closest(tag, [written.upper() for written in tags])
-    hint = say(" (There is <{tag}>.)", tag=close[0]) if close else ""
-    none = "There is no block for {name}: write the instruction as {block}.{hint}"
-    raise InstructionError(say(none, name=name, block=_block(name), hint=hint))
 
 
 def _check(value: Any, schema: dict[str, Any], name: str) -> None:

@@ -113,7 +113,7 @@ class Tool:
         )
         """True if a cancelled call of it can end by itself: it awaits, yields, or has a context to ask."""
         self._return_data = return_data
-        self._bind = self._signature.arguments.bind
+        self._bind: Callable[..., Any] = self._signature.arguments.bind
         self._present = _presenter(self._signature.returns)
         # A generator annotated as one of items promises a list, also when the items happen to be strings.
         self._joins = not self._signature.returns.wraps

@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 from support.tools_page import MADE_WITH
 from toolwire_schemas.json_schema import error_text as faults
+from toolwire_schemas.language import chinese as sentences
 from toolwire_schemas.language import language, say, set_language
-from toolwire_schemas.language.chinese import SENTENCES
 from toolwire_tools import ActionExecutor, BaseAction, InvalidAction, JsonParser, TupleParser, get_tool, tools_of
 from toolwire_tools.bundled import BUNDLED, chinese, class_of
 from toolwire_tools.schema import constraints
 
 ROOT = Path(__file__).parents[2]
+SENTENCES = sentences()
 OF_EXECUTORS = {"InvalidAction", "NoAction"}
 CHINESE = re.compile("[一-鿿]")
 IN_JSON = "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称"
@@ -356,14 +357,16 @@ def test_the_examples_of_the_document_print_what_it_shows_with_only_their_import
 SERVED = """
 import sys
 from toolwire import tool_api
+from toolwire_schemas.language import chinese
 @tool_api
 def add(a: int) -> list[str]:
-    return [name for name in sys.modules if name.endswith("chinese")]
+    read = ["chinese.json"] * chinese.cache_info().currsize
+    return read + [name for name in sys.modules if name.endswith("chinese")]
 """
 
 
 @pytest.mark.process
-def test_a_server_of_functions_imports_no_chinese_before_it_speaks_it(tmp_path: Path) -> None:
+def test_a_server_of_functions_reads_no_chinese_before_it_speaks_it(tmp_path: Path) -> None:
     from support.server_process import call, served
 
     with served(tmp_path, SERVED, env={**os.environ, "TOOLWIRE_LANG": "zh"}) as server:

@@ -2,8 +2,8 @@
 
 Strategy. The environment variable is the only state of the process, so that the processes it starts agree with it. An
 object with a language of its own speaks it for the length of a call (`speaking`). Sentences are written in English
-where they are needed, as `say("{value} is not a number", value=...)`; the other language is a table from these
-templates to its own, which nothing imports before that language is spoken.
+where they are needed, as `say("{value} is not a number", value=...)`; `chinese.json` has a translation of each of these
+templates, and is not read before Chinese is spoken.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -66,7 +67,18 @@ def speaking(name: str) -> Iterator[None]:
 def say(template: str, /, **values: object) -> str:
     """Return *template* in the language spoken here, with *values* in place of their names in braces."""
     if language() == "zh":
-        from .chinese import SENTENCES
-
-        template = SENTENCES.get(template, template)
+        template = chinese().get(template, template)
     return template.format(**values)
+
+
+@cache
+def chinese() -> dict[str, str]:
+    """Return the Chinese sentences by the English ones, from `chinese.json`, where they are in sections."""
+    from pathlib import Path
+
+    import msgspec
+
+    sections = msgspec.json.decode(
+        Path(__file__).with_name("chinese.json").read_bytes(), type=dict[str, dict[str, str]]
+    )
+    return {english: sentence for sentences in sections.values() for english, sentence in sentences.items()}

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from ..json_schema.subschemas import LISTS, NAMED, ONE, children
 from .tool_entry import LIMITS, Entry, Malformed, Schema, followed, properties, required, schema_of, text, without_null
 
@@ -32,6 +34,22 @@ _FROM_LAGENT = {kind: kind for kind in (*_TO_LAGENT, "null")} | {"float": "numbe
 _DETAILS = frozenset((*ONE, *LISTS, *NAMED, *LIMITS, "$ref", "const", "enum", "maxContains", "minContains", "required"))
 
 
+class _Item(msgspec.Struct):
+    name: str = ""
+    description: str = ""
+    type: str | list[str] = ""
+
+
+class _Description(msgspec.Struct):
+    name: str = ""
+    description: str = ""
+    parameters: list[_Item] = []
+    required: list[str] = []
+    return_data: list[_Item] = []
+    definitions: dict[str, Any] = msgspec.field(default_factory=dict, name="$defs")
+    api_list: list[_Description] = []
+
+
 def to_entry(description: dict[str, Any]) -> Entry:
     """Return the entry of the tool that a Lagent *description* is about.
 
@@ -41,7 +59,8 @@ def to_entry(description: dict[str, Any]) -> Entry:
     Raises:
         Malformed: with the path to what is wrong. A toolkit is (see `to_entries`).
     """
-    if "api_list" in _object(description, ""):
+    _check_types(description)
+    if "api_list" in description:
         raise Malformed("api_list", "this is a toolkit, which is several tools")
     return _entry(description, "", "")
 
@@ -52,15 +71,12 @@ def to_entries(description: dict[str, Any]) -> list[Entry]:
     Raises:
         Malformed: with the path to what is wrong.
     """
-    if "api_list" not in _object(description, ""):
-        return [to_entry(description)]
-    prefix = _name(description, "") + "."
-    apis = _list(description["api_list"], "api_list")
-    entries = [_entry(api, f"api_list[{index}]", prefix) for index, api in enumerate(apis)]
-    names = [entry["name"] for entry in entries]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            raise Malformed(f"api_list[{index}].name", f"there is another API {name.removeprefix(prefix)!r}")
+    _check_types(description)
+    if "api_list" not in description:
+        return [_entry(description, "", "")]
+    apis, prefix = description["api_list"], _name(description, "") + "."
+    entries = [_entry(api, f"api_list[{index}].", prefix) for index, api in enumerate(apis)]
+    _by_name(apis, "api_list")
     return entries
 
 
@@ -87,66 +103,67 @@ def from_entry(entry: Entry) -> dict[str, Any]:
 # --- from Lagent ------------------------------------------------------------------------------------------------------
 
 
-def _entry(given: Any, where: str, prefix: str) -> Entry:
-    description = _object(given, where)
-    definitions = _object(description.get("$defs", {}), _at(where, "$defs"))
+def _check_types(description: Any) -> None:
+    try:
+        msgspec.convert(description, _Description)
+    except msgspec.ValidationError as error:
+        problem, _, where = str(error).partition(" - at `$")
+        raise Malformed(where.strip(".`"), problem) from None
+
+
+def _entry(description: dict[str, Any], where: str, prefix: str) -> Entry:
     entry: Entry = {"name": prefix + _name(description, where)}
-    if said := _text(description, "description", where):
-        entry["description"] = said
-    members = _members(description.get("parameters", []), _at(where, "parameters"))
-    names = _required(description.get("required", []), members, _at(where, "required"))
+    if description.get("description"):
+        entry["description"] = description["description"]
+    members = _by_name(description.get("parameters", []), f"{where}parameters")
+    needed = list(description.get("required", []))
+    for index, name in enumerate(needed):
+        if name not in members:
+            known = ", ".join(members) or "none"
+            raise Malformed(f"{where}required[{index}]", f"{name!r} is no parameter; known: {known}")
+    definitions = description.get("$defs")
     # Lagent refuses arguments that the description does not name.
     entry["inputSchema"] = {
         "type": "object",
-        "properties": members,
-        **({"required": names} if names else {}),
+        "properties": {name: _schema(parameter) for name, parameter in members.items()},
+        **({"required": list(dict.fromkeys(needed))} if needed else {}),
         "additionalProperties": False,
         **({"$defs": {name: _nested(inner) for name, inner in definitions.items()}} if definitions else {}),
     }
     # A result may be described without a name, and then is not a member of an object.
-    returned = _list(description.get("return_data", []), _at(where, "return_data"))
-    named = [item for item in returned if not isinstance(item, dict) or "name" in item]
-    if members := _members(named, _at(where, "return_data")):
-        entry["outputSchema"] = {"type": "object", "properties": members}
+    named = [item for item in description.get("return_data", []) if "name" in item]
+    if returned := _by_name(named, f"{where}return_data"):
+        properties = {name: _schema(item) for name, item in returned.items()}
+        entry["outputSchema"] = {"type": "object", "properties": properties}
     return entry
 
 
-def _members(given: Any, where: str) -> dict[str, Schema]:
-    made: dict[str, Schema] = {}
-    for index, item in enumerate(_list(given, where)):
-        at = f"{where}[{index}]"
-        name = _name(_object(item, at), at)
+def _by_name(items: list[dict[str, Any]], where: str) -> dict[str, dict[str, Any]]:
+    made: dict[str, dict[str, Any]] = {}
+    for index, item in enumerate(items):
+        name = _name(item, f"{where}[{index}].")
         if name in made:
-            raise Malformed(f"{at}.name", f"there is another one called {name!r}")
-        made[name] = _schema(item, at)
+            raise Malformed(f"{where}[{index}].name", f"there is another one called {name!r}")
+        made[name] = item
     return made
 
 
-def _required(given: Any, members: dict[str, Schema], where: str) -> list[str]:
-    for index, name in enumerate(_list(given, where)):
-        if not isinstance(name, str) or name not in members:
-            known = ", ".join(members) or "none"
-            raise Malformed(f"{where}[{index}]", f"{name!r} is no parameter; known: {known}")
-    return list(dict.fromkeys(given))
+def _name(item: dict[str, Any], where: str) -> str:
+    if not item.get("name"):
+        raise Malformed(f"{where}name", "it is missing")
+    return str(item["name"])
 
 
-def _schema(parameter: dict[str, Any], where: str) -> Schema:
-    schema: Schema = _nested({"type": _type(parameter, where)})
-    if said := _text(parameter, "description", where):
-        schema["description"] = said
-    schema |= _nested({word: value for word, value in parameter.items() if word in _DETAILS or word == "default"})
+def _schema(item: dict[str, Any]) -> Schema:
+    schema: Schema = _nested({"type": item.get("type")})
+    if item.get("description"):
+        schema["description"] = item["description"]
+    schema |= _nested({word: value for word, value in item.items() if word in _DETAILS or word == "default"})
     if not isinstance(schema.get("required", []), list):  # people also write "required": True
         del schema["required"]
     if "array" in schema.get("type", ()):
         schema.setdefault("items", {})  # some clients refuse an array without them
     return schema
-
-
-def _type(parameter: dict[str, Any], where: str) -> str | list[str]:
-    kind = parameter.get("type")
-    if isinstance(kind, list):
-        return [_text({"type": one}, "type", where) for one in kind]
-    return _text(parameter, "type", where)
 
 
 def _nested(schema: Any) -> Any:
@@ -166,36 +183,6 @@ def _known(kind: Any) -> str | list[str] | None:
         names = [_FROM_LAGENT.get(str(one).lower(), "") for one in kind]
         return list(dict.fromkeys(names)) if all(names) else None
     return _FROM_LAGENT.get(str(kind).lower())
-
-
-def _object(value: Any, where: str) -> dict[str, Any]:
-    made: dict[str, Any] = _checked(value, dict, "a dict", where)
-    return made
-
-
-def _list(value: Any, where: str) -> list[Any]:
-    return list(_checked(value, (list, tuple), "a list", where))
-
-
-def _text(item: dict[str, Any], key: str, where: str) -> str:
-    return str(_checked(item.get(key, ""), str, "text", _at(where, key)))
-
-
-def _checked(value: Any, kind: type | tuple[type, ...], expected: str, where: str) -> Any:
-    if not isinstance(value, kind):
-        given = "None" if value is None else f"of the type {type(value).__name__}"
-        raise Malformed(where, f"it is {given} instead of {expected}")
-    return value
-
-
-def _name(item: dict[str, Any], where: str) -> str:
-    if not (name := _text(item, "name", where)):
-        raise Malformed(_at(where, "name"), "it is missing")
-    return name
-
-
-def _at(where: str, key: str) -> str:
-    return f"{where}.{key}" if where else key
 
 
 # --- to Lagent --------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ _PIECE = re.compile(
 _ADVICE = {
     "(?P": "named groups are written differently in Python and JavaScript; use a plain group",
     "(?": "JavaScript has no inline flags, comments, atomic or conditional groups",
-    "[": "in a class, write a ] that comes first as \\], a hyphen beside a set like \\d as \\-, and no other escape",
+    "[": "in a class, write a ] that comes first as \\], a hyphen after a set like \\d as \\-, and no other escape",
     "\\A": "\\A is Python's; use ^",
     "\\Z": "\\Z is Python's; use $",
     "\\": "JavaScript refuses this escape; write the character alone, or as \\xXX",

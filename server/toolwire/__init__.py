@@ -11,9 +11,10 @@ toolwire.serve([add])
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as that of `typing`, which `__main__` imports after it has switched garbage collection off
 if TYPE_CHECKING:
+    from typing import Any
+
     from toolwire_tools import Context, ToolError, tool_api
 
     from .errors import RequestError

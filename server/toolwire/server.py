@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
+from _queue import SimpleQueue
 from collections.abc import Callable, Iterable
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwire_schemas.wire import messages

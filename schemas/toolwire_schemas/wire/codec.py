@@ -11,9 +11,9 @@ import math
 from typing import Any
 
 import msgspec
-import orjson
 
 _decode = msgspec.json.Decoder().decode
+_encode_anything = msgspec.json.Encoder().encode
 
 MAX_DEPTH = 200
 """How deep a value may be nested to be sent: orjson stops at 254 levels, and the envelope takes a few."""
@@ -53,8 +53,12 @@ def _problem(text: bytes | str, problem: str) -> str:
     """Return the problem with *text*: that of msgspec, clearer for long integers and halves of surrogate pairs."""
     problem = problem.replace("Integer value out of range", f"an integer has {_TOO_LONG}")
     try:
-        orjson.loads(text)
-    except orjson.JSONDecodeError as error:
+        from orjson import JSONDecodeError, loads
+    except (ImportError, OSError):  # as in `_dumps`
+        return problem
+    try:
+        loads(text)
+    except JSONDecodeError as error:
         if "surrogate" in error.msg and "UTF-8" not in error.msg:  # it speaks of surrogates there, too
             return f"an escaped surrogate without the other half of its pair (character {error.pos})"
     return problem
@@ -68,11 +72,36 @@ def encode(value: Any, replaced: list[str] | None = None) -> bytes:
             nesting beyond `MAX_DEPTH`.
     """
     try:
-        data = orjson.dumps(value)
+        data = _dumps(value)
     except TypeError:  # orjson.JSONEncodeError is one
         return _encode_the_unusual(value, [] if replaced is None else replaced)
     # orjson writes NaN as null. A walk over every value is expensive, so it needs a written null to start. (`in` would
     # first try whether the bytes it looks for are an integer, by way of an exception.)
+    if data.find(b"null") >= 0:
+        _refuse_non_finite(value)
+    return data
+
+
+def _dumps(value: Any) -> bytes:
+    """Import orjson at first use: with what it imports, that takes a tenth of a server's start-up time."""
+    global _dumps
+    try:
+        from orjson import dumps as _dumps
+    except (ImportError, OSError) as error:  # a tool has used up the descriptors; msgspec needs no more of them
+        raise TypeError("orjson cannot be imported") from error
+    return _dumps(value)
+
+
+def encode_descriptions(value: Any) -> bytes:
+    """As `encode`, without orjson, for descriptions of the server and its tools.
+
+    Raises:
+        EncodingError: as `encode` does, but not for types such as bytes, which become strings.
+    """
+    try:
+        data = _encode_anything(value)
+    except (ValueError, TypeError):
+        return encode(value)
     if data.find(b"null") >= 0:
         _refuse_non_finite(value)
     return data

@@ -8,7 +8,6 @@ a failure in the user's code is reported with its traceback.
 from __future__ import annotations
 
 import os
-import re
 from contextlib import contextmanager
 from functools import partial
 from types import FunctionType, ModuleType
@@ -26,7 +25,6 @@ from . import importing as imports
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-_NAMED = re.compile(r"(?P<place>.+):(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)", re.DOTALL)
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -63,10 +61,11 @@ class Target(msgspec.Struct, frozen=True):
 
 def parse(text: str) -> Target:
     """Return *text* taken apart; a drive letter (`C:\\tools.py:add`) is part of the place."""
-    match = _NAMED.fullmatch(text)
-    if match is None or os.path.exists(text) or (os.name == "nt" and len(match["place"]) == 1):
+    place, _, name = text.rpartition(":")
+    is_name = bool(place) and all(part.isidentifier() for part in name.split("."))
+    if not is_name or os.path.exists(text) or (os.name == "nt" and len(place) == 1):
         return Target(text)
-    return Target(match["place"], match["name"])
+    return Target(place, name)
 
 
 def load(

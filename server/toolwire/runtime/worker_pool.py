@@ -20,10 +20,10 @@ import os
 import sys
 import threading
 import time
+from _queue import Empty, SimpleQueue  # `queue` is more to import, and has nothing else that is needed
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from .. import log

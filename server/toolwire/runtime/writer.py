@@ -13,10 +13,10 @@ it back may take longer than many calls. The stall monitor flushes the buffer at
 from __future__ import annotations
 
 import threading
+from _queue import SimpleQueue
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from .. import log

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from toolwire_schemas.language import say
 
-from .shape import Refused, Schema, TypePlan, guarded, is_field
+from .shape import JUDGE, Direction, Hook, Refused, TypePlan, Unsupported, guarded, hooked, is_field
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,21 +21,34 @@ _NUMBER_WORDS = {
     "lt": "exclusiveMaximum",
     "multiple_of": "multipleOf",
 }
-_LENGTH_WORDS = {
+_WORDS = {
+    "integer": _NUMBER_WORDS,
+    "number": _NUMBER_WORDS,
     "string": {"min_length": "minLength", "max_length": "maxLength", "pattern": "pattern"},
     "array": {"min_length": "minItems", "max_length": "maxItems"},
     "object": {"min_length": "minProperties", "max_length": "maxProperties"},
 }
+
+
+def _is_multiple(value: Any, step: Any) -> bool:
+    from fractions import Fraction
+
+    if not isinstance(value, int | float):
+        return not value % step
+    # As written, 19.99 is a multiple of 0.01; the binary fractions are not.
+    return not Fraction(str(value)) % Fraction(str(step))
+
+
 COMPARISONS: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "ge": (operator.ge, "must be at least {limit}"),
     "gt": (operator.gt, "must be greater than {limit}"),
     "le": (operator.le, "must be at most {limit}"),
     "lt": (operator.lt, "must be less than {limit}"),
-    "multiple_of": (lambda value, limit: not value % limit, "must be a multiple of {limit}"),
+    "multiple_of": (_is_multiple, "must be a multiple of {limit}"),
     "min_length": (lambda value, limit: len(value) >= limit, "must be no shorter than {limit}"),
     "max_length": (lambda value, limit: len(value) <= limit, "must be no longer than {limit}"),
 }
-"""Constraints that Python can check where msgspec cannot, with what is said if one does not hold."""
+"""Constraints that Python can check where msgspec cannot, with the message if one does not hold."""
 _CONSTRAINTS = (*COMPARISONS, "pattern", "tz")
 
 
@@ -99,54 +112,68 @@ def _set(item: Any, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(item, name, None)) is not None}
 
 
-def constrain(shape: TypePlan, constraints: dict[str, Any]) -> TypePlan:
-    """The shape narrowed by msgspec's constraints (`ge`, `max_length`, `pattern`, …).
+def words_of(plan: TypePlan) -> dict[str, str]:
+    """Return the keywords of JSON Schema for the constraints that *plan* may have there."""
+    return _WORDS.get(str(plan.schema.get("type")), {})
+
+
+def constrained(plan: TypePlan, constraints: dict[str, Any], direction: Direction) -> TypePlan:
+    """The plan narrowed by constraints (`ge`, `max_length`, `pattern`, …).
+
+    msgspec checks those of numbers and strings. The others are checked in Python once the author's value is made:
+    neither a set nor bytes are as long as their JSON.
 
     Raises:
-        TypeError: if one of them says nothing about such a type.
+        Unsupported: if one of them says nothing about such a type.
     """
-    words = _words(shape)
-    if "maxItems" in shape.schema:  # a tuple with a type for each place
-        raise TypeError("its length is settled already")
-    if unknown := constraints.keys() - words.keys():
-        raise TypeError(f"the constraint {min(unknown)} does not fit the type")
-    narrowed = msgspec.structs.replace(shape, msgspec_type=Annotated[shape.msgspec_type, msgspec.Meta(**constraints)])
-    return narrowed.with_schema(**_in_words(shape, constraints))
+    words = words_of(plan)
+    limit = _in_base64 if "contentEncoding" in plan.schema else _in_json
+    schema = {words[name]: limit(value) for name, value in constraints.items() if name in words}
+    if (native := _by_msgspec(plan, constraints)) is not None:
+        return msgspec.structs.replace(plan, msgspec_type=native).with_schema(**schema)
+    is_counted = plan.kinds & {"array", "object"}
+    if unfit := constraints.keys() - (words if is_counted else COMPARISONS if plan.kinds & _COMPARED else {}):
+        problem = f"the constraint {min(unfit)} does not fit the type"
+        raise Unsupported(problem, "remove it, or put it on a type it fits")
+    if direction == "output" and not is_counted:  # the schema alone says it, if it can be said
+        return msgspec.structs.replace(plan, check_level=JUDGE).with_schema(**schema) if schema else plan
+    native = hooked(plan.msgspec_type, guarded(_checking(constraints)))
+    return msgspec.structs.replace(plan, msgspec_type=native).with_schema(**schema)
 
 
-def _in_words(shape: TypePlan, constraints: dict[str, Any]) -> Schema:
-    """The members of a schema that say the same as *constraints*, as far as it can say it."""
-    words = _words(shape)
-    limit = _in_base64 if "contentEncoding" in shape.schema else _json
-    return {words[name]: limit(value) for name, value in constraints.items() if name in words}
+_COMPARED = {"string", "integer", "number"}
+
+
+def _by_msgspec(plan: TypePlan, constraints: dict[str, Any]) -> Any:
+    """Return the native type of *plan* with *constraints*, or None if msgspec cannot check them as the schema does."""
+    kind = plan.schema.get("type")
+    if kind not in _COMPARED or "contentEncoding" in plan.schema or constraints.keys() - words_of(plan).keys():
+        return None
+    if kind == "number" and "multiple_of" in constraints:  # msgspec divides in binary
+        return None
+    hook = plan.msgspec_type if isinstance(plan.msgspec_type, Hook) else None
+    narrowed: Any = Annotated[hook.native if hook else plan.msgspec_type, msgspec.Meta(**constraints)]
+    try:
+        msgspec.convert(None, narrowed | None)
+    except (TypeError, ValueError):  # ValueError: integers beyond 64 bits
+        return None
+    return hooked(narrowed, hook.make) if hook else narrowed
 
 
 def _in_base64(length: int) -> int:
     return 4 * ((length + 2) // 3)
 
 
-def _words(shape: TypePlan) -> dict[str, str]:
-    kind = shape.schema.get("type")
-    if kind in ("integer", "number"):
-        return _NUMBER_WORDS
-    return _LENGTH_WORDS.get(str(kind), {})
-
-
-def _json(value: Any) -> Any:
+def _in_json(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
 
 
-def compared(shape: TypePlan, constraints: dict[str, Any]) -> TypePlan:
-    """The shape with bounds or lengths checked in Python, after building: for Decimal, dates and the like."""
-    make = shape.convert
-
-    def build(value: Any) -> Any:
-        built = value if make is None else make(value)
+def _checking(constraints: dict[str, Any]) -> Callable[[Any], Any]:
+    def checked(value: Any) -> Any:
         for name, limit in constraints.items():
             holds, problem = COMPARISONS[name]
-            if not holds(built, limit):
+            if not holds(value, limit):
                 raise Refused(say(problem, limit=limit))
-        return built
+        return value
 
-    checked = msgspec.structs.replace(shape, convert=guarded(build), is_identity=False)
-    return checked.with_schema(**_in_words(shape, constraints))
+    return checked

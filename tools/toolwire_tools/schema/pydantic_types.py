@@ -1,17 +1,20 @@
 """pydantic's types, by pydantic's own means. Imported only if the program has imported pydantic.
 
 Strategy. pydantic gives the schema, made portable here; its strict JSON mode reads values, because the lax one takes
-what the published schema refuses ("5" for an integer). Once jsonschema has passed the value, the lax one may read it.
+what the published schema refuses ("5" for an integer). Once jsonschema has passed a value, the lax one may read it.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import cache
 from typing import Any, get_args
 
 import msgspec
 from toolwire_schemas.json_schema.subschemas import children
 
-from .shape import JUDGE, Build, Direction, Refused, Schema, TypePlan, Unsupported, any_of
+from .shape import JUDGE, Build, Direction, Refused, Schema, TypePlan, Unsupported, any_of, hooked
+from .validator import SchemaValidator
 
 
 def portable(schema: Schema, defs: dict[str, Schema]) -> Schema:
@@ -81,24 +84,30 @@ def shape(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePlan:
         schema = portable(adapter.json_schema(mode=mode), defs)
     except (PydanticUserError, NameError, ImportError) as error:  # ImportError: EmailStr has a package of its own
         raise Unsupported(str(error).partition("\n")[0], "see pydantic's message") from error
-    build = None if direction == "output" else _reader(adapter, lax=direction == "lenient")
-    return TypePlan(schema, Any, build, check_level=JUDGE)
+    if direction == "output":
+        return TypePlan(schema, Any, check_level=JUDGE)
+    return TypePlan(schema, hooked(Any, _reader(adapter, schema, defs)), check_level=JUDGE)
 
 
-def _reader(adapter: Any, *, lax: bool) -> Build:
+def _reader(adapter: Any, schema: Schema, defs: dict[str, Schema]) -> Build:
     from pydantic import VERSION, ValidationError
     from pydantic_core.core_schema import ErrorType
 
     # Before 2.12 only the model's own configuration can forbid unknown members.
     forbids = tuple(map(int, VERSION.split(".")[:2])) >= (2, 12)
-    how: dict[str, Any] = {} if lax else {"strict": True, "extra": "forbid"} if forbids else {"strict": True}
-
     # The other types of error carry the text of a validator that the tool's author wrote.
     own = set(get_args(ErrorType)) - {"value_error", "assertion_error"}
+    accepts = cache(lambda: SchemaValidator({**schema, "$defs": defs}).accepts)
 
     def build(value: Any) -> Any:
+        data = msgspec.json.encode(value)
+        if forbids:
+            with suppress(ValidationError):
+                return adapter.validate_json(data, strict=True, extra="forbid")
+        if not accepts()(value):
+            raise Refused("the schema refuses it")  # and jsonschema says why
         try:
-            return adapter.validate_json(msgspec.json.encode(value), **how)
+            return adapter.validate_json(data)
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]
             raise Refused(first["msg"], first["loc"], private=first["type"] not in own) from error

@@ -1,4 +1,4 @@
-"""Shapes of the types whose JSON form is a single number, string, boolean or null.
+"""Plans of the types whose JSON form is a single number, string, boolean or null, `Literal` and `Enum` among them.
 
 Formats are published where both sides mean the same by them. A `datetime` argument must carry an offset, as
 RFC 3339 and the format `date-time` demand; a `time` need not, so it has a pattern instead of the format. In
@@ -10,182 +10,112 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import enum
 import re
 import sys
 import uuid
-from typing import TYPE_CHECKING, Annotated, Any, LiteralString
+from typing import TYPE_CHECKING, Annotated, Any, Literal, LiteralString
 
 import msgspec
 from toolwire_schemas.language import say
 
-from .shape import NOT_CONVERTED, WALK, Direction, Refused, TypePlan, basic, guarded
+from .shape import ALL_KINDS, WALK, Direction, Refused, Schema, TypePlan, any_of, basic, guarded, hooked, load
+from .to_json import SCALARS, in_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-_EXACT = 2**53
-
-_OFFSET = "(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
-_HOURS = "([01][0-9]|2[0-3]):[0-5][0-9]"
-TIME_PATTERN = rf"^{_HOURS}(:[0-5][0-9](\.[0-9]+)?)?{_OFFSET}?$"
-DECIMAL_PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_DATE_TIME = rf"\A[0-9]{{4}}-(0[1-9]|1[0-2])-[0-9]{{2}}[Tt]{_HOURS}:[0-5][0-9](\.[0-9]+)?([zZ]|{_OFFSET})\Z"
-_UUID = r"\A[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z"
+    from collections.abc import Sequence
 
 STRING = frozenset({"string"})
 
-
-def text(
-    schema: dict[str, Any], native: Any = str, build: Callable[[Any], Any] | None = None, rank: int = 0
-) -> TypePlan:
-    """A shape whose JSON form is a string."""
-    same = native is str and build is None
-    return TypePlan({"type": "string", **schema}, native, build, STRING, same, rank)
-
-
-def integral(value: Any) -> int:
-    """Return an integer for a JSON number that JSON Schema calls one, such as 3.0."""
-    if type(value) is int:
-        return value
-    if type(value) is float and value.is_integer():
-        if abs(value) <= _EXACT:
-            return int(value)
-        raise Refused(
-            say("{value!r} is too large a fraction to be an exact integer; write out its digits", value=value)
-        )
-    raise Refused(say("{value!r} is not an integer", value=value))
+_OFFSET = "(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
+_HOURS = "([01][0-9]|2[0-3]):[0-5][0-9]"
+_TIME = rf"^{_HOURS}(:[0-5][0-9](\.[0-9]+)?)?{_OFFSET}?$"
+_DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_DATE_TIME = rf"^[0-9]{{4}}-(0[1-9]|1[0-2])-[0-9]{{2}}[Tt]{_HOURS}:[0-5][0-9](\.[0-9]+)?([zZ]|{_OFFSET})$"
+_UUID = r"^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$"
 
 
-_moment = guarded(lambda value: dt.datetime.fromisoformat(value.upper()))
+def exactly(pattern: str) -> Any:
+    """Return msgspec's type of a string that matches *pattern*, in which `$` is the very end."""
+    return Annotated[str, msgspec.Meta(pattern=pattern.replace("$", r"\Z"))]
 
 
-def _datetime(direction: Direction) -> TypePlan:
-    if direction == "output":
-        return text({"description": "Date and time, ISO 8601."})
-    return _datetime_clock(True, direction)
+def _text(schema: Schema, native: Any = str, rank: int = 0) -> TypePlan:
+    return TypePlan({"type": "string", **schema}, native, STRING, native is str, rank)
 
 
-def _time(direction: Direction) -> TypePlan:
-    if direction == "output":
-        return text({"description": "Time of day, ISO 8601."})
-    native = Annotated[str, msgspec.Meta(pattern=TIME_PATTERN.replace("$", r"\Z"))]
-    return text({"pattern": TIME_PATTERN}, native, guarded(dt.time.fromisoformat)).with_schema(
-        description="Time of day, such as 14:30 or 14:30:00+02:00."
-    )
+def _duration(value: str) -> dt.timedelta:
+    if weeks := re.fullmatch("P([0-9]+)W", value):
+        return dt.timedelta(weeks=int(weeks[1]))
+    if value != value.upper():  # which msgspec would take, and the format does not
+        raise Refused(say("{value!r} is no duration: its letters are capitals", value=value))
+    made: dt.timedelta = load(value, dt.timedelta)
+    return made
 
 
-def _timedelta(direction: Direction) -> TypePlan:
-    if direction == "output":
-        return text({"description": "Duration, ISO 8601."})
+def _decimal(value: Any) -> decimal.Decimal:
+    return decimal.Decimal(repr(value) if type(value) is float else value)
 
-    def build(value: str) -> dt.timedelta:
-        if weeks := re.fullmatch("P([0-9]+)W", value):
-            return dt.timedelta(weeks=int(weeks[1]))
-        if value != value.upper():  # which msgspec would take, and the format does not
-            raise Refused(say("{value!r} is no duration: its letters are capitals", value=value))
-        try:
-            return msgspec.convert(value, dt.timedelta)
-        except msgspec.ValidationError as error:
-            none = "{value!r} is no duration of weeks, days, hours, minutes and seconds: {error}"
-            raise Refused(say(none, value=value, error=error)) from None
-
-    return text({"format": "duration"}, str, guarded(build))
-
-
-def _uuid(direction: Direction) -> TypePlan:
-    native = Annotated[str, msgspec.Meta(pattern=_UUID)]
-    return text({"format": "uuid"}, native, None if direction == "output" else uuid.UUID)
-
-
-def _decimal(direction: Direction) -> TypePlan:
-    as_text = {"type": "string", "pattern": DECIMAL_PATTERN}
-    if direction == "output":
-        return text(as_text, Annotated[str, msgspec.Meta(pattern=DECIMAL_PATTERN)])
-
-    def build(value: Any) -> decimal.Decimal:
-        if type(value) is str and not re.match(DECIMAL_PATTERN.replace("$", r"\Z"), value):
-            raise Refused(say("{value!r} is not a decimal number", value=value))
-        if type(value) not in (str, int, float):
-            raise Refused(say("{value!r} is not a number", value=value))
-        return decimal.Decimal(repr(value) if type(value) is float else value)
-
-    schema = {"anyOf": [as_text, {"type": "number"}]}
-    return TypePlan(schema, Any, guarded(build), frozenset({"string", "integer", "number"}))
-
-
-def _bytes(make: Callable[[bytes], Any] | None) -> Callable[[Direction], TypePlan]:
-    def shape(direction: Direction) -> TypePlan:
-        # After str in a union: many a plain word is valid base64.
-        native: Any = bytes if direction == "input" else str
-        build: Any = {"input": make, "lenient": decoded, "output": None}[direction]
-        return msgspec.structs.replace(text({"contentEncoding": "base64"}, native, build, rank=2), is_identity=False)
-
-    def decoded(value: str) -> Any:
-        data = _from_base64(value)
-        return data if make is None else make(data)
-
-    return shape
-
-
-def _from_base64(value: str) -> bytes:
-    try:
-        return msgspec.convert(value, bytes)
-    except NOT_CONVERTED:
-        none = "{value!r} is no Base64, with padding and without spaces, such as 'YWI='"
-        raise Refused(say(none, value=value[:40])) from None
-
-
-def _datetime_clock(aware: bool, direction: Direction) -> TypePlan:
-    if aware:
-        build = None if direction == "output" else _moment
-        return text({"format": "date-time"}, Annotated[str, msgspec.Meta(pattern=_DATE_TIME)], build)
-    if direction == "output":
-        return text({"description": "Date and time, ISO 8601."}, Annotated[dt.datetime, msgspec.Meta(tz=False)])
-    return text(
-        {"description": "Date and time without an offset, such as 2026-03-01T09:00:00."},
-        Annotated[dt.datetime, msgspec.Meta(tz=False)],
-    )
-
-
-def _time_clock(aware: bool, direction: Direction) -> TypePlan:
-    native = Annotated[dt.time, msgspec.Meta(tz=aware)]
-    return text({"format": "time"} if aware else {"description": "Time of day, such as 14:30:00."}, native)
-
-
-CLOCKS: dict[Any, Callable[[bool, Direction], TypePlan]] = {
-    dt.datetime: _datetime_clock,
-    dt.time: _time_clock,
-}
-"""Shapes of times that must have an offset, or must not."""
 
 ANYTHING = TypePlan({}, Any, is_identity=True, union_order=3, check_level=WALK)
-_SCALARS: dict[Any, Callable[[Direction], TypePlan]] = {
-    **dict.fromkeys((Any, object), lambda _: ANYTHING),
-    int: lambda _: TypePlan({"type": "integer"}, Any, integral, frozenset({"integer"})),  # 3.0 is one
-    LiteralString: lambda _: text({}, rank=1),
-    bytes: _bytes(None),
-    bytearray: _bytes(bytearray),
-    memoryview: _bytes(memoryview),
-    dt.datetime: _datetime,
-    dt.date: lambda _: text({"format": "date"}, dt.date),
-    dt.time: _time,
-    dt.timedelta: _timedelta,
-    uuid.UUID: _uuid,
-    decimal.Decimal: _decimal,
+_AWARE = _text({"format": "date-time"}, exactly(_DATE_TIME))
+_MOMENT = _AWARE.built(lambda value: dt.datetime.fromisoformat(value.upper()))
+_CLOCK = {"description": "Time of day, such as 14:30 or 14:30:00+02:00."}
+_BASE64 = {"contentEncoding": "base64"}
+_NUMERAL = _text({"pattern": _DECIMAL}, exactly(_DECIMAL))
+_NUMBER = TypePlan(
+    any_of([_NUMERAL.schema, {"type": "number"}]),
+    _NUMERAL.msgspec_type | int | float,
+    frozenset({"string", "integer", "number"}),
+)
+
+_SCALARS: dict[Any, tuple[TypePlan, TypePlan]] = {
+    **dict.fromkeys((Any, object), (ANYTHING, ANYTHING)),
+    LiteralString: (_text({}, rank=1), _text({}, rank=1)),
+    # After str in a union: many a plain word is valid base64.
+    **{kind: (_text(_BASE64, kind, 2), _text(_BASE64, rank=2)) for kind in (bytes, bytearray, memoryview)},
+    dt.datetime: (_MOMENT, _text({"description": "Date and time, ISO 8601."})),
+    dt.date: (_text({"format": "date"}, dt.date), _text({"format": "date"}, dt.date)),
+    dt.time: (
+        _text({"pattern": _TIME, **_CLOCK}, exactly(_TIME)).built(dt.time.fromisoformat),
+        _text({"description": "Time of day, ISO 8601."}),
+    ),
+    dt.timedelta: (
+        _text({"format": "duration"}).built(_duration),
+        _text({"description": "Duration, ISO 8601."}),
+    ),
+    uuid.UUID: (
+        _text({"format": "uuid"}, exactly(_UUID)).built(uuid.UUID),
+        _text({"format": "uuid"}, exactly(_UUID)),
+    ),
+    decimal.Decimal: (_NUMBER.built(_decimal), _NUMERAL),
 }
+"""For arguments, and for results."""
+
+_NAIVE = _text(
+    {"description": "Date and time without an offset, such as 2026-03-01T09:00:00."},
+    Annotated[dt.datetime, msgspec.Meta(tz=False)],
+)
+_AWARE_TIME = _text({"format": "time"}, Annotated[dt.time, msgspec.Meta(tz=True)])
+_NAIVE_TIME = _text({"description": "Time of day, such as 14:30:00."}, Annotated[dt.time, msgspec.Meta(tz=False)])
+CLOCKS: dict[Any, dict[bool, tuple[TypePlan, TypePlan]]] = {
+    dt.datetime: {True: (_MOMENT, _AWARE), False: (_NAIVE, _NAIVE)},
+    dt.time: {True: (_AWARE_TIME, _AWARE_TIME), False: (_NAIVE_TIME, _NAIVE_TIME)},
+}
+"""Plans of times that must have an offset, or must not: for arguments, and for results."""
 
 
 def scalar(hint: Any, direction: Direction) -> TypePlan | None:
     """Return the plan of a type whose JSON form is a single value, or that takes any; None for other hints."""
     plan = basic(hint, direction)
-    return _SCALARS[hint](direction) if plan is None and hint in _SCALARS else plan
+    return _SCALARS[hint][direction == "output"] if plan is None and hint in _SCALARS else plan
 
 
 # Classes of modules that are not imported for the sake of a table: found by name, built from a string.
 _FORMATS = {
-    "ipaddress.IPv4Address": "ipv4",
-    "ipaddress.IPv6Address": "ipv6",
-    "zoneinfo.ZoneInfo": None,
+    "ipaddress.IPv4Address": {"format": "ipv4"},
+    "ipaddress.IPv6Address": {"format": "ipv6"},
+    "zoneinfo.ZoneInfo": {},
 }
 
 
@@ -196,16 +126,94 @@ def _path(given: str) -> Any:
 
 
 def from_text(cls: type, direction: Direction) -> TypePlan | None:
-    """Return the shape of a class that is made from one string: paths, addresses, time zones, subclasses of str."""
+    """Return the plan of a class that is made from one string: paths, addresses, time zones, subclasses of str."""
     name = f"{cls.__module__}.{cls.__qualname__}"
-    build = None if direction == "output" else guarded(cls, private=name not in _FORMATS)
+    pathlib = sys.modules.get("pathlib")
+    is_path = name == "os.PathLike" or cls.__module__.partition(".")[0] == "pathlib"
     if name in _FORMATS:
-        found = _FORMATS[name]
-        return text({"format": found} if found else {}, str, build)
-    if name == "os.PathLike":
-        return text({}, str, None if direction == "output" else _path, rank=1)
-    if cls.__module__.partition(".")[0] == "pathlib" or issubclass(cls, str):
-        return text({}, str, build, rank=1)
-    if pathlib_ := sys.modules.get("pathlib"):
-        return text({}, str, build, rank=1) if issubclass(cls, pathlib_.PurePath) else None
-    return None
+        plan = _text(_FORMATS[name])
+    elif is_path or issubclass(cls, str) or (pathlib and issubclass(cls, pathlib.PurePath)):
+        plan = _text({}, rank=1)
+    else:
+        return None
+    if direction == "output":
+        return plan
+    return plan.built(_path if name == "os.PathLike" else cls, private=name not in _FORMATS)
+
+
+# Closed sets of values
+
+_WORDS = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+
+
+def literal(members: Sequence[Any], direction: Direction) -> TypePlan:
+    """The plan of `Literal[members]`.
+
+    Raises:
+        TypeError: for a member that JSON has no form for.
+    """
+    return _choice([(_plain(member), member) for member in members], direction, None)
+
+
+def enumeration(cls: type[enum.Enum], direction: Direction) -> TypePlan:
+    """The plan of an Enum: its values, or its members' names if some value is no JSON scalar.
+
+    Raises:
+        TypeError: if it has no members.
+    """
+    if not len(cls):
+        raise TypeError(f"{cls.__name__} has no members, so that nothing could be chosen")
+    pairs = [(value, member) for member, value in in_json(cls).items()]
+    natively = all(value == member.value for value, member in pairs)
+    natively = natively and cls._missing_.__func__ is enum.Enum._missing_.__func__  # type: ignore[attr-defined]
+    return _choice(pairs, direction, cls if natively else None)
+
+
+def _plain(member: Any) -> Any:
+    if isinstance(member, enum.Enum):
+        return in_json(type(member))[member]
+    if isinstance(member, SCALARS):
+        return member
+    raise TypeError(f"Literal member {member!r} has no form in JSON")
+
+
+def _choice(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.Enum] | None) -> TypePlan:
+    values = [value for value, _ in pairs]
+    types = {type(value) for value in values}
+    schema = one_of(values)
+    kinds = frozenset(_WORDS[type_] for type_ in types) | ({"integer"} if float in types else set())
+    # msgspec knows integers of 64 bits here.
+    small = all(type(value) is not int or abs(value) < 2**63 for value in values)
+    unchanged = direction == "output" or all(value is member for value, member in pairs)
+    if small and unchanged and types <= {str, int, type(None)}:
+        return TypePlan(schema, Literal[tuple(values)], kinds, True)
+    if small and cls is not None and types in ({str}, {int}):
+        return TypePlan(schema, cls, kinds)
+    table = {(type(value) is bool, value): member for value, member in pairs}
+
+    def member_of(value: Any) -> Any:
+        try:
+            return table[type(value) is bool, value]
+        except (KeyError, TypeError):
+            raise Refused(
+                say("{value} is not one of {values}", value=repr(value), values=", ".join(map(repr, values)))
+            ) from None
+
+    return TypePlan(schema, hooked(Any, guarded(member_of)), kinds or ALL_KINDS)
+
+
+def one_of(values: Sequence[Any]) -> Schema:
+    """The schema that allows exactly *values*, each with its type."""
+    by_type: dict[str, list[Any]] = {}
+    for value in values:
+        by_type.setdefault(_WORDS[type(value)], []).append(value)
+    if "number" in by_type and "integer" in by_type:
+        by_type["number"] = [value for value in values if type(value) in (int, float)]
+        del by_type["integer"]
+    return any_of([_typed(word, allowed) for word, allowed in by_type.items()])
+
+
+def _typed(word: str, allowed: list[Any]) -> Schema:
+    if word == "null" or (word == "boolean" and len(set(allowed)) == 2):
+        return {"type": word}
+    return {"type": word, "enum": allowed}

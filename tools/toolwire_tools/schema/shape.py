@@ -1,9 +1,9 @@
-"""One type hint, three facts: its JSON Schema, what msgspec checks, and how the author's value is made from that.
+"""One type hint, two facts: its JSON Schema, and the type by which msgspec makes the author's value from JSON data.
 
 Strategy. msgspec converts JSON data in C, but some hints it refuses (`Path`, mixed enums, `str | datetime`,
-unions of dataclasses) and some it reads too kindly (it drops the unknown members of a dataclass). So each
-hint gets a *native* type, which msgspec is good at, and a *build* step for the rest. Most hints need no
-build at all. `types.py` makes plans from hints, `containers.py` combines them. This file has what a
+unions of dataclasses) and some it reads too kindly (it drops the unknown members of a dataclass). In the place of
+these it gets a `Hook`, a type that it does not know, and calls back into Python for each value. Most hints need none.
+`types.py` makes plans from hints, `containers.py` combines them. This file has what a
 server of numbers and strings needs: the other files of this room are imported for the first hint that needs them.
 """
 
@@ -27,7 +27,7 @@ QUICK, WALK, JUDGE = 0, 1, 2
 
 
 class Refused(ValueError):
-    """A value that a build step does not take; *path* leads to it from the outside.
+    """A value that cannot be converted; *path* leads to it from the outside.
 
     *private* says that *sentence* is the message of an exception raised by the tool author's code.
     """
@@ -38,10 +38,6 @@ class Refused(ValueError):
         self.path = path
         self.private = private
 
-    def below(self, step: str | int) -> Refused:
-        """The same refusal, seen from one level further out."""
-        return Refused(self.sentence, (step, *self.path), private=self.private)
-
 
 class Unsupported(TypeError):
     """A type that has no form in JSON, and what to write instead."""
@@ -51,14 +47,49 @@ class Unsupported(TypeError):
         self.remedy = remedy
 
 
+class Hook(type):
+    """A type that msgspec does not know: it converts to `native`, and `make` makes the value from that."""
+
+    native: Any
+    make: Build
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return True  # msgspec checks what it gets from its hook
+
+
+def hooked(native: Any, make: Build) -> Hook:
+    """Return a type for msgspec whose values *make* makes from those of *native*."""
+    return Hook("value", (), {"native": native, "make": staticmethod(make)})
+
+
+def _made(hook: Any, value: Any) -> Any:
+    return hook.make(load(value, hook.native))
+
+
+def convert(value: Any, native: Any) -> Any:
+    """Return what msgspec makes of JSON data, its hooks included; it raises one of `NOT_CONVERTED`."""
+    return msgspec.convert(value, native, dec_hook=_made)
+
+
+def load(value: Any, native: Any) -> Any:
+    """Return what msgspec makes of JSON data, its hooks included.
+
+    Raises:
+        Refused: if *value* does not fit.
+    """
+    try:
+        return value if native is Any else convert(value, native)
+    except NOT_CONVERTED as error:
+        refused = refusal(error)
+        raise refused from refused.__cause__
+
+
 class TypePlan(msgspec.Struct, frozen=True):
     """What one type hint means on the wire and in Python."""
 
     schema: Schema
     msgspec_type: Any = Any
     """The type msgspec converts JSON data to."""
-    convert: Build | None = None
-    """Makes the author's value from the native one; None if they are the same."""
     kinds: frozenset[str] = ALL_KINDS
     """JSON types that may occur."""
     is_identity: bool = False
@@ -68,21 +99,14 @@ class TypePlan(msgspec.Struct, frozen=True):
     check_level: int = QUICK
     """What making results plain and checking them takes: `QUICK`, `WALK` or `JUDGE`."""
 
-    def load(self, value: Any) -> Any:
-        """Make the author's value from JSON data.
-
-        Raises:
-            Refused: if *value* does not fit.
-        """
-        try:
-            native = msgspec.convert(value, self.msgspec_type)
-        except NOT_CONVERTED as error:
-            raise refusal(error) from None
-        return native if self.convert is None else self.convert(native)
-
     def with_schema(self, **members: Any) -> TypePlan:
-        """The same shape with members added to its schema."""
+        """The same plan with members added to its schema."""
         return msgspec.structs.replace(self, schema={**self.schema, **members})
+
+    def built(self, make: Build, *, private: bool = False) -> TypePlan:
+        """The same plan for what *make* makes of its values; *private* if *make* is the tool author's."""
+        hook = hooked(self.msgspec_type, guarded(make, private=private))
+        return msgspec.structs.replace(self, msgspec_type=hook, is_identity=False)
 
 
 NOT_CONVERTED = (msgspec.ValidationError, UnicodeEncodeError)
@@ -90,20 +114,25 @@ NOT_CONVERTED = (msgspec.ValidationError, UnicodeEncodeError)
 
 
 def refusal(error: Exception) -> Refused:
-    """One of these as a refusal: "sentence - at `$.a[2]`" has its path (indices that msgspec hides are left out)."""
+    """One of these as a refusal: "sentence - at `$.a[2]`" has its path, without what msgspec hides of it."""
     if isinstance(error, UnicodeEncodeError):
         from toolwire_schemas.language import say
 
         return Refused(say("has half of a character in it (a lone surrogate), which is no text"))
-    sentence, _, place = str(error).partition(" - at `")
+    sentence, _, place = str(error).rpartition(" - at `") if str(error).endswith("`") else (str(error), "", "")
     steps: list[str | int] = []
     for step in place.rpartition("$")[2].rstrip("`").replace("[...]", "").replace("[", ".[").split(".")[1:]:
         steps.append(int(step[1:-1]) if step[:1] == "[" and step[1:-1].isdigit() else step)
-    return Refused(sentence, tuple(steps))
+    inner = error.__cause__
+    if not isinstance(inner, Refused):
+        return Refused(sentence, tuple(steps))
+    refused = Refused(inner.sentence, (*steps, *inner.path), private=inner.private)
+    refused.__cause__ = inner.__cause__
+    return refused
 
 
 def guarded(make: Build, *, private: bool = False) -> Build:
-    """A build step that turns the ValueErrors of *make* into refusals, *private* if *make* is the tool author's."""
+    """Turn the ValueErrors of *make* into refusals, *private* if *make* is the tool author's."""
 
     def build(value: Any) -> Any:
         try:
@@ -116,21 +145,15 @@ def guarded(make: Build, *, private: bool = False) -> Build:
     return build
 
 
-def optional(shape: TypePlan) -> TypePlan:
-    """The shape, or null."""
-    if takes_null(shape.schema):
-        return shape
-    make = shape.convert
-
-    def build(value: Any) -> Any:
-        return None if value is None else make(value)  # type: ignore[misc]
-
+def optional(plan: TypePlan) -> TypePlan:
+    """The plan, or null."""
+    if takes_null(plan.schema):
+        return plan
     return msgspec.structs.replace(
-        shape,
-        schema=any_of([shape.schema, {"type": "null"}]),
-        msgspec_type=either([shape.msgspec_type, None]),
-        convert=None if make is None else build,
-        kinds=shape.kinds | {"null"},
+        plan,
+        schema=any_of([plan.schema, {"type": "null"}]),
+        msgspec_type=either([plan.msgspec_type, None]),
+        kinds=plan.kinds | {"null"},
     )
 
 
@@ -164,16 +187,16 @@ def any_of(schemas: Sequence[Schema]) -> Schema:
     return flat[0] if len(flat) == 1 else {"anyOf": flat}
 
 
-Direction = Literal["input", "lenient", "output"]
-"""How a plan is meant: for arguments, for arguments that jsonschema has passed already, or for results."""
+Direction = Literal["input", "output"]
+"""How a plan is meant: for arguments or for results."""
 
 _LARGEST = sys.float_info.max
-_NULL = TypePlan({"type": "null"}, None, None, frozenset({"null"}), True)
+_NULL = TypePlan({"type": "null"}, None, frozenset({"null"}), True)
 _BASIC = {
-    bool: TypePlan({"type": "boolean"}, bool, None, frozenset({"boolean"}), True),
-    int: TypePlan({"type": "integer"}, int, None, frozenset({"integer"}), True),
-    float: TypePlan({"type": "number"}, float, None, frozenset({"number"})),
-    str: TypePlan({"type": "string"}, str, None, frozenset({"string"}), True, 1),
+    bool: TypePlan({"type": "boolean"}, bool, frozenset({"boolean"}), True),
+    int: TypePlan({"type": "integer"}, int, frozenset({"integer"}), True),
+    float: TypePlan({"type": "number"}, float, frozenset({"number"})),
+    str: TypePlan({"type": "string"}, str, frozenset({"string"}), True, 1),
     None: _NULL,
     type(None): _NULL,
 }
@@ -184,7 +207,7 @@ _FINITE = msgspec.structs.replace(_BASIC[float], msgspec_type=FINITE)
 
 def basic(hint: Any, direction: Direction) -> TypePlan | None:
     """Return the plan of bool, int, float, str or None; None for any other hint."""
-    if (type(hint) is not type and hint is not None) or (direction == "lenient" and hint is int):
+    if type(hint) is not type and hint is not None:
         return None
     return _FINITE if direction == "output" and hint is float else _BASIC.get(hint)
 
@@ -215,20 +238,11 @@ def struct_of(title: str, members: Sequence[Member]) -> Any:
 
 
 def values_of(members: Sequence[Member]) -> Callable[[Any], dict[str, Any]]:
-    """Return a function that makes the author's values, by their names, from such a Struct."""
-    steps = [(f"f{index}", member.name, member.key, member.plan.convert) for index, member in enumerate(members)]
+    """Return a function that takes the values out of such a Struct, by their names in Python."""
+    slots = [(f"f{index}", member.name) for index, member in enumerate(members)]
 
     def values(struct: Any) -> dict[str, Any]:
-        made = {}
-        for slot, name, key, make in steps:
-            value = getattr(struct, slot)
-            if value is msgspec.UNSET:
-                continue
-            try:
-                made[name] = value if make is None else make(value)
-            except Refused as refused:
-                raise refused.below(key) from refused.__cause__
-        return made
+        return {name: value for slot, name in slots if (value := getattr(struct, slot)) is not msgspec.UNSET}
 
     return values
 

@@ -19,10 +19,9 @@ import msgspec
 from ..content import Content
 from . import record_fields as fields
 from .annotations import Names, Unresolved, evaluated, is_union, unwrap_annotation
-from .constraints import COMPARISONS, compared, constrain, only_describes
-from .containers import CONTAINERS, OBJECT, RECOUNTED, joined, union_of
-from .enums import enumeration, literal
-from .scalars import ANYTHING, CLOCKS, from_text, scalar
+from .constraints import constrained, only_describes, words_of
+from .containers import CONTAINERS, OBJECT, union
+from .scalars import ANYTHING, CLOCKS, enumeration, from_text, literal, scalar
 from .shape import (
     MISSING,
     QUICK,
@@ -33,15 +32,16 @@ from .shape import (
     Unsupported,
     basic,
     described,
-    guarded,
+    hooked,
     is_field,
+    load,
     optional,
     struct_of,
     values_of,
 )
 
 if typing.TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 
 class Types:
@@ -91,7 +91,7 @@ class Types:
             if hint in self._done:
                 return self._done[hint]
         if is_union(hint):
-            return union_of(self, hint.__args__)
+            return self._union(hint.__args__)
         origin = getattr(hint, "__origin__", None)
         if type(hint).__name__ == "TypeAliasType" or type(origin).__name__ == "TypeAliasType":
             return self._named(hint, hint.__name__, lambda: self.of(_alias_value(hint)))
@@ -136,12 +136,8 @@ class Types:
         raise self._unsupported(hint)
 
     def _subclass(self, cls: type, base: type) -> TypePlan:
-        shape = self._bare(base)
-        if self.direction == "output":
-            return shape
-        make, wrap = shape.convert, guarded(cls, private=True)
-        build = wrap if make is None else (lambda value: wrap(make(value)))
-        return msgspec.structs.replace(shape, convert=build, is_identity=False)
+        plan = self._bare(base)
+        return plan if self.direction == "output" else plan.built(cls, private=True)
 
     def _unsupported(self, hint: Any) -> Unsupported:
         name = getattr(hint, "__qualname__", None) or repr(hint)
@@ -153,52 +149,29 @@ class Types:
 
     # Wrappers, unions, variables
 
+    def _union(self, hints: Iterable[Any]) -> TypePlan:
+        return union([self.of(hint) for hint in hints if hint is not msgspec.UnsetType])
+
     def _narrowed(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
         if is_union(hint):
-            return joined([self._fitting(member, constraints) for member in hint.__args__])
+            return union([self._member(member, constraints) for member in hint.__args__])
         if hint in CLOCKS and constraints.keys() == {"tz"}:
-            return CLOCKS[hint](bool(constraints["tz"]), self.direction)
-        shape = self._bare(hint)
-        if not self._expressible(shape, constraints):
-            return self._compared(hint, constraints)
-        # When jsonschema has passed the arguments, their constraints need no second look.
-        narrowed = shape if self.direction == "lenient" else constrain(shape, constraints)
-        if getattr(hint, "__origin__", hint) in RECOUNTED:
-            return compared(narrowed, constraints)
-        return narrowed
-
-    def _fitting(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
-        """The member of a union under those of the constraints that say something about it."""
-        inner = unwrap_annotation(hint, self.names)
-        shape = self.of(hint)
-        wanted = {
-            name: value
-            for name, value in constraints.items()
-            if self._expressible(shape, {name: value}) or (name == "tz" and inner.hint in CLOCKS)
-        }
-        return self._narrowed(hint, wanted) if wanted and not is_union(inner.hint) else shape
-
-    def _expressible(self, shape: TypePlan, constraints: dict[str, Any]) -> bool:
-        try:
-            narrowed = constrain(shape, constraints)
-            msgspec.convert(None, narrowed.msgspec_type | None)
-        except (TypeError, ValueError):  # ValueError: integers beyond 64 bits
-            return False
-        return True
-
-    def _compared(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
-        shape = self._bare(hint)
+            return CLOCKS[hint][bool(constraints["tz"])][self.direction == "output"]
         constraints = {name: value for name, value in constraints.items() if name != "tz"}
-        if not constraints or self.direction == "output":
-            return shape
-        if constraints.keys() <= COMPARISONS.keys() and shape.kinds & {"string", "integer", "number", "array"}:
-            return compared(shape, constraints)
-        name = min(constraints)
-        raise Unsupported(f"the constraint {name} does not fit the type", "remove it, or put it on a type it fits")
+        plan = self._bare(hint)
+        return constrained(plan, constraints, self.direction) if constraints else plan
+
+    def _member(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
+        """The member of a union under those of the constraints that say something about it."""
+        inner = unwrap_annotation(hint, self.names).hint
+        plan = self.of(hint)
+        known = (*words_of(plan), *(["tz"] if inner in CLOCKS else []))
+        wanted = {name: value for name, value in constraints.items() if name in known}
+        return self._narrowed(hint, wanted) if wanted and not is_union(inner) else plan
 
     def _type_variable(self, variable: Any) -> TypePlan:
         if variable.__constraints__:
-            return union_of(self, variable.__constraints__)
+            return self._union(variable.__constraints__)
         return ANYTHING if variable.__bound__ is None else self.of(variable.__bound__)
 
     # Classes
@@ -222,15 +195,14 @@ class Types:
         if text := _own_text(cls):
             schema["description"] = text
         care = max((plan.check_level for plan in plans), default=QUICK)
-        native = struct_of(cls.__name__, [*members, *tag])
-        if is_output and not any(plan.convert for plan in plans):  # msgspec has checked it all
-            return TypePlan(schema, native, None, OBJECT, check_level=care)
-        build = values = values_of(members)
-        if found.make and not is_output:
-            make = guarded(found.make, private=True)
-            build = lambda struct: make(values(struct))  # noqa: E731
+        struct = struct_of(cls.__name__, [*members, *tag])
+        plan = TypePlan(schema, struct, OBJECT, check_level=care)
+        if is_output:
+            return plan
+        values, make = values_of(members), found.make or dict
         same = not found.make and all(plan.is_identity for plan in plans)
-        return TypePlan(schema, native, build, OBJECT, same, check_level=care)
+        built = plan.built(lambda struct: make(values(struct)), private=True)
+        return msgspec.structs.replace(built, is_identity=same)
 
     def _model(self, hint: Any) -> TypePlan:
         from . import pydantic_types as models
@@ -241,7 +213,8 @@ class Types:
         """The shape of a type that may contain itself: written out, or kept as a definition if it does."""
         if key in self._open:
             label = self._labels.setdefault(key, self._label(name))
-            return TypePlan({"$ref": f"#/$defs/{label}"}, Any, lambda value: self._done[key].load(value))
+            inside = hooked(Any, lambda value: load(value, self._done[key].msgspec_type))
+            return TypePlan({"$ref": f"#/$defs/{label}"}, inside)
         self._open.append(key)
         try:
             shape = make()

@@ -14,7 +14,7 @@ from toolwire_schemas.json_schema.subschemas import walk
 from toolwire_schemas.language import say
 
 from .scalars import scalar
-from .shape import Refused, Schema
+from .shape import Refused, Schema, load
 
 
 class SchemaValidator:
@@ -77,13 +77,13 @@ def _formats() -> Any:
 
 def _is_date_time(value: str) -> bool:
     try:
-        _DATE_TIME.load(value)
+        load(value, _DATE_TIME)
     except Refused:
         return False
     return True
 
 
-_DATE_TIME: Any = scalar(dt.datetime, "input")
+_DATE_TIME: Any = scalar(dt.datetime, "input").msgspec_type  # type: ignore[union-attr]
 _DURATION = re.compile(r"P(?!\Z)(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)", re.ASCII)
 _TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)", re.ASCII)
 

@@ -7,7 +7,6 @@ same parameters. It refuses nothing: what cannot be served may still be describe
 from __future__ import annotations
 
 import inspect
-import sys
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import msgspec
@@ -24,7 +23,7 @@ from ..schema.annotations import (
     unwrap_annotation,
     unwrap_function,
 )
-from ..schema.shape import JUDGE, MISSING, Direction, Schema, TypePlan, basic, described, is_field, optional
+from ..schema.shape import MISSING, Schema, TypePlan, basic, described, is_field, optional
 from . import docstring as docstrings
 from .arguments import Arguments, GivenArguments, Parameter, Plan
 from .return_value import Returns, from_hint, wrapped
@@ -175,31 +174,6 @@ def read_signature(
     return _Reading(function, tool, found).read(input_schema, output_schema)
 
 
-def must_be_judged() -> bool:
-    """True if this pydantic cannot refuse unknown members, so that jsonschema has to check first."""
-    pydantic = sys.modules.get("pydantic")
-    return pydantic is not None and tuple(map(int, pydantic.VERSION.split(".")[:2])) < (2, 12)
-
-
-class _Hints:
-    """Makes plans from the hints of one function; `Types` is imported for the first one that is not basic."""
-
-    def __init__(self, direction: Direction, names: Names) -> None:
-        self._direction = direction
-        self._names = names
-        self.types: Types | None = None
-
-    def of(self, hint: Any) -> TypePlan:
-        plain = evaluated(hint, self._names) if type(hint) is str else hint
-        if (plan := basic(plain, self._direction)) is not None:
-            return plan
-        if self.types is None:
-            from ..schema.types import Types
-
-            self.types = Types(self._direction, self._names)
-        return self.types.of(hint)
-
-
 class _Reading:
     def __init__(self, function: Callable[..., Any], tool: str, found: Parameters) -> None:
         self.tool = tool
@@ -210,7 +184,8 @@ class _Reading:
         self.found = found
         self.names = found.names
         self.context = self._context()
-        self.hints = _Hints("input", self.names)
+        self.types: Types | None = None
+        """Imported for the first hint that is not basic."""
 
     def read(self, input_schema: Schema | None, output_schema: Schema | None) -> Signature:
         arguments = self._arguments() if input_schema is None else self._given_arguments(input_schema)
@@ -222,7 +197,7 @@ class _Reading:
             returns=returns,
             is_async=any(map(is_async, layers(self.function))),
             is_generator=self.is_generator,
-            is_basic=self.hints.types is None and input_schema is None and returns.is_basic,
+            is_basic=self.types is None and input_schema is None and returns.is_basic,
         )
 
     def _fail(self, where: str, problem: str, remedy: str) -> NoReturn:
@@ -244,7 +219,7 @@ class _Reading:
         return contexts[0].name if contexts else None
 
     def _arguments(self) -> Arguments:
-        plan = self._plan(self.hints)
+        plan = self._plan()
         shown = [parameter for parameter in plan.parameters if parameter.shown]
         properties: Schema = {}
         for parameter in shown:
@@ -257,12 +232,11 @@ class _Reading:
             schema["additionalProperties"] = False
         elif plan.extra.schema:
             schema["additionalProperties"] = plan.extra.schema
-        if self.hints.types is not None and self.hints.types.defs:
-            schema["$defs"] = self.hints.types.defs
-        careful = any(parameter.shape.check_level == JUDGE for parameter in shown) and must_be_judged()
-        return Arguments(schema, plan, lambda: self._plan(_Hints("lenient", self.names)), careful=careful)
+        if self.types is not None and self.types.defs:
+            schema["$defs"] = self.types.defs
+        return Arguments(schema, plan)
 
-    def _plan(self, hints: _Hints) -> Plan:
+    def _plan(self) -> Plan:
         made = []
         extra = None
         for parameter in self.found.every:
@@ -272,9 +246,9 @@ class _Reading:
                 remedy = f"take a list: {parameter.name}: list[…]"
                 self._fail(_place(f"*{parameter.name}"), "callers pass arguments by name", remedy)
             elif parameter.kind is parameter.VAR_KEYWORD:
-                extra = self._extra(hints, parameter)
+                extra = self._extra(parameter)
             else:
-                made.append(self._parameter(hints, parameter))
+                made.append(self._parameter(parameter))
         return Plan(tuple(made), extra)
 
     def _hidden(self, parameter: inspect.Parameter) -> list[Parameter]:
@@ -283,11 +257,11 @@ class _Reading:
             remedy = "give it a default, or let callers give it"
             self._fail(_place(parameter.name), "it is hidden and has no default", remedy)
         if parameter.kind is parameter.POSITIONAL_ONLY or is_field(parameter.default):
-            made = self._parameter(_Hints("input", self.names), parameter.replace(annotation=Any))
+            made = self._parameter(parameter.replace(annotation=Any))
             return [msgspec.structs.replace(made, shown=False)]
         return []
 
-    def _extra(self, hints: _Hints, parameter: inspect.Parameter) -> TypePlan:
+    def _extra(self, parameter: inspect.Parameter) -> TypePlan:
         """Return the plan of the members of `**kwargs`, through which callers could reach a hidden parameter."""
         if hidden := [other.name for other in self.found.every if other.name in self.found.hidden]:
             names = ", ".join(map(repr, [*hidden, parameter.name]))
@@ -296,11 +270,11 @@ class _Reading:
                 f"through it callers could give {', '.join(hidden)}, which is hidden from them",
                 f"hide it as well: exclude_arguments=[{names}]",
             )
-        return self._shape(hints, parameter)
+        return self._shape(parameter)
 
-    def _parameter(self, hints: _Hints, parameter: inspect.Parameter) -> Parameter:
+    def _parameter(self, parameter: inspect.Parameter) -> Parameter:
         positional = parameter.kind is parameter.POSITIONAL_ONLY
-        shape = self._shape(hints, parameter)
+        shape = self._shape(parameter)
         if is_required(parameter):
             return Parameter(parameter.name, shape, True, positional)
         if is_field(parameter.default):
@@ -323,10 +297,17 @@ class _Reading:
             parameter.name, shape, False, positional, default, lambda: field.get_default(call_default_factory=True)
         )
 
-    def _shape(self, hints: _Hints, parameter: inspect.Parameter) -> TypePlan:
+    def _shape(self, parameter: inspect.Parameter) -> TypePlan:
         hint = Any if parameter.annotation is _EMPTY else parameter.annotation
         try:
-            return hints.of(hint)
+            plain = evaluated(hint, self.names) if type(hint) is str else hint
+            if (plan := basic(plain, "input")) is not None:
+                return plan
+            if self.types is None:
+                from ..schema.types import Types
+
+                self.types = Types("input", self.names)
+            return self.types.of(hint)
         except _NO_TYPE as error:
             self._refuse(_place(parameter.name), error)
 

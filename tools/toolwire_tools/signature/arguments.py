@@ -1,7 +1,7 @@
 """The arguments of one tool: their schema, and how a call's JSON becomes Python's arguments.
 
 Strategy. One `msgspec.convert` says yes to nearly every call. On a no the published schema is the judge: what it
-refuses is explained, what it accepts is read once more, leniently (3.0 for an integer). So whatever the schema
+refuses is explained, what it accepts is read once more, with 3.0 as 3 for an integer. So whatever the schema
 promises is kept, and the price of good explanations is paid only by bad calls.
 """
 
@@ -19,6 +19,7 @@ from ..schema.shape import (
     Refused,
     Schema,
     TypePlan,
+    convert,
     refusal,
     struct_of,
     values_of,
@@ -56,13 +57,10 @@ class Plan(msgspec.Struct, frozen=True):
 class Arguments:
     """What one tool takes."""
 
-    def __init__(self, schema: Schema, plan: Plan, lenient: Callable[[], Plan], *, careful: bool = False) -> None:
+    def __init__(self, schema: Schema, plan: Plan) -> None:
         self.input_schema = schema
         self._plan = plan
-        self._lenient = lenient
-        self._careful = careful
         self._read: Callable[[Any], Bound] | None = None
-        self._read_leniently: Callable[[Any], Bound] | None = None
         self._judge: SchemaValidator | None = None
 
     def bind(self, arguments: dict[str, Any], coerce: bool = False) -> Bound:
@@ -73,26 +71,15 @@ class Arguments:
         Raises:
             ArgumentsError: naming every fault and its place.
         """
-        read = self._read or self._prepared()
+        if self._read is None:
+            self._read = self._reader()
         try:
-            return read(arguments)
+            return self._read(arguments)
         except (*NOT_CONVERTED, Refused, RecursionError):
             return self._second_reading(arguments, coerce)
 
-    def _prepared(self) -> Callable[[Any], Bound]:
-        self._read = self._judged(_reader(self._plan)) if self._careful else _reader(self._plan)
-        return self._read
-
-    def _judged(self, read: Callable[[Any], Bound]) -> Callable[[Any], Bound]:
-        """Return *read* after a check by jsonschema."""
-        judge = self._validator()
-
-        def judged(arguments: Any) -> Bound:
-            if not judge.accepts(arguments):
-                raise Refused("")
-            return read(arguments)
-
-        return judged
+    def _reader(self) -> Callable[[Any], Bound]:
+        return _reader(self._plan)
 
     def _validator(self) -> SchemaValidator:
         if self._judge is None:
@@ -102,21 +89,18 @@ class Arguments:
         return self._judge
 
     def _second_reading(self, arguments: Any, coerce: bool) -> Bound:
-        if coerce:
-            from .coercion import coerced
-
-            changed = coerced(arguments, self.input_schema)
-            if changed != arguments:
-                return self.bind(changed)
         from toolwire_schemas.json_schema.error_text import place
         from toolwire_schemas.language import say
 
+        from .coercion import coerced, with_whole_numbers
+
+        if coerce and (changed := coerced(arguments, self.input_schema)) != arguments:
+            return self.bind(changed)
         if faults := self._validator().faults(arguments, "arguments"):
             raise ArgumentsError(faults)
         try:
-            if self._read_leniently is None:
-                self._read_leniently = _reader(self._lenient())
-            return self._read_leniently(arguments)
+            read = self._read or self._reader()
+            return read(with_whole_numbers(arguments, self.input_schema))
         except (*NOT_CONVERTED, Refused) as error:
             refused = error if isinstance(error, Refused) else refusal(error)
             fault = place("arguments", refused.path), refused.sentence
@@ -129,11 +113,17 @@ class GivenArguments(Arguments):
     """Arguments by a schema written by hand: jsonschema checks them, and they are passed by keyword, as they came."""
 
     def __init__(self, schema: Schema) -> None:
-        super().__init__(schema, Plan(()), lambda: Plan(()))
+        super().__init__(schema, Plan(()))
 
-    def _prepared(self) -> Callable[[Any], Bound]:
-        self._read = self._judged(lambda arguments: ((), arguments))
-        return self._read
+    def _reader(self) -> Callable[[Any], Bound]:
+        accepts = self._validator().accepts
+
+        def read(arguments: Any) -> Bound:
+            if not accepts(arguments):
+                raise Refused("")
+            return (), arguments
+
+        return read
 
 
 def _reader(plan: Plan) -> Callable[[Any], Bound]:
@@ -142,20 +132,21 @@ def _reader(plan: Plan) -> Callable[[Any], Bound]:
         return _open_reader(plan, plan.extra)
     shown = [Member(p.name, p.name, p.shape, p.required) for p in plan.parameters if p.shown]
     struct = struct_of("arguments", shown)
-    convert = msgspec.convert
     positional = {p.name: p.default for p in plan.parameters if p.positional}
     fills = [(p.name, p.fill) for p in plan.parameters if p.fill is not None]
+    # A hook costs time, even if no type needs it: numbers and strings do not.
+    read_struct = msgspec.convert if all(type(member.plan.msgspec_type) is type for member in shown) else convert
     if not positional and not fills and all(member.plan.is_identity for member in shown):
 
         def unchanged(arguments: Any) -> Bound:
-            convert(arguments, struct)
+            read_struct(arguments, struct)
             return (), arguments
 
         return unchanged
     values_in = values_of(shown)
 
     def read(arguments: Any) -> Bound:
-        values = values_in(convert(arguments, struct))
+        values = values_in(read_struct(arguments, struct))
         for name, fill in fills:
             if name not in values:
                 values[name] = fill()
@@ -171,18 +162,16 @@ def _reader(plan: Plan) -> Callable[[Any], Bound]:
 def _open_reader(plan: Plan, extra: TypePlan) -> Callable[[Any], Bound]:
     known = frozenset(p.name for p in plan.parameters)
     closed = _reader(Plan(plan.parameters))
+    others = _DICT[str, extra.msgspec_type]
 
     def read(arguments: Any) -> Bound:
         if not isinstance(arguments, dict):
             raise Refused("")  # and jsonschema says why
         positional, keywords = closed({name: value for name, value in arguments.items() if name in known})
-        others = {}
-        for name, value in arguments.items():
-            if name not in known:
-                try:
-                    others[name] = extra.load(value)
-                except Refused as refused:
-                    raise refused.below(name) from refused.__cause__
-        return positional, {**keywords, **others}
+        further = {name: value for name, value in arguments.items() if name not in known}
+        return positional, {**keywords, **convert(further, others)}
 
     return read
+
+
+_DICT: Any = dict

@@ -1,4 +1,4 @@
-"""Arguments as some models send them: `"[1, 2]"` where an array was asked for.
+"""Arguments as some models send them: `"[1, 2]"` where an array was asked for, 3.0 for an integer.
 
 Decoded: a string, at a place whose schema takes no string, that is JSON and whose value that schema takes.
 So "5" becomes 5 for an integer, "5.0" too; "true" becomes true for a boolean; "[1]" and "{…}" become what they say,
@@ -9,6 +9,7 @@ else is no JSON; and every string at a place where a string may stand, whatever 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,26 +19,37 @@ if TYPE_CHECKING:
     from ..schema.shape import Schema
 
 _MAX_DEPTH = 64
+Leaf = Callable[[Any, list["Schema"]], Any]
 
 
-def coerced(value: Any, schema: Schema, root: Schema | None = None, depth: int = 0) -> Any:
+def coerced(value: Any, schema: Schema) -> Any:
     """Return *value* with JSON text decoded where *schema* wants no text; anything else unchanged."""
-    root = schema if root is None else root
+    return _rewritten(value, schema, schema, _decoded)
+
+
+def with_whole_numbers(value: Any, schema: Schema) -> Any:
+    """Return *value* with 3.0 as 3 where *schema* wants integers, within the range in which floats are exact."""
+    return _rewritten(value, schema, schema, _whole)
+
+
+def _rewritten(value: Any, schema: Schema, root: Schema, leaf: Leaf, depth: int = 0) -> Any:
+    """Return *value* with *leaf* applied to each of its values and the plain schemas of its place."""
     if depth > _MAX_DEPTH:
         return value
     alternatives = _alternatives(schema, root)
-    if isinstance(value, str):
-        return value if any(_takes_text(each) for each in alternatives) else _decoded(value, alternatives, root, depth)
+    value = leaf(value, alternatives)
+
+    def inside(value: Any, schemas: list[Any]) -> Any:
+        known = [schema for schema in schemas if isinstance(schema, dict)]
+        return _rewritten(value, {"anyOf": known}, root, leaf, depth + 1) if known else value
+
     if isinstance(value, dict):
         return {
-            name: _inside(member, [_member_schema(each, name) for each in alternatives], root, depth)
+            name: inside(member, [_member_schema(each, name) for each in alternatives])
             for name, member in value.items()
         }
     if isinstance(value, list):
-        return [
-            _inside(item, [_item_schema(each, index) for each in alternatives], root, depth)
-            for index, item in enumerate(value)
-        ]
+        return [inside(item, [_item_schema(each, index) for each in alternatives]) for index, item in enumerate(value)]
     return value
 
 
@@ -56,11 +68,6 @@ def _alternatives(schema: Schema, root: Schema, depth: int = 0) -> list[Schema]:
     return [schema]
 
 
-def _takes_text(schema: Schema) -> bool:
-    words = _types(schema)
-    return words is None or "string" in words
-
-
 def _types(schema: Schema) -> set[str] | None:
     """The JSON types that *schema* names, or None if it names none."""
     if "type" in schema:
@@ -70,13 +77,24 @@ def _types(schema: Schema) -> set[str] | None:
     return {_word(value) for value in values} or None
 
 
-def _decoded(text: str, alternatives: list[Schema], root: Schema, depth: int) -> Any:
+def _decoded(text: Any, alternatives: list[Schema]) -> Any:
+    wanted = [_types(each) for each in alternatives]
+    if not isinstance(text, str) or any(words is None or "string" in words for words in wanted):
+        return text
     try:
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return text
-    fits = any(_fits(value, _types(each) or set()) for each in alternatives)
-    return coerced(value, {"anyOf": alternatives}, root, depth + 1) if fits else text
+    return value if any(_fits(value, words) for words in wanted if words) else text
+
+
+def _whole(value: Any, alternatives: list[Schema]) -> Any:
+    if type(value) is not float or not value.is_integer() or abs(value) > 2**53:
+        return value
+    free = [words for each in alternatives if "enum" not in each for words in [_types(each)]]
+    if any(words is None or "number" in words for words in free):
+        return value
+    return int(value) if any("integer" in (_types(each) or ()) for each in alternatives) else value
 
 
 def _fits(value: Any, words: set[str]) -> bool:
@@ -91,12 +109,6 @@ def _word(value: Any) -> str:
 
 
 _WORDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
-
-
-def _inside(value: Any, schemas: list[Any], root: Schema, depth: int) -> Any:
-    """Return *value*, a member or item, with JSON text decoded where none of *schemas* wants text."""
-    known = [schema for schema in schemas if isinstance(schema, dict)]
-    return coerced(value, {"anyOf": known}, root, depth + 1) if known else value
 
 
 def _member_schema(schema: Schema, name: str) -> Any:

@@ -15,7 +15,7 @@ from toolwire_schemas.wire.codec import encode
 
 from ..errors import OutputError
 from ..schema.annotations import Names, evaluated, members, mentions, unwrap_annotation
-from ..schema.shape import FINITE, JUDGE, WALK, basic
+from ..schema.shape import FINITE, JUDGE, WALK, basic, convert
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,14 +131,11 @@ def _quick(shape: TypePlan) -> Callable[[Any], Any]:
     """Return a function that makes a value plain and checks it, without jsonschema."""
     from ..schema.to_json import to_jsonable
 
-    native, build = shape.msgspec_type, shape.convert
-    to_builtins, convert, walk = msgspec.to_builtins, msgspec.convert, shape.check_level == WALK
+    native, to_builtins, walk = shape.msgspec_type, msgspec.to_builtins, shape.check_level == WALK
 
     def quick(value: Any) -> Any:
         made = to_jsonable(value) if walk else to_builtins(value, str_keys=True, enc_hook=to_jsonable)
-        checked = convert(made, native)
-        if build is not None:
-            build(checked)
+        convert(made, native)
         return made
 
     return quick

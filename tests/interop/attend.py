@@ -2,18 +2,22 @@
 
     python attend.py REPORT COMMAND…
 
-appends one line of JSON to the file REPORT once COMMAND has ended: its exit status (negative for a signal),
-the signals that the client sent, how many processes it left behind, and the names in its environment.
-The streams are COMMAND's own: nothing is read or written here.
+appends a line of JSON with the number of this process to the file REPORT, and another once COMMAND has ended: its exit
+status (negative for a signal), the signals that the client sent, how many processes it left behind, and the names in
+its environment. The streams are COMMAND's own: nothing is read or written here.
 """
 
 from __future__ import annotations
 
+import os
+import sys
+
+with open(sys.argv[1], "a", encoding="utf-8") as start:  # before anything that takes time: the client may send a signal
+    start.write(f'{{"process": {os.getpid()}}}\n')
+
 import ctypes
 import json
-import os
 import signal
-import sys
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -40,6 +44,7 @@ def main(report: str, command: list[str]) -> int:
     _, how = os.waitpid(server, 0)
     status = os.waitstatus_to_exitcode(how)
     seen = {
+        "process": os.getpid(),
         "status": status,
         "signals": received,
         "left_behind": _left_behind(),

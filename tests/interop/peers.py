@@ -29,7 +29,7 @@ CANARIES = {"TOOLWIRE_CANARY": "1", "PYTHONUTF8": "0"}
 
 @dataclass(frozen=True)
 class Attended:
-    """What a client printed, and how each server process that it started has ended, in order of ending."""
+    """What a client printed, and how each server process that it started has ended, in order of starting."""
 
     report: Any
     servers: list[dict[str, Any]]
@@ -48,20 +48,28 @@ def drive(
     exercise: str = "everyday",
     server: list[str] | None = None,
     servers: int = 1,
+    probes: int = 0,
 ) -> Attended:
     """Run the client *program* through one of the drivers' exercises until it and its *servers* servers have ended.
 
-    *server* is the command of one; unless told otherwise it serves the everyday tools.
+    *server* is the command of one; by default it serves the everyday tools. The client may start *probes* more before
+    them, and kill those at any time: how they end is left out.
     """
     ends = folder / "ends.jsonl"
     command = [sys.executable, str(HERE / "attend.py"), str(ends), *(serve() if server is None else server)]
     done = run([*program, exercise, mode, *command], folder)
     assert done.returncode == 0, f"{program[-1]} {exercise} {mode} failed:\n{done.stderr}"
-    # A client may end before a server that it only probed.
-    wait_until(lambda: ends.read_bytes().count(b"\n") >= servers)
-    ended = [json.loads(line) for line in ends.read_text(encoding="utf-8").splitlines()]
-    assert len(ended) == servers, ended
-    return Attended(json.loads(done.stdout), ended)
+
+    def lines() -> tuple[list[int], dict[int, dict[str, Any]]]:
+        read = [json.loads(line) for line in ends.read_text(encoding="utf-8").splitlines()]
+        started = [line["process"] for line in read if "status" not in line]
+        return started[probes:], {line["process"]: line for line in read if "status" in line}
+
+    started, _ = lines()
+    assert len(started) == servers
+    wait_until(lambda: lines()[1].keys() >= set(started))  # a client may end before a server
+    ended = lines()[1]
+    return Attended(json.loads(done.stdout), [ended[process] for process in started])
 
 
 def run(

@@ -502,6 +502,7 @@ async def stay_async(context: Context) -> str:
     return "gone"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", [stay, stay_async])
 def test_time_with_the_user_does_not_count_for_tools_here_and_what_follows_does(face: str, tool: Any) -> None:
     def slow(answer: bool) -> Any:

@@ -85,6 +85,7 @@ def test_what_is_to_be_refused_does_not_fit(schema: dict[str, Any]) -> None:
     assert (Samples(schema).with_more() is None) == (schema.get("additionalProperties") is not False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "schema",
     [

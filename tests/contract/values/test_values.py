@@ -179,6 +179,7 @@ def test_what_is_not_supported_is_said_with_its_place(what: str) -> None:
         assert told.value.where.startswith(where)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "schema",
     [
@@ -198,6 +199,7 @@ def test_nothing_is_made_of_what_nothing_fits(schema: Any) -> None:
         find(valid_values(schema), lambda _: True, settings=SEARCH)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", [True, {}, {"title": "anything"}, {"type": "string", "minLength": 0}], ids=str)
 def test_nothing_is_broken_where_everything_fits(schema: Any) -> None:
     with pytest.raises((NoValues, Unsatisfiable)):

@@ -305,6 +305,7 @@ def test_many_changes_of_one_tool_end_with_their_number() -> None:
     assert found[-1].count == 150
 
 
+@pytest.mark.slow
 def test_what_is_found_before_the_steps_are_spent_is_reported() -> None:
     names = [f"m{number}" for number in range(MAX_STEPS)]
     new = tool(first={"type": "integer"}, **{name: {"type": "string", "maxLength": 1} for name in names})

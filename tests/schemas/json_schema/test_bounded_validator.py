@@ -47,6 +47,7 @@ def refusal(schema: Any, value: Any) -> str:
     return ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 10, 100])
 @pytest.mark.parametrize("kind", SCHEMAS)
 def test_no_schema_takes_more_steps_than_the_budget_has(kind: str, times: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import binascii
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -17,9 +18,6 @@ from msgspec.structs import force_setattr
 if TYPE_CHECKING:
     import os
 
-
-_TOKEN = r"[\w.+!#$&^-]+"
-_MEDIA_TYPE = rf'{_TOKEN}/{_TOKEN}(?:\s*;\s*{_TOKEN}=(?:{_TOKEN}|"[^"]*"))*'
 _TEXTUAL = ("+json", "+xml", "/json", "/xml", "/javascript", "/yaml", "/toml")
 
 # The first bytes of files: (offset, bytes, media type), from the formats' own specifications.
@@ -59,19 +57,23 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     priority: float | None = None
 
     def __post_init__(self) -> None:
-        _check_annotations(type(self).__name__, self.audience, self.priority)
+        name, audience, priority = type(self).__name__, self.audience, self.priority
+        listed = [audience] if isinstance(audience, str) else audience
+        is_list = isinstance(listed, Sequence) and listed
+        if audience is not None and not (is_list and all(one in _AUDIENCES for one in listed or ())):
+            raise ValueError(f'{name}: audience must be "user", "assistant" or both, not {audience!r}')
+        is_number = isinstance(priority, int | float) and not isinstance(priority, bool)
+        if priority is not None and not (is_number and 0 <= priority <= 1):
+            raise ValueError(f"{name}: priority must be between 0 and 1, not {priority!r}")
 
     def block(self) -> dict[str, Any]:
         """The MCP content block."""
         raise NotImplementedError
 
     def _annotated(self, block: dict[str, Any]) -> dict[str, Any]:
-        annotations: dict[str, Any] = {}
-        if self.audience is not None:
-            annotations["audience"] = [self.audience] if isinstance(self.audience, str) else list(self.audience)
-        if self.priority is not None:
-            annotations["priority"] = self.priority
-        if annotations:
+        audience = [self.audience] if isinstance(self.audience, str) else self.audience
+        given = {"audience": audience and list(audience), "priority": self.priority}
+        if annotations := {name: value for name, value in given.items() if value is not None}:
             block["annotations"] = annotations
         return block
 
@@ -166,7 +168,8 @@ class File(Content, frozen=True):
         if isinstance(data, bytes):
             media_type = media_type or media_type_of(data)
             if self.path is not None and media_type is not None and is_textual(media_type):
-                data = _text_if_utf8(data)
+                with suppress(UnicodeDecodeError):
+                    data = data.decode("utf-8")
         if media_type is not None and not is_media_type(media_type):
             raise ValueError(f'File: {media_type!r} is no media type; write it like "application/pdf"')
         force_setattr(self, "data", data)
@@ -178,14 +181,9 @@ class File(Content, frozen=True):
         return f"File({self.uri}, {len(self.data or b'')} {unit})"
 
     def block(self) -> dict[str, Any]:
-        resource: dict[str, Any] = {"uri": self.uri}
-        if self.media_type is not None:
-            resource["mimeType"] = self.media_type
-        if isinstance(self.data, str):
-            resource["text"] = self.data
-        else:
-            resource["blob"] = base64_of(self.data or b"")
-        return self._annotated({"type": "resource", "resource": resource})
+        media_type = {} if self.media_type is None else {"mimeType": self.media_type}
+        data = {"text": self.data} if isinstance(self.data, str) else {"blob": base64_of(self.data or b"")}
+        return self._annotated({"type": "resource", "resource": {"uri": self.uri, **media_type, **data}})
 
 
 class ResourceLink(Content, frozen=True):
@@ -212,26 +210,15 @@ class ResourceLink(Content, frozen=True):
     def block(self) -> dict[str, Any]:
         name = self.name or self.uri.rstrip("/").rpartition("/")[2] or self.uri
         block: dict[str, Any] = {"type": "resource_link", "uri": self.uri, "name": name}
-        members = {
-            "title": self.title,
-            "description": self.description,
-            "mimeType": self.media_type,
-            "size": self.size,
-        }
-        block.update((key, value) for key, value in members.items() if value is not None)
+        for key in ("title", "description", "media_type", "size"):
+            if (value := getattr(self, key)) is not None:
+                block["mimeType" if key == "media_type" else key] = value
         return self._annotated(block)
 
 
 def base64_of(data: bytes) -> str:
     """Standard base64 with padding and without line breaks, the only kind every client accepts."""
     return binascii.b2a_base64(data, newline=False).decode("ascii")
-
-
-def _text_if_utf8(data: bytes) -> bytes | str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data
 
 
 def _read(name: str, data: object, path: str | os.PathLike[str] | None) -> bytes:
@@ -264,46 +251,27 @@ def _checked_uri(name: str, uri: str) -> str:
     return uri
 
 
-def _check_annotations(name: str, audience: object, priority: object) -> None:
-    if audience is not None:
-        listed = [audience] if isinstance(audience, str) else audience
-        if not isinstance(listed, Sequence) or not listed or any(one not in _AUDIENCES for one in listed):
-            raise ValueError(f'{name}: audience must be "user", "assistant" or both, not {audience!r}')
-    if priority is None:
-        return
-    if not isinstance(priority, int | float) or isinstance(priority, bool) or not 0 <= priority <= 1:
-        raise ValueError(f"{name}: priority must be between 0 and 1, not {priority!r}")
-
-
 def as_image(value: Any) -> Image | None:
     """A matplotlib figure or a PIL image as PNG; None for anything else."""
     kind = type(value)
     if any(hasattr(kind, mark) for mark in _RECORDS):
         return None
+    buffer = BytesIO()
     if callable(getattr(kind, "savefig", None)):
-        return _png(lambda buffer: value.savefig(buffer, format="png"))
-    if callable(getattr(kind, "save", None)) and hasattr(value, "mode") and hasattr(value, "size"):
-        return _png(lambda buffer: _save(value, buffer))
-    return None
+        value.savefig(buffer, format="png")
+    elif callable(getattr(kind, "save", None)) and hasattr(value, "mode") and hasattr(value, "size"):
+        try:
+            value.save(buffer, format="PNG")
+        except OSError:  # PNG knows no CMYK, YCbCr, LAB or HSV
+            buffer = BytesIO()
+            value.convert("RGB").save(buffer, format="PNG")
+    else:
+        return None
+    return Image(buffer.getvalue(), media_type="image/png")
 
 
 # What dataclasses, Structs, attrs classes and pydantic models have: those are data, whatever their fields are called.
 _RECORDS = ("__dataclass_fields__", "__struct_fields__", "__attrs_attrs__", "model_dump")
-
-
-def _save(image: Any, buffer: BytesIO) -> None:
-    try:
-        image.save(buffer, format="PNG")
-    except OSError:  # PNG knows no CMYK, YCbCr, LAB or HSV
-        buffer.seek(0)
-        buffer.truncate()
-        image.convert("RGB").save(buffer, format="PNG")
-
-
-def _png(save: Any) -> Image:
-    buffer = BytesIO()
-    save(buffer)
-    return Image(buffer.getvalue(), media_type="image/png")
 
 
 def media_type_of(data: bytes) -> str | None:
@@ -331,5 +299,5 @@ def is_textual(media_type: str) -> bool:
 
 
 def is_media_type(text: str) -> bool:
-    """True for a well-formed media type, parameters included."""
-    return re.fullmatch(_MEDIA_TYPE, text, re.ASCII) is not None
+    """True for what looks like a media type, with parameters or not."""
+    return re.fullmatch(r"[\w.+!#$&^-]+/[\w.+!#$&^-]+(\s*;.+)?", text, re.ASCII) is not None

@@ -112,21 +112,17 @@ def is_block(value: Block) -> bool:
     kind = value.get("type")
     if not isinstance(kind, str) or kind not in _MUST:
         return False
-    must = _MUST[kind]
-    known = must | _MAY.get(kind, {}) | _ALWAYS
+    known = _MUST[kind] | _MAY.get(kind, {}) | _ALWAYS
+    if not _MUST[kind].keys() <= value.keys() <= known.keys():
+        return False
+    resource = value.get("resource", {"uri": "", "text": ""})
     return (
-        all(name in value for name in must)
-        and all(name in known and isinstance(member, known[name]) for name, member in value.items())
+        all(isinstance(member, known[name]) for name, member in value.items())
         and _is_base64(value.get("data", ""))
-        and _is_resource(value.get("resource", {"uri": "", "text": ""}))
+        and isinstance(resource.get("uri"), str)
+        and (isinstance(resource["text"], str) if "text" in resource else _is_base64(resource.get("blob")))
         and _are_annotations(value.get("annotations", {}))
     )
-
-
-def _is_resource(resource: dict[str, Any]) -> bool:
-    if not isinstance(resource.get("uri"), str):
-        return False
-    return isinstance(resource.get("text"), str) if "text" in resource else _is_base64(resource.get("blob"))
 
 
 def _is_base64(text: Any) -> bool:

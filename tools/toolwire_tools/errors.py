@@ -23,20 +23,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = [
-    "ArgumentsError",
-    "Cancelled",
-    "CannotAsk",
-    "Declined",
-    "Dismissed",
-    "NotAnswered",
-    "NotOffered",
-    "OutputError",
-    "RegistrationError",
-    "ToolError",
-    "failure",
-]
-
 
 class RegistrationError(TypeError):
     """A tool that cannot be offered, with the parameter at fault and what to do about it."""

@@ -146,30 +146,22 @@ def api_of(action: Any, name: str) -> ActionApi:
 
 def _loosened(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return *method* called by keywords alone, and with any value where its hint has no form in JSON."""
-    every = inspect.signature(method).parameters.values()
-    named = [parameter for parameter in every if parameter.kind is not parameter.VAR_POSITIONAL]
-    loose = [parameter if _has_form(method, parameter) else parameter.replace(annotation=Any) for parameter in named]
-    return _with(method, loose)
-
-
-def _has_form(method: Callable[..., Any], parameter: inspect.Parameter) -> bool:
-    try:
-        Tool(_with(method, [parameter]), name=parameter.name, options=Options(output_schema=_UNCHECKED))
-    except RegistrationError:
-        return False
-    return True
-
-
-def _with(method: Callable[..., Any], parameters: list[inspect.Parameter]) -> Callable[..., Any]:
-    """Return *method* with only these parameters."""
 
     def call(**arguments: Any) -> Any:
         return method(**arguments)
 
-    by_name = [
-        parameter if parameter.kind is parameter.VAR_KEYWORD else parameter.replace(kind=parameter.KEYWORD_ONLY)
-        for parameter in parameters
-    ]
-    call.__wrapped__ = method  # type: ignore[attr-defined]  # whose names the hints use
-    call.__signature__ = inspect.Signature(by_name)  # type: ignore[attr-defined]
+    function: Any = call
+    function.__wrapped__ = method  # whose names the hints use
+    loose = []
+    for parameter in inspect.signature(method).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            continue
+        by_name = parameter.kind if parameter.kind is parameter.VAR_KEYWORD else parameter.KEYWORD_ONLY
+        loose.append(parameter.replace(kind=by_name))
+        function.__signature__ = inspect.Signature(loose[-1:])
+        try:
+            Tool(call, name=parameter.name, options=Options(output_schema=_UNCHECKED))
+        except RegistrationError:
+            loose[-1] = loose[-1].replace(annotation=Any)
+    function.__signature__ = inspect.Signature(loose)
     return call

@@ -16,7 +16,7 @@ from .metaclass import RUN, ActionMeta, NotSetUp, complete
 from .parsers import BaseParser, JsonParser, ParseError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
 _DESCRIBE_IN_CHINESE = "toolwire_tools.bundled.chinese:describe"
 """A path, since bundled tools are above actions."""
@@ -91,16 +91,9 @@ class BaseAction(metaclass=ActionMeta):
         Await the result if one of the APIs is `async`. `state` and `errmsg` report every failure; only
         KeyboardInterrupt, SystemExit and cancellations are raised.
         """
-        if has_async_apis(self):
-            return _call_async(self, inputs, name)
-        arguments = {"inputs": inputs, "name": name}
-        with speaking(self.__toolwire_language__):
-            try:
-                api = api_of(self, name)
-                arguments = self._parser.parse_inputs(inputs, name)
-                return _completed(self, arguments, api.run(arguments))
-            except Exception as error:  # a model needs the failure as an answer
-                return _failed(self, arguments, error)
+        is_async = has_async_apis(self)
+        call = _call(self, inputs, name)
+        return call if is_async else run_to_end(call)
 
     def __repr__(self) -> str:
         return f"{self._description}"
@@ -111,7 +104,7 @@ class AsyncActionMixin:
 
     async def __call__(self, inputs: Any = None, name: str = RUN) -> ActionReturn:
         """As `BaseAction.__call__`."""
-        return await _call_async(self, inputs, name)  # type: ignore[arg-type]
+        return await _call(self, inputs, name)  # type: ignore[arg-type]
 
 
 def is_async(action: BaseAction) -> bool:
@@ -124,14 +117,24 @@ def has_async_apis(action: BaseAction) -> bool:
     return any(api.is_async for api in action.__toolwire_apis__.values())
 
 
-async def _call_async(action: BaseAction, inputs: Any, name: str) -> ActionReturn:
+def run_to_end(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Return the result of *coroutine*, which waits for nothing; raises a TypeError if it does."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+    coroutine.close()
+    raise TypeError("something asynchronous is called where nothing is awaited; use AsyncActionExecutor")
+
+
+async def _call(action: BaseAction, inputs: Any, name: str) -> ActionReturn:
     arguments = {"inputs": inputs, "name": name}
     with speaking(action.__toolwire_language__):
         try:
             api = api_of(action, name)
             arguments = action._parser.parse_inputs(inputs, name)
             return _completed(action, arguments, await api.run_async(arguments))
-        except Exception as error:
+        except Exception as error:  # a model needs the failure as an answer
             return _failed(action, arguments, error)
 
 

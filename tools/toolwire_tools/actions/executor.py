@@ -16,7 +16,7 @@ from toolwire_schemas.language import say, speaking
 
 from ..decorator import tool_api
 from .action_return import ActionReturn, ActionStatusCode, ActionValidCode
-from .base import BaseAction, is_async
+from .base import BaseAction, is_async, run_to_end
 from .messages import AgentMessage, RemovableHandle, asked_for
 from .metaclass import RUN
 from .parsers import BaseParser
@@ -201,13 +201,7 @@ class ActionExecutor:
         *message* and *command* are Lagent's other keywords for the same two.
         """
         call, inputs = name if message is None else message, inputs if command is None else command
-        execution = self._execute(call, inputs, session_id)
-        try:
-            execution.send(None)
-        except StopIteration as end:
-            return end.value
-        execution.close()
-        raise TypeError("a hook is asynchronous; use AsyncActionExecutor")
+        return run_to_end(self._execute(call, inputs, session_id))
 
     async def _execute(self, call: Any, inputs: Any, session_id: int) -> Any:
         """Execute a message, or a call by name: waits only for what is asynchronous."""

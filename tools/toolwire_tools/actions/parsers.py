@@ -30,28 +30,22 @@ class ParseError(Exception):
 class BaseParser:
     """Takes the whole input as the first parameter, as it is; or a dict of arguments by their names.
 
-    `PARAMETER_DESCRIPTION`, and in Chinese `PARAMETER_DESCRIPTION_ZH`, describes the format that a subclass wants.
-    *lang* ("en" or "zh", by default that of the process) chooses the one that every API of the action's description
-    gets.
+    `PARAMETER_DESCRIPTION` describes the format that a subclass wants. Every API of the action's description gets it;
+    in Chinese, if there is a translation and *lang* is "zh" (by default, that of the process).
 
     Raises:
         ValueError: for another *lang*.
     """
 
     PARAMETER_DESCRIPTION: str = ""
-    PARAMETER_DESCRIPTION_ZH: str = ""
 
     def __init__(self, action: Any, lang: str | None = None) -> None:
         self.action = action
-        text = self._format_in(language() if lang is None else checked(lang))
+        text = self.PARAMETER_DESCRIPTION
+        if (language() if lang is None else checked(lang)) == "zh":
+            text = _IN_CHINESE.get(text, text)
         for api in action.description.get("api_list", [action.description]) if text else ():
             api["parameter_description"] = text
-
-    def _format_in(self, lang: str) -> str:
-        """Return the description of the closest class that has one, in *lang* if it has that."""
-        names = ("PARAMETER_DESCRIPTION_ZH", "PARAMETER_DESCRIPTION") if lang == "zh" else ("PARAMETER_DESCRIPTION",)
-        texts = (vars(cls)[name] for cls in type(self).__mro__ for name in names if vars(cls).get(name) is not None)
-        return str(next(texts))
 
     def parse_inputs(self, inputs: Any, name: str = "run") -> dict[str, Any]:
         """Return the arguments for the API called *name*.
@@ -112,7 +106,6 @@ class JsonParser(BaseParser):
         "If you call this tool, you must pass arguments in the JSON format {key: value}, "
         "where the key is the parameter name."
     )
-    PARAMETER_DESCRIPTION_ZH = "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称"
 
     def parse_inputs(self, inputs: Any, name: str = "run") -> dict[str, Any]:
         """As `BaseParser.parse_inputs`; without any text, there are no arguments."""
@@ -145,7 +138,6 @@ class TupleParser(BaseParser):
         "If you call this tool, you must pass arguments in the tuple format like (arg1, arg2, arg3), "
         "and the arguments are ordered."
     )
-    PARAMETER_DESCRIPTION_ZH = "如果调用该工具，你必须使用Tuple格式 (arg1, arg2, arg3) 传参，且参数是有序的"
 
     def parse_inputs(self, inputs: Any, name: str = "run") -> dict[str, Any]:
         """As `BaseParser.parse_inputs`."""
@@ -188,3 +180,9 @@ def _kind(value: Any) -> str:
     words = {dict: "an object", list: "an array", tuple: "a tuple", str: "a string", bool: "a boolean"}
     kind = words.get(type(value), "nothing" if value is None else "of the type {name}")
     return say("this is {kind}", kind=say(kind, name=type(value).__name__))
+
+
+_IN_CHINESE = {
+    JsonParser.PARAMETER_DESCRIPTION: "如果调用该工具，你必须使用Json格式 {key: value} 传参，其中key为参数名称",
+    TupleParser.PARAMETER_DESCRIPTION: "如果调用该工具，你必须使用Tuple格式 (arg1, arg2, arg3) 传参，且参数是有序的",
+}

@@ -70,11 +70,11 @@ def _made(cls: type[BaseAction]) -> BaseAction:
     """Return an object of *cls*. If that fails, for example without a key, a server still offers its other tools."""
     try:
         made: BaseAction = constructed(cls)
-    except RegistrationError as error:
-        raise NotOffered(error.problem, tool=cls.__name__, remedy=error.remedy) from error
     except Exception as error:
         problem = f"it cannot be made: {type(error).__name__}: {error}".rstrip(".")
         remedy = f"make the object yourself and list it: __tools__ = [{cls.__name__}(...)]"
+        if isinstance(error, RegistrationError):
+            problem, remedy = error.problem, error.remedy
         raise NotOffered(problem, tool=cls.__name__, remedy=remedy) from error
     return made
 

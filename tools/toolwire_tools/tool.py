@@ -108,9 +108,10 @@ class Tool:
         self._in_thread = self.is_async and not is_async(function)
         self._context = self._signature.context or ""
         self._new_context = _context_type(self.is_async) if self._context else None
-        self.notices_cancellation: bool = (
-            (self.is_async and not self._in_thread) or bool(self._context) or self._signature.is_generator
-        )
+        self.is_generator = self._signature.is_generator
+        """True if it is a generator function, async or not."""
+        awaits = self.is_async and not self._in_thread
+        self.notices_cancellation = awaits or self.is_generator or self._new_context is not None
         """True if a cancelled call of it can end by itself: it awaits, yields, or has a context to ask."""
         self._return_data = return_data
         self._bind: Callable[..., Any] = self._signature.arguments.bind

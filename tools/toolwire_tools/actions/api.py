@@ -40,7 +40,7 @@ class ActionApi:
         self._method = method_of(action.__class__, name, by_hand=by_hand)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("tool", "served")}  # made again
+        return {name: value for name, value in vars(self).items() if name != "tool"}  # made again
 
     @property
     def description(self) -> dict[str, Any]:
@@ -74,15 +74,22 @@ class ActionApi:
 
     @property
     def options(self) -> Options:
-        """The options of the method, completed by a description by hand."""
+        """The options of the method, completed by the description."""
         options = options_of(self.method) or decorated(type(self.action)).get(self._method or "") or Options()
-        return msgspec.structs.replace(options, input_schema=self._schema()) if self.by_hand else options
+        schema = self._schema() if self.by_hand else options.input_schema
+        text = self.description.get("description") or None
+        return msgspec.structs.replace(options, description=text, input_schema=schema)
+
+    def as_tool(self) -> Tool:
+        """Return its tool, as servers offer it; raises a RegistrationError if a hint has no form in JSON."""
+        members = self.description.get("return_data", [])
+        return Tool(self.method, name=self.full_name, options=self.options, return_data=members)
 
     @cached_property
     def tool(self) -> Tool:
         """The tool for calls within the process, where a hint may have no form in JSON."""
         try:
-            return Tool(self.method, name=self.full_name, options=self.options)
+            return self.as_tool()
         except RegistrationError:
             options = msgspec.structs.replace(self.options, output_schema=_UNCHECKED)
             return Tool(_loosened(self.method), name=self.full_name, options=options)

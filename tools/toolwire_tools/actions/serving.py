@@ -8,7 +8,7 @@ action's own, have to see each call does it call the executor or the action.
 from __future__ import annotations
 
 import inspect
-from functools import partial, wraps
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 _ENTRY_IN_CHINESE = "toolwire_tools.bundled.chinese:entry"
 """A path, since bundled tools are above actions."""
-
-_ANY_OBJECT = {"type": "object"}
 
 
 def tools_of_action(action: BaseAction | type[BaseAction]) -> list[Tool]:
@@ -94,56 +92,24 @@ def tools_of_executor(executor: ActionExecutor) -> list[Tool]:
 
 
 def _tool(api: ActionApi) -> Tool:
-    tool = _plain(api)
+    tool = api.as_tool()
+    if tool.output_schema is not None:
+        tool._present = partial(_presented, tool._present, tool.output_schema == {"type": "object"})
+    if api.returns_awaitable and not tool.is_generator:
+        tool.is_async = tool._in_thread = True  # it may block
     if api.action.__toolwire_language__ == "en":
         return tool
     entry = named_by(_ENTRY_IN_CHINESE)(tool.describe(), api.description)
     return tool.in_language(api.action.__toolwire_language__, entry)
 
 
-def _plain(api: ActionApi) -> Tool:
-    options = msgspec.structs.replace(api.options, description=api.description.get("description") or None)
-    members = api.description.get("return_data", [])
-    hinted = Tool(api.method, name=api.full_name, options=options, return_data=members)
-    is_generator = inspect.isgeneratorfunction(api.method) or inspect.isasyncgenfunction(api.method)
-    if is_generator or (hinted.output_schema is None and not api.returns_awaitable):
-        return hinted
-    method = _presenting(api, is_open=hinted.output_schema == _ANY_OBJECT)
-    return Tool(method, name=api.full_name, options=options, return_data=members)
-
-
-def _presenting(api: ActionApi, *, is_open: bool) -> Callable[..., Any]:
-    """Return the method of *api* with its `ActionReturn` as data; with *is_open*, any value becomes an object."""
-    method = api.method
-
-    @wraps(method)
-    def call(*positional: Any, **keywords: Any) -> Any:
-        return _presented(method(*positional, **keywords), is_open)
-
-    @wraps(method)
-    async def call_async(*positional: Any, **keywords: Any) -> Any:
-        if api.returns_awaitable:  # a method that is not async may block
-            from anyio import to_thread
-
-            value = await to_thread.run_sync(partial(method, *positional, **keywords))
-        else:
-            value = method(*positional, **keywords)
-        while inspect.isawaitable(value):
-            value = await value
-        return _presented(value, is_open)
-
-    function: Any = call_async if api.is_async or api.returns_awaitable else call
-    function.__self__ = api.action
-    # One function for each API, so that tools of an action that are made twice count as the same.
-    return vars(api).setdefault("served", function)  # type: ignore[no-any-return]
-
-
-def _presented(value: Any, is_open: bool) -> Any:
+def _presented(present: Callable[[Any], dict[str, Any]], is_open: bool, value: Any) -> dict[str, Any]:
+    """Present *value*, of an `ActionReturn` the data; if the output schema *is_open*, any value becomes an object."""
     if isinstance(value, ActionReturn):
         content = value.to_content()
         value = content if isinstance(content, dict) or not is_open else value.format_result()
     is_bare = value is None or isinstance(value, str | int | float | list | tuple)
-    return {"result": value} if is_open and is_bare else value
+    return present({"result": value} if is_open and is_bare else value)
 
 
 def _by_way_of(call: Callable[[dict[str, Any]], Any], tool: Tool, *, is_async: bool) -> Tool:

@@ -63,14 +63,11 @@ def _read(thing: Any) -> tuple[list[Entry], Callable[[], list[Tool]]]:
 def _entry_of_api(api: ActionApi) -> Entry:
     """Return the entry of an API of an action, whose parser reads what a model passes."""
 
-    def describe() -> dict[str, Any]:
-        return {**api.tool.describe(), "description": api.description["description"]}
-
     def call(parameters: Any) -> Any:
         arguments = api.action._parser.parse_inputs(parameters, api.name)
         return _result(api.run_async(arguments) if api.is_async else api.run(arguments))
 
-    return Entry(api.full_name, {**api.description, "name": api.full_name}, describe, call)
+    return Entry(api.full_name, {**api.description, "name": api.full_name}, lambda: api.tool.describe(), call)
 
 
 def _entry_of_tool(tool: Tool) -> Entry:

@@ -34,9 +34,9 @@ class InvalidAction(BaseAction):
     _usual = "The action is invalid, please check the action name."
 
     def __init__(
-        self, err_msg: str | None = None, description: Any = None, parser: Any = BaseParser, **options: Any
+        self, err_msg: str | None = None, description: Any = None, parser: Any = BaseParser, *, lang: str | None = None
     ) -> None:
-        super().__init__(description, parser, **{"enable": False, **options})
+        super().__init__(description, parser, enable=False, lang=lang)
         with speaking(self.__toolwire_language__):
             self._err_msg = say(self._usual) if err_msg is None else err_msg
 
@@ -66,8 +66,8 @@ class NoAction(InvalidAction):
 class FinishAction(BaseAction):
     """Takes the final answer; its `valid` ends the conversation."""
 
-    def __init__(self, description: Any = None, parser: Any = BaseParser, **options: Any) -> None:
-        super().__init__(description, parser, **options)
+    def __init__(self, description: Any = None, parser: Any = BaseParser, *, lang: str | None = None) -> None:
+        super().__init__(description, parser, lang=lang)
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
     def run(self, response: Any) -> ActionReturn:

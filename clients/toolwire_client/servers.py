@@ -44,8 +44,8 @@ class PendingServers:
     """Servers to start concurrently: `with` gives a `Client` of each, `async with` an `AsyncClient`."""
 
     def __init__(self, connections: Mapping[str, PendingConnection], errors: Mapping[str, ClientError]) -> None:
-        self._connections = connections
-        self._errors = dict(errors)
+        self.connections = connections
+        self.errors = dict(errors)
         self._clients: dict[str, AsyncClient] = {}
         self._waiting: Waiting = Blocking()
 
@@ -66,8 +66,8 @@ class PendingServers:
 
     async def _open(self, waiting: Waiting) -> tuple[dict[str, AsyncClient], dict[str, ClientError]]:
         self._waiting = waiting
-        self._clients = {name: connection.client(waiting) for name, connection in self._connections.items()}
-        errors = dict(self._errors)
+        self._clients = {name: connection.client(waiting) for name, connection in self.connections.items()}
+        errors = dict(self.errors)
 
         async def start(name: str) -> None:
             try:

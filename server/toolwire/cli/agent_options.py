@@ -141,8 +141,6 @@ def _recorded_model(options: dict[str, Any]) -> str | None:
         started = load(options["resume"])[0]
     except BrokenTranscript as error:
         raise UsageError(str(error)) from None
-    except OSError as error:
-        raise UsageError(f"cannot open {options['resume']}: {error.strerror}") from None
     return started.model if isinstance(started, Started) and needs_no_code(started.model) else None
 
 

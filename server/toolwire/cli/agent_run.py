@@ -118,10 +118,6 @@ class AgentRun:
                     return await work(self)
                 except BrokenTranscript as error:
                     raise UsageError(str(error)) from None
-                except OSError as error:
-                    if error.filename is None:
-                        raise
-                    raise UsageError(f"cannot open {error.filename}: {error.strerror}") from None
         return CANCELLED
 
     async def _start_servers(self, stack: AsyncExitStack) -> tuple[dict[str, AsyncClient], bool | tuple[str, ...]]:

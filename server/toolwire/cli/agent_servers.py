@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AsyncExitStack
 
-    from toolwire_client import AsyncClient, ClientError, PendingServers
+    from toolwire_client import AsyncClient, ClientError
 
     from .options import Words
 
@@ -53,25 +53,38 @@ class ServersToStart:
         All have to be ready within *timeout_seconds*. Servers named on the command line must start; *tell* reports
         failures of those of a config file.
         """
-        from toolwire_client import Servers
+        from toolwire_client import BadConfiguration, PendingServers, connect, connect_config
         from toolwire_client.async_client import START_TIMEOUT_SECONDS
-        from toolwire_client.waiting.deadline import Deadline
 
-        limit = Deadline(START_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds)
-        configured: Servers[AsyncClient] = Servers({}, {})
-        if self._config is not None:
-            configured = await stack.enter_async_context(self._configured(self._config, on_ask, limit.left()))
-        for name, error in configured.errors.items():
-            tell(f"{name} does not start: {error}")
-        typed = await stack.enter_async_context(self._typed(on_ask, limit.left()))
-        for text, error in typed.errors.items():
-            raise self._failure(text, error)
-        clients = dict(configured)
+        seconds = START_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
+        connecting = {"restart": True, "on_ask": on_ask, "start_timeout_seconds": seconds}
+        try:
+            named = connect_config({"mcpServers": {}} if self._config is None else self._config, **connecting)
+        except BadConfiguration as error:
+            raise UsageError(str(error)) from None
+        typed = {
+            text: connect(
+                command,
+                # A command typed by the user is expected to inherit their environment.
+                inherit_env=True,
+                # Toolwire's own server reports why it cannot load a target, and tracebacks of the user's tools.
+                show_stderr=text == self._own,
+                era="modern" if text == self._own else "auto",
+                **connecting,
+            )
+            for text, command in self._commands.items()
+        }
+        servers = await stack.enter_async_context(PendingServers({**named.connections, **typed}, named.errors))
+        for name, failure in servers.errors.items():
+            if name in typed:
+                raise self._failure(name, failure)
+            tell(f"{name} does not start: {failure}")
+        clients = {name: client for name, client in servers.items() if name not in typed}
         names = {name: name for name in clients}  # of the clients, by the names in the command line
-        for text, client in typed.items():
-            names[text] = _free(str(client.server_info.get("name") or "server"), clients)
-            clients[names[text]] = client
-        return clients, self._trusted(names, {*names, *configured.errors})
+        for text in typed:
+            names[text] = _free(str(servers[text].server_info.get("name") or "server"), clients)
+            clients[names[text]] = servers[text]
+        return clients, self._trusted(names, {*names, *servers.errors})
 
     def _trusted(self, names: dict[str, str], known: set[str]) -> Trusted:
         if self._trust in (["yes"], ["no"]):
@@ -81,35 +94,6 @@ class ServersToStart:
                 servers = ", ".join(map(repr, sorted(known))) or "none"
                 raise UsageError(f"--trust-hints takes yes, no or a server, not {text!r}; the servers are {servers}")
         return tuple(name for text, name in names.items() if text in (*self._trust, self._own))
-
-    def _configured(self, config: str, on_ask: Any, timeout_seconds: float | None) -> PendingServers:
-        from toolwire_client import BadConfiguration, connect_config
-
-        try:
-            return connect_config(config, restart=True, on_ask=on_ask, start_timeout_seconds=timeout_seconds)
-        except BadConfiguration as error:
-            raise UsageError(str(error)) from None
-        except OSError as error:
-            raise UsageError(f"cannot read {config}: {error.strerror}") from None
-
-    def _typed(self, on_ask: Any, timeout_seconds: float | None) -> PendingServers:
-        from toolwire_client import PendingServers, connect
-
-        openings = {
-            text: connect(
-                command,
-                # A command typed by the user is expected to inherit their environment.
-                inherit_env=True,
-                # Toolwire's own server reports why it cannot load a target, and tracebacks of the user's tools.
-                show_stderr=text == self._own,
-                era="modern" if text == self._own else "auto",
-                restart=True,
-                on_ask=on_ask,
-                start_timeout_seconds=timeout_seconds,
-            )
-            for text, command in self._commands.items()
-        }
-        return PendingServers(openings, {})
 
     def _failure(self, text: str, error: ClientError) -> Failed:
         from toolwire_client import NotStarted, ServerGone

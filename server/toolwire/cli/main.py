@@ -38,6 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader has closed the pipe. Without this, Python reports an error when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return _complain(f"cannot open {error.filename}: {error.strerror}", 2)
     if status == _INTERRUPTED and arguments is None:
         _end_by_interrupt()
     return status
@@ -77,20 +81,17 @@ def _dispatch(words: list[str]) -> int:
     try:
         parsed = parse(rest, asked.options, as_text=asked.passes_on)
     except UnknownOption as error:
-        remedy = _meant(error, " ".join(asked.usage))
-        raise UsageError(f"{error}; {remedy}" if remedy else str(error)) from None
+        raise UsageError(f"{error}{_meant(error.flag, ' '.join(asked.usage))}") from None
     status: int = _help(first) if parsed.options.get("help") else module(first).run(parsed)
     return status
 
 
-def _meant(error: UnknownOption, usage: str) -> str:
-    """Suggest what an unknown option may be: one of a server's command, or an argument of a tool."""
-    from .open_client import misplaced_command
-
-    if "-- COMMAND" in usage and (remedy := misplaced_command(error.words, error.rest)):
-        return remedy
-    name = error.rest[0].partition("=")[0].removeprefix("--")
-    return f"arguments of the tool are given as {name}=VALUE" if "KEY=VALUE" in usage and name.isidentifier() else ""
+def _meant(flag: str, usage: str) -> str:
+    """Suggest what an unknown option may be: an argument of a tool, or an option of a server's command."""
+    name = flag.removeprefix("--")
+    if "KEY=VALUE" in usage and name.isidentifier():
+        return f"; arguments of the tool are given as {name}=VALUE"
+    return "; a server's command, with its options, goes after --" if "-- COMMAND" in usage else ""
 
 
 def _help(name: str | None) -> int:

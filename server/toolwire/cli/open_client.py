@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from contextlib import contextmanager, nullcontext
-from shutil import which
 from typing import TYPE_CHECKING
 
 from ..errors import Failed, UsageError
@@ -32,8 +30,7 @@ def client_of(
     words: Words, targets: list[str], *, limit: Deadline | None = None, on_ask: OnAsk | None = None
 ) -> AbstractContextManager[Client]:
     """Return a client of the named server: a Toolwire server for *targets*, or any that a command starts."""
-    command, remedy = command_of(words, targets), misplaced_command(words.words)
-    return connected(command, is_ours=words.command is None, limit=limit, remedy=remedy, on_ask=on_ask)
+    return connected(command_of(words, targets), is_ours=words.command is None, limit=limit, on_ask=on_ask)
 
 
 @contextmanager
@@ -43,13 +40,12 @@ def connected(
     is_ours: bool,
     limit: Deadline | None = None,
     env: dict[str, str] | None = None,
-    remedy: str = "",
     on_ask: OnAsk | None = None,
 ) -> Iterator[Client]:
     """Connect to the server that *command* starts, within *limit*; failures become one sentence.
 
     The server inherits our environment, with *env* added. A Toolwire server reports itself why it cannot load its
-    targets; *remedy* is printed after that.
+    targets.
 
     Raises:
         Failed: if the server cannot be started, or fails.
@@ -78,28 +74,15 @@ def connected(
     except NotStarted as error:
         raise Failed(str(error), 2) from None
     except ServerGone as error:
-        raise server_gone(error, is_ours=is_ours, remedy=remedy) from None
+        raise server_gone(error, is_ours=is_ours) from None
     except ClientError as error:
         raise Failed(str(error)) from None
 
 
-def server_gone(error: ServerGone, *, is_ours: bool, remedy: str = "") -> Failed:
+def server_gone(error: ServerGone, *, is_ours: bool) -> Failed:
     """Return the failure of a server that ended; a Toolwire server that refused its targets has reported why."""
     refused = is_ours and error.exit_status == 2
-    return Failed(remedy if refused else error.reason, 2 if refused else 1)
-
-
-def misplaced_command(words: Sequence[str], rest: Sequence[str] = ()) -> str:
-    """Return a clause on where a server's command belongs, if *words* contain one; else an empty text.
-
-    The command may start the words or follow arguments of a tool. The *rest* belongs to it.
-    """
-    start = max((index + 1 for index, word in enumerate(words) if "=" in word), default=0)
-    command = [*words[start:], *rest]
-    is_clear = start < len(words) and "--" not in rest and not words[start].endswith((".py", ".yaml", ".yml"))
-    if not (is_clear and which(command[0])):
-        return ""
-    return f"a server's command goes after --: -- {shlex.join(command)}"
+    return Failed("" if refused else error.reason, 2 if refused else 1)
 
 
 def command_of(words: Words, targets: list[str]) -> list[str]:

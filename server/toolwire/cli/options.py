@@ -121,12 +121,11 @@ class Words(msgspec.Struct, frozen=True):
 
 
 class UnknownOption(UsageError):
-    """The first of the *rest*, after the *words* that belong to no option, is an option that the command lacks."""
+    """The command has no option *flag*."""
 
-    def __init__(self, sentence: str, words: list[str], rest: list[str]) -> None:
+    def __init__(self, sentence: str, flag: str) -> None:
         super().__init__(sentence)
-        self.words = words
-        self.rest = rest
+        self.flag = flag
 
 
 HELP = Option("-h, --help", "show this text and exit")
@@ -148,7 +147,7 @@ def parse(arguments: Sequence[str], options: Sequence[Option], as_text: Sequence
         flag, equals, text = word.partition("=")
         option = known.get(flag)
         if option is None:
-            raise UnknownOption(_no_option(flag, (*options, *as_text)), words, [word, *rest])
+            raise UnknownOption(_no_option(flag, (*options, *as_text)), flag)
         if not option.metavar:
             if equals:
                 raise UsageError(f"{flag} takes no value: leave out ={text}")

@@ -290,7 +290,7 @@ def test_a_conversation_can_be_piped(command_line: CommandLine, folder: Path) ->
         (["ask", "x", *OFFLINE, "--timeout", "0"], "more than 0"),
         (["ask", "x", *OFFLINE, "--server", "cat 'x"], "no closing quotation"),
         (["ask", "x", *OFFLINE, "--server", ""], "--server wants a command"),
-        (["ask", "x", *OFFLINE, "--config", "none.json"], "cannot read none.json"),
+        (["ask", "x", *OFFLINE, "--config", "none.json"], "cannot open none.json"),
         (["ask", "x", *OFFLINE, "--config", "tools.py"], "tools.py"),
         (["ask", "x", *OFFLINE, "--resume", "a", "--transcript", "b"], "leave out --transcript"),
         (["ask", "x", *OFFLINE, "--"], "command is missing"),

@@ -57,7 +57,7 @@ def test_a_bundle_is_one_document_that_needs_nothing_else(command_line: CommandL
         (["show", "tol"], "no schema 'tol', did you mean 'tool'?"),
         (["bundle", "tool", "tol"], "no schema 'tol', did you mean 'tool'?"),
         (["export"], "schema export takes the folder to write to"),
-        (["export", __file__], f"{__file__} is a file; name a folder"),
+        (["export", __file__], f"cannot open {__file__}: File exists"),
         (["show", "tool", "--json"], "--json goes with schema list"),
     ],
 )

@@ -100,11 +100,6 @@ def _print(answer: CallResult, options: dict[str, Any]) -> None:
         complain(marked(RED, result(answer.content)))
         return
     save_to = options.get("output")
-    try:
-        say(result(answer.content, save_to, hint="; -o FILE saves it"))
-    except FileNotFoundError as error:
-        raise UsageError(f"cannot save to {error.filename}: there is no such folder") from None
-    except PermissionError as error:
-        raise UsageError(f"cannot save to {error.filename}: that is not permitted") from None
+    say(result(answer.content, save_to, hint="; -o FILE saves it"))
     if save_to and not holds_data(answer.content):
         remark("nothing was saved: the result is only text")

@@ -107,14 +107,9 @@ def _listed(*, is_json: bool) -> str:
 
 def _export(folder: Path) -> str:
     files = dict(files_to_export())
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            (folder / name).write_bytes(content.encode())
-    except FileExistsError:
-        raise UsageError(f"{folder} is a file; name a folder") from None
-    except OSError as error:
-        raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content.encode())
     return f"Wrote {len(files)} files to {folder}."
 
 

@@ -65,7 +65,7 @@ PROJECT, USER = "this project", "all projects"
 class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One host, as documented in *source*: the member *holds* of its file holds its servers, with *extra* in each.
 
-    With *comments* it reads JSON that has some, and trailing commas. *then* is what is left to do.
+    *then* is left to do.
     """
 
     title: str
@@ -74,7 +74,6 @@ class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     places: tuple[ConfigPlace, ...]
     then: str = ""
     extra: dict[str, str] = {}
-    comments: bool = False
     is_lisp: bool = False
 
 
@@ -116,7 +115,7 @@ def merged(host: Host, text: str, server: HostServer, *, force: bool = False) ->
         Taken: if there is another server of that name; with *force* it is replaced.
     """
     path, made = (host.holds, server.name), entry(host, server)
-    there = jsonc.member(text, path, comments=host.comments)
+    there = jsonc.member(text, path)
     kept = there.get("env") if isinstance(there, dict) and is_ours(there) else None
     if isinstance(kept, dict):
         made = {**made, "env": {**kept, **server.env}}
@@ -124,12 +123,12 @@ def merged(host: Host, text: str, server: HostServer, *, force: bool = False) ->
         return text
     if there is not None and not (force or is_ours(there)):
         raise Taken(" ".join(_words(there)) or json.dumps(there, ensure_ascii=False))
-    return jsonc.with_member(text, path, made, comments=host.comments)
+    return jsonc.with_member(text, path, made)
 
 
 def holds(host: Host, text: str, name: str) -> bool:
     """Whether the *text* of the host's file has a server called *name*."""
-    return jsonc.member(text, (host.holds, name), comments=host.comments) is not None
+    return jsonc.member(text, (host.holds, name)) is not None
 
 
 def is_ours(entry: Any) -> bool:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.did_you_mean import unknown_name
 
 from .arithmetic import ArithmeticModel
 from .errors import NotAModel, NotReady
 from .http_api.remote_model import AnthropicModel, OpenAIModel
-from .http_api.vendors import PRESETS, did_you_mean
+from .http_api.vendors import PRESETS
 from .human import HumanModel
 from .model import as_model
 from .testing import ReplayModel
@@ -54,7 +57,7 @@ def model_from_name(name: str, **settings: Any) -> Model:
     if colon and rest:
         return _own(name)
     hint = "" if colon else "; a vendor's model is called PROVIDER:MODEL, as in openai:gpt-5"
-    raise NotReady(f"unknown model {name!r}{did_you_mean(kind, _FIRST_WORDS)}{hint}")
+    raise NotReady(unknown_name("model", kind, _FIRST_WORDS) + hint)
 
 
 def needs_no_code(name: str) -> bool:
@@ -70,19 +73,16 @@ def known_names() -> list[str]:
 def _own(name: str) -> Model:
     """Return the model that `MODULE:OBJECT` or `FILE.py:OBJECT` names."""
     where, _, path = name.rpartition(":")
-    module = _file(where) if where.endswith(".py") else _module(where)
-    found: Any = module
+    found: Any = _file(where) if where.endswith(".py") else _module(where)
     for part in path.split("."):
         if not hasattr(found, part):
-            names = [each for each in vars(found) if not each.startswith("_")] if hasattr(found, "__dict__") else []
-            raise NotReady(f"{where} has no {path!r}{did_you_mean(part, names)}")
+            names = [each for each in dir(found) if not each.startswith("_")]
+            raise NotReady(f"{where}: {unknown_name('object', part, names)}")
         found = getattr(found, part)
-    # A class, or a function without parameters, makes the model.
-    is_made = isinstance(found, type) or (
-        callable(found) and not hasattr(found, "chat") and not hasattr(found, "reply")
-    )
-    try:
-        return as_model(found() if is_made else found)
+    with suppress(NotAModel):
+        return as_model(found)
+    try:  # a class, or a function without parameters, makes the model
+        return as_model(found() if callable(found) else found)
     except NotAModel as error:
         raise NotAModel(f"{name}: {error}") from None
 
@@ -107,4 +107,4 @@ def _module(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise
-        raise NotReady(f"no module {name!r} and no model of that name{did_you_mean(name, _FIRST_WORDS)}") from None
+        raise NotReady(unknown_name("module or model", name, _FIRST_WORDS)) from None

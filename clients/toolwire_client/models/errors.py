@@ -53,8 +53,7 @@ class ReplyTimedOut(ModelError, TimeoutError):
 class Refused(ModelError):
     """The endpoint returned an error.
 
-    `status` is the HTTP status, 200 for an error during a reply; `code` and `message` are the server's own;
-    `request_id` identifies the request to its operators.
+    `status` is the HTTP status, or the closest one for an error during a reply; `code` and `message` are the server's.
     """
 
     def __init__(
@@ -64,7 +63,6 @@ class Refused(ModelError):
         status: int,
         message: str = "",
         code: str = "",
-        request_id: str = "",
         is_passing: bool = False,
         asked_wait_seconds: float | None = None,
     ) -> None:
@@ -72,7 +70,6 @@ class Refused(ModelError):
         self.status = status
         self.message = message
         self.code = code
-        self.request_id = request_id
         self.is_passing = is_passing
         self.asked_wait_seconds = asked_wait_seconds
 

@@ -1,24 +1,18 @@
-"""Reads the options of `ask` and `chat`: which model, servers, limits and renderer."""
+"""The options of `ask` and `chat`, and what they choose: model, renderer, limits and approvals."""
 
 from __future__ import annotations
 
 import os
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import LoadError, UsageError
-from .agent_run import AgentRun
-from .agent_servers import ServersToStart
-from .open_client import is_attended
 from .options import SET, Option
 
 if TYPE_CHECKING:
-    from toolwire_client.agent import Agent, Approvals, Budgets
+    from toolwire_client.agent import Approvals, Budgets
     from toolwire_client.models import Model
     from toolwire_client.terminal import Renderer
-
-    from .options import Words
 
 OPTIONS = (
     Option(
@@ -55,7 +49,9 @@ OPTIONS = (
     Option("--json", "print every event as a line of JSON, without prompts at the terminal"),
 )
 
-_SETTINGS = {"language": "language", "instructions": "instructions", "tool_seconds": "tool_timeout"}
+SETTINGS = {"language": "language", "instructions": "instructions", "tool_seconds": "tool_timeout"}
+"""Arguments of `Agent`, and the options that give them."""
+
 _LIMITS = {"turns": "max_turns", "tokens": "max_tokens"}
 _FINAL = 0.25
 """The part of `--timeout` that is kept for the last turn, with the final answer."""
@@ -63,54 +59,8 @@ _MAX_FINAL_SECONDS = 60.0
 _MIN_SECONDS = 0.01
 
 
-def agent_run(words: Words, *, is_one_question: bool = False) -> AgentRun:
-    """Return what a command line asks to run; nothing is started yet."""
-    options = words.options
-    if "set" in options and "tools" not in options:
-        raise UsageError("--set goes with --tools: name the bundled tool there")
-    servers = ServersToStart(words)
-    model = _model(options)
-    if "resume" in options and options.get("transcript", options["resume"]) != options["resume"]:
-        raise UsageError("--resume appends to the transcript that it resumes: leave out --transcript")
-    _budgets(options)  # refuses limits that are too small before a server starts
-    return AgentRun(
-        model=model,
-        servers=servers,
-        renderer=_renderer(options, model),
-        make_agent=partial(_agent, options, model, is_one_question),
-        resume=options.get("resume"),
-        answers=options.get("answer", []),
-        # A program that reads events cannot answer.
-        is_attended=is_attended() and not options.get("json"),
-        start_seconds=options.get("timeout"),
-    )
-
-
-def _agent(
-    options: dict[str, Any],
-    model: Model,
-    is_one_question: bool,
-    tools: dict[str, Any],
-    *,
-    trusted: bool | tuple[str, ...],
-    started_seconds: float,
-    on_ask: Any,
-    on_approval: Any,
-) -> Agent:
-    from toolwire_client.agent import Agent
-
-    return Agent(
-        model,
-        tools,
-        budgets=_budgets(options, started_seconds if is_one_question else 0.0),
-        approval=_approvals(options, trusted, on_approval),
-        on_ask=on_ask,
-        transcript=options.get("resume", options.get("transcript")),
-        **{name: options[option] for name, option in _SETTINGS.items() if option in options},
-    )
-
-
-def _model(options: dict[str, Any]) -> Model:
+def model_of(options: dict[str, Any]) -> Model:
+    """Return the model of `--model`, or of the transcript to resume."""
     from toolwire_client.models import ModelError, known_names, model_from_name
 
     from ..loading.importing import explained
@@ -144,7 +94,7 @@ def _recorded_model(options: dict[str, Any]) -> str | None:
     return started.model if isinstance(started, Started) and needs_no_code(started.model) else None
 
 
-def _renderer(options: dict[str, Any], model: Model) -> Renderer:
+def renderer_of(options: dict[str, Any], model: Model) -> Renderer:
     """Return a renderer: rich on a terminal, plain text elsewhere, or JSON."""
     from toolwire_client.models import HumanModel
     from toolwire_client.terminal import JsonRenderer, Line, PlainRenderer
@@ -162,7 +112,7 @@ def _renderer(options: dict[str, Any], model: Model) -> Renderer:
     return RichRenderer(thinks=not isinstance(model, HumanModel))
 
 
-def _budgets(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
+def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
     """Return the budgets of a question that has already taken *spent_seconds*."""
     from toolwire_client.agent import Budgets
 
@@ -179,7 +129,8 @@ def _budgets(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
         raise UsageError(f"the limits are too small: {error}") from None
 
 
-def _approvals(options: dict[str, Any], trusted: bool | tuple[str, ...], on_approval: Any) -> Approvals:
+def approvals_of(options: dict[str, Any], trusted: bool | tuple[str, ...], on_approval: Any) -> Approvals:
+    """Return which calls are allowed; *on_approval* asks the user."""
     from toolwire_client.agent import Approvals
 
     mode = options.get("approve", "ask")

@@ -3,51 +3,53 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from .open_client import is_typed_at
+from .agent_options import SETTINGS, approvals_of, budgets_of, model_of, renderer_of
+from .agent_servers import ServersToStart
+from .open_client import is_attended, is_typed_at
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from toolwire_client import AsyncClient, Question
-    from toolwire_client.agent import Agent, Outcome, Recorded, Session
-    from toolwire_client.models import Model
-    from toolwire_client.terminal import Renderer
+    from toolwire_client.agent import Outcome, Recorded, Session
 
-    from .agent_servers import ServersToStart
+    from .options import Words
 
 CANCELLED = 130
 """The exit status after Ctrl-C, as in a shell."""
 
 
-@dataclass
 class AgentRun:
     """The model, servers, agent and terminal of one command. `session` and `tools` exist while it runs.
 
-    *make_agent* gets the tools when the servers have started. *answers* are for the model's next questions.
+    The time limit of *is_one_question* includes the start of the servers.
     """
 
-    model: Model
-    servers: ServersToStart
-    renderer: Renderer
-    make_agent: Callable[..., Agent]
-    resume: str | None
-    answers: list[str]
-    is_attended: bool
-    start_seconds: float | None
-
-    def __post_init__(self) -> None:
+    def __init__(self, words: Words, *, is_one_question: bool = False) -> None:
         from toolwire_client.terminal import Keyboard, MainThread, Person
 
+        self._options = options = words.options
+        if "set" in options and "tools" not in options:
+            raise UsageError("--set goes with --tools: name the bundled tool there")
+        self._servers = ServersToStart(words)
+        self._model = model_of(options)
+        if "resume" in options and options.get("transcript", options["resume"]) != options["resume"]:
+            raise UsageError("--resume appends to the transcript that it resumes: leave out --transcript")
+        budgets_of(options)  # refuses limits that are too small before a server starts
+        self._is_one_question = is_one_question
+        self._answers: list[str] = options.get("answer", [])
+        # A program that reads events cannot answer.
+        self.is_attended = is_attended() and not options.get("json")
         self.session: Session
         self.tools: dict[str, AsyncClient] = {}
+        self._renderer = renderer_of(options, self._model)
         self._main = MainThread(self._interrupt, self._end)
         self._keyboard = Keyboard(self._main.typing)
-        self._person = Person(self._keyboard.read, self.renderer.tell)
+        self._person = Person(self._keyboard.read, self._renderer.tell)
         self._is_running = self._is_ending = False
 
     def run(self, work: Callable[[AgentRun], Awaitable[int]]) -> int:
@@ -63,20 +65,20 @@ class AgentRun:
         try:
             async with aclosing(events):
                 async for event in events:
-                    await self._main.do(partial(self.renderer.show, event))
+                    await self._main.do(partial(self._renderer.show, event))
                     shown.append(event)
                     if isinstance(event, Ended):
                         return outcome_of(event, shown)
         finally:
             self._is_running = False
-            self._main.soon(self.renderer.rest)
+            self._main.soon(self._renderer.rest)
         raise AssertionError("every run ends with Ended")
 
     def tell(self, text: str) -> None:
         """Show a note that is not part of the run."""
         from toolwire_client.terminal.event_lines import line
 
-        self._main.soon(partial(self.renderer.tell, line("note", text)))
+        self._main.soon(partial(self._renderer.tell, line("note", text)))
 
     async def line(self, prompt: str, when_interrupted: str) -> str | None:
         """Return the next line of input, or `None` at the end.
@@ -104,36 +106,43 @@ class AgentRun:
         with anyio.CancelScope() as self._scope:
             async with AsyncExitStack() as stack:
                 self.tools, trusted = await self._start_servers(stack)
-                if isinstance(self.model, AbstractAsyncContextManager):  # one that keeps connections open
-                    await stack.enter_async_context(self.model)
-                agent = self.make_agent(
-                    self.tools,
-                    trusted=trusted,
-                    started_seconds=anyio.current_time() - started_at,
-                    on_ask=self._on_model_question,
-                    on_approval=partial(self._ask_user, self._person.approve) if self.is_attended else None,
-                )
+                if isinstance(self._model, AbstractAsyncContextManager):  # one that keeps connections open
+                    await stack.enter_async_context(self._model)
+                spent_seconds = anyio.current_time() - started_at if self._is_one_question else 0.0
                 try:
-                    self.session = self._begin(agent)
+                    self.session = self._begin(trusted, spent_seconds)
                     return await work(self)
                 except BrokenTranscript as error:
                     raise UsageError(str(error)) from None
         return CANCELLED
 
     async def _start_servers(self, stack: AsyncExitStack) -> tuple[dict[str, AsyncClient], bool | tuple[str, ...]]:
-        if self.servers.are_any:  # a package runner may have to fetch one first
-            self._main.soon(partial(self.renderer.wait, "starting the servers"))
+        if self._servers.are_any:  # a package runner may have to fetch one first
+            self._main.soon(partial(self._renderer.wait, "starting the servers"))
         on_ask = partial(self._ask_user, self._person.fill_in) if self.is_attended else None
         try:
-            return await self.servers.start(stack, on_ask, self.tell, self.start_seconds)
+            return await self._servers.start(stack, on_ask, self.tell, self._options.get("timeout"))
         finally:
-            self._main.soon(self.renderer.rest)
+            self._main.soon(self._renderer.rest)
 
-    def _begin(self, agent: Agent) -> Session:
+    def _begin(self, trusted: bool | tuple[str, ...], spent_seconds: float) -> Session:
+        from toolwire_client.agent import Agent
+
         def on_live(live: Any) -> None:
-            self._main.soon(partial(self.renderer.live, live))
+            self._main.soon(partial(self._renderer.live, live))
 
-        return agent.session(on_live=on_live) if self.resume is None else agent.resume(self.resume, on_live=on_live)
+        options, resume = self._options, self._options.get("resume")
+        on_approval = partial(self._ask_user, self._person.approve) if self.is_attended else None
+        agent = Agent(
+            self._model,
+            self.tools,
+            budgets=budgets_of(options, spent_seconds),
+            approval=approvals_of(options, trusted, on_approval),
+            on_ask=self._on_model_question,
+            transcript=options.get("transcript", resume),
+            **{name: options[option] for name, option in SETTINGS.items() if option in options},
+        )
+        return agent.session(on_live=on_live) if resume is None else agent.resume(resume, on_live=on_live)
 
     def _interrupt(self) -> None:
         """Handle Ctrl-C: cancel the running call, else the run, else end the command."""
@@ -151,8 +160,8 @@ class AgentRun:
     # --- the user ---
 
     async def _on_model_question(self, question: Question) -> str | None:
-        if self.answers:
-            return self.answers.pop(0)
+        if self._answers:
+            return self._answers.pop(0)
         if not self.is_attended and is_typed_at():
             return None
         reply: str | None = await self._ask_user(self._person.reply, question)
@@ -160,7 +169,7 @@ class AgentRun:
 
     async def _ask_user(self, ask: Callable[[Any], Any], question: Any) -> Any:
         def put() -> Any:
-            self.renderer.rest()
+            self._renderer.rest()
             return ask(question)
 
         return await self._main.do(put)

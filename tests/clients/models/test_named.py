@@ -100,16 +100,16 @@ def test_an_object_of_ones_own_is_named_by_where_it_is(
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        ("arithmetics", "unknown model 'arithmetics'; did you mean 'arithmetic'"),
+        ("arithmetics", "no model 'arithmetics', did you mean 'arithmetic'"),
         ("opena:gpt-5", "did you mean 'openai'"),
         ("gpt-5", "PROVIDER:MODEL, as in openai:gpt-5"),
         ("openai", "which model of openai"),
         ("openai:", "which model of openai"),
-        ("", "unknown model ''"),
-        ("json:lods", "json has no 'lods'; did you mean 'loads'"),
-        ("no_such_module_at_all:x", "no module 'no_such_module_at_all'"),
+        ("", "no model ''"),
+        ("json:lods", "json: no object 'lods', did you mean 'loads'"),
+        ("no_such_module_at_all:x", "no module or model 'no_such_module_at_all'"),
         ("no/such/file.py:x", "there is no file no/such/file.py"),
-        ("replay", "unknown model 'replay'"),
+        ("replay", "no model 'replay'"),
     ],
 )
 def test_a_name_that_is_unknown_is_answered_with_those_that_are_not(name: str, complaint: str) -> None:
@@ -174,7 +174,7 @@ def test_a_preset_of_ones_own_is_one_too() -> None:
 
 
 def test_an_unknown_preset_is_answered_with_the_closest() -> None:
-    with pytest.raises(NotReady, match="unknown endpoint 'deepseak'; did you mean 'deepseek'"):
+    with pytest.raises(NotReady, match="no endpoint 'deepseak', did you mean 'deepseek'"):
         OpenAIModel("m", "deepseak", key=KEY)
 
 

@@ -54,37 +54,28 @@ class Retries(msgspec.Struct, frozen=True, kw_only=True):
         return error.asked_wait_seconds + self.random() * self.first_seconds
 
 
-def is_passing(status: int, headers: Mapping[str, str], code: str) -> bool:
+def is_passing(status: int, code: str) -> bool:
     """Whether a later request may succeed after this HTTP *status*. *code* is the error's own."""
     # OpenAI's answer to an account without money is a 429 like that for too many requests.
     if code in ("insufficient_quota", "billing_hard_limit_reached"):
         return False
-    # Not a standard, but what the SDKs of OpenAI and Anthropic obey.
-    match headers.get("x-should-retry"):
-        case "true":
-            return True
-        case "false":
-            return False
     return status in _PASSING or (status >= 500 and status not in _FINAL)
 
 
 def asked_wait(headers: Mapping[str, str], now: float) -> float | None:
     """Return the wait in seconds that *headers* ask for, or `None`. *now* is in seconds since 1970."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers[name]) * unit
-        except (KeyError, ValueError):
-            continue
-        if not math.isnan(seconds):
-            return max(0.0, seconds)
+    given = headers.get("retry-after", "")
     try:
-        return max(0.0, parsedate_to_datetime(headers["retry-after"]).timestamp() - now)
-    except (KeyError, ValueError, TypeError, OverflowError, IndexError):
-        return None
+        seconds = float(given)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(given).timestamp() - now
+        except (ValueError, TypeError, OverflowError, IndexError):
+            return None
+    return None if math.isnan(seconds) else max(0.0, seconds)
 
 
 _LONGEST = 1_000
-_REQUEST_IDS = ("x-request-id", "request-id", "x-ds-trace-id", "x-dashscope-request-id")
 
 # An error in the midst of a reply has no HTTP status. These are the types of Anthropic's and OpenAI's errors.
 _STATUSES = {
@@ -117,8 +108,7 @@ def refusal(status: int | None, error: Any, headers: Mapping[str, str], *, where
         status=status,
         message=message,
         code=clean(code),
-        request_id=clean(next((headers[name] for name in _REQUEST_IDS if name in headers), "")),
-        is_passing=is_passing(status, headers, code),
+        is_passing=is_passing(status, code),
         asked_wait_seconds=asked_wait(headers, time.time()),
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
-from toolwire_schemas.did_you_mean import closest
+from toolwire_schemas.did_you_mean import unknown_name
 
 from ..errors import NotReady
 
@@ -48,16 +48,9 @@ def preset_called(name: str) -> Preset:
     Raises:
         NotReady: if it is unknown; the text suggests the closest name and lists all.
     """
-    preset = PRESETS.get(name)
-    if preset is None:
-        raise NotReady(f"unknown endpoint {name!r}{did_you_mean(name, [*PRESETS])}")
-    return preset
-
-
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    close = closest(name, known)
-    question = f"; did you mean {close[0]!r}?" if close else "."
-    return f"{question} Known: {', '.join(known)}"
+    if name not in PRESETS:
+        raise NotReady(unknown_name("endpoint", name, PRESETS))
+    return PRESETS[name]
 
 
 # Servers without accounts take any word ("EMPTY", "ollama"). Hiding those would only garble texts.

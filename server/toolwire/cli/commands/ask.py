@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
 from ...loading import targets as load
-from ..agent_options import OPTIONS, agent_run
-from ..agent_run import CANCELLED
+from ..agent_options import OPTIONS
+from ..agent_run import CANCELLED, AgentRun
 from . import Command
 
 if TYPE_CHECKING:
     from toolwire_client.agent import Outcome
 
-    from ..agent_run import AgentRun
     from ..options import Words
 
 COMMAND = Command(
@@ -36,7 +35,7 @@ COMMAND = Command(
 def run(words: Words) -> int:
     """Show the run for the question, or for that of a transcript, and return its exit status."""
     question = _question(words)
-    return agent_run(words, is_one_question=True).run(partial(_ask, words.options, question))
+    return AgentRun(words, is_one_question=True).run(partial(_ask, words.options, question))
 
 
 def _question(words: Words) -> str | None:

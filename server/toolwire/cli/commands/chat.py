@@ -8,12 +8,12 @@ from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.output import unmarked
 
 from ...errors import UsageError
-from ..agent_options import OPTIONS, agent_run
+from ..agent_options import OPTIONS
+from ..agent_run import AgentRun
 from ..output import tools_table, width
 from . import Command
 
 if TYPE_CHECKING:
-    from ..agent_run import AgentRun
     from ..options import Words
 
 COMMAND = Command(
@@ -35,7 +35,7 @@ def run(words: Words) -> int:
     """Answer each line of input until the end."""
     if words.words:
         raise UsageError("chat reads its questions from standard input; `toolwire ask` takes one")
-    return agent_run(words).run(_chat)
+    return AgentRun(words).run(_chat)
 
 
 async def _chat(running: AgentRun) -> int:

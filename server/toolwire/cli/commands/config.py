@@ -67,14 +67,11 @@ def run(words: Words) -> int:
     if "write" in words.options and not host.is_lisp:
         path = words.options["write"] or _file(host, is_for_user=is_for_user)
         status = _write(host, server, path, force=words.options.get("force", False))
-    elif "write" in words.options:
-        where = _path(host, host.places[0])
-        advice = f"{host.title} is configured by a program, which Toolwire does not edit: put this into {where}"
-        status = _print(hosts.snippet(host, server), advice, 1)
     elif words.options.get("force"):
         raise UsageError("--force goes with --write")
     else:
-        status = _print(hosts.snippet(host, server), _where(host, is_for_user=is_for_user))
+        advice = _where(host, is_for_user=is_for_user)
+        status = _print(hosts.snippet(host, server), advice, 1 if "write" in words.options else 0)
     remark(_fault(host, server))
     return status
 
@@ -102,8 +99,6 @@ def _fault(host: hosts.Host, server: hosts.HostServer) -> str:
 
 
 def _server(targets: list[str], given: Mapping[str, Any]) -> hosts.HostServer:
-    if not sys.executable:
-        raise UsageError("Python does not know where it is itself: run toolwire by the full path of its interpreter")
     env = dict(given.get("env", ()))
     # Hosts start servers in folders of their own choice, where a module of this folder would not be found.
     if "PYTHONPATH" not in env and any(map(_is_module_here, targets)):
@@ -160,13 +155,14 @@ def _where(host: hosts.Host, *, is_for_user: bool) -> str:
         return ""
     if is_for_user:
         _file(host, is_for_user=True)
-    first, *others = host.places
-    advice = f"{host.title} reads this from {_path(host, first)}" + (f" ({first.whose})" if others else "")
-    advice += "".join(f" or {_path(host, place)} ({place.whose})" for place in others)
-    if not host.is_lisp:
-        advice += ". --write puts it there"
-        if any(place.whose == hosts.USER for place in others):
-            advice += "; with --user, into the second"
+    advice = f"{host.title} reads this from " + " or ".join(
+        f"{_path(host, place)} ({place.whose})" for place in host.places
+    )
+    if host.is_lisp:
+        advice += ", a program, which Toolwire does not edit"
+    else:
+        is_global_second = any(place.whose == hosts.USER for place in host.places[1:])
+        advice += ". --write puts it there" + ("; with --user, into the second" if is_global_second else "")
     return f"{advice}. Then {host.then}."
 
 

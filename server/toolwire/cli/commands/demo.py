@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.output import BOLD, DIM, RED, Output, marked, printable
@@ -59,98 +60,87 @@ def run(words: Words) -> int:
     if words.words or words.command:
         raise UsageError("demo takes no arguments")
     with connected(own_command([EXAMPLE]), is_ours=True) as client:
-        _Demo(client).run()
+        _say("Toolwire serves a file of Python functions as tools. This one comes with it:")
+        _say(marked(DIM, EXAMPLE))
+        _heading("The tools, as any client sees them")
+        start = time.perf_counter()
+        _say(tools_table([tool.raw for tool in client.list_tools()]))
+        _took(start, f"listed by process {client.pid}, speaking MCP {client.version}")
+        for heading, calls in _CALLS.items():
+            _heading(heading)
+            for name, arguments in calls:
+                _call(client, name, arguments)
+        _heading("A call that is cancelled half way")
+        _cancel(client)
+        _heading("A question, solved with these tools")
+        _solve(client)
+        _say("\nNow your own: toolwire serve FILE.py, or try toolwire list FILE.py")
     return 0
 
 
-class _Demo:
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    def run(self) -> None:
-        self._say("Toolwire serves a file of Python functions as tools. This one comes with it:")
-        self._say(marked(DIM, EXAMPLE))
-        self._heading("The tools, as any client sees them")
-        start = time.perf_counter()
-        tools = [tool.raw for tool in self._client.list_tools()]
-        self._say(tools_table(tools))
-        self._took(start, f"listed by process {self._client.pid}, speaking MCP {self._client.version}")
-
-        for heading, calls in _CALLS.items():
-            self._heading(heading)
-            for name, arguments in calls:
-                self._call(name, arguments)
-
-        self._heading("A call that is cancelled half way")
-        self._cancel()
-
-        self._heading("A question, solved with these tools")
-        self._say("The model is an offline planner for arithmetic, no language model; `toolwire ask` takes real ones.")
-        self._say(f"\n? {marked(BOLD, _QUESTION)}")
-        self._solve()
-        self._say("\nNow your own: toolwire serve FILE.py, or try toolwire list FILE.py")
-
-    def _call(self, name: str, arguments: dict[str, Any]) -> None:
-        self._announce(name, arguments)
-        start = time.perf_counter()
-        answer = self._client.start(name, arguments, on_progress=self._progress).result(_TIMEOUT_SECONDS)
-        text = printable(result(answer.content))
-        if name == "find_primes" and len(text) > _MAX_LETTERS:
-            text = f"{text[:60]}... ({len(text):,} characters)"
-        self._say(_indented(marked(RED, text) if answer.is_error else text))
-        self._took(start, "the tool failed, the server did not" if answer.is_error else "")
-
-    def _cancel(self) -> None:
-        """Cancel a search at its second report of progress, and show that the server responds at once."""
-        from toolwire_client import CallCancelled
-
-        left = iter((1, 0))
-
-        def report(done: float, total: float | None, message: str | None) -> None:
-            reports_left = next(left, None)
-            if reports_left is not None:
-                self._progress(done, total, message)
-            if reports_left == 0:
-                call.cancel("the demo has seen enough")
-
-        arguments = {"below": 10_000_000}
-        self._announce("find_primes", arguments)
-        start = time.perf_counter()
-        call = self._client.start("find_primes", arguments, on_progress=report)
-        with contextlib.suppress(CallCancelled):
-            call.result(_TIMEOUT_SECONDS)
-        self._say(_indented(f"cancelled; the server answers the next question in {self._client.ping() * 1e3:.1f} ms"))
-        self._took(start, "the tool stopped where it asked `context.check()`")
-
-    def _solve(self) -> None:
-        from toolwire_client.agent import Agent, Approvals
-        from toolwire_client.models import ArithmeticModel
-        from toolwire_client.terminal import PlainRenderer
-
-        face = PlainRenderer(sys.stdout, sys.stdout)
-        agent = Agent(ArithmeticModel(), self._client, approval=Approvals(trust_hints=True))
-        for event in agent.run_sync(_QUESTION):
-            face.show(event)
-
-    def _announce(self, name: str, arguments: dict[str, Any]) -> None:
-        shown = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
-        self._say(f"\n> {marked(BOLD, name)}({shown})")
-
-    def _progress(self, done: float, total: float | None, message: str | None) -> None:
-        self._say(_indented(marked(DIM, progress(done, total, message))))
-
-    def _heading(self, text: str) -> None:
-        self._say(f"\n{marked(BOLD, text)}\n{marked(DIM, '-' * len(text))}")
-
-    def _took(self, start: float, remark: str) -> None:
-        elapsed = f"{(time.perf_counter() - start) * 1e3:.1f} ms"
-        self._say(_indented(marked(DIM, f"{elapsed}{', ' if remark else ''}{remark}")))
-
-    def _say(self, text: str) -> None:
-        output = Output(sys.stdout)
-        output.line(text)
-        output.flush()
+def _call(client: Client, name: str, arguments: dict[str, Any]) -> None:
+    start = _started(name, arguments)
+    answer = client.start(name, arguments, on_progress=_progress).result(_TIMEOUT_SECONDS)
+    text = printable(result(answer.content))
+    if name == "find_primes" and len(text) > _MAX_LETTERS:
+        text = f"{text[:60]}... ({len(text):,} characters)"
+    _say(marked(RED, text) if answer.is_error else text, "  ")
+    _took(start, "the tool failed, the server did not" if answer.is_error else "")
 
 
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines())
+def _cancel(client: Client) -> None:
+    """Cancel a search at its second report of progress, and show that the server responds at once."""
+    from toolwire_client import CallCancelled
+
+    reports: list[float] = []
+
+    def report(done: float, total: float | None, message: str | None) -> None:
+        reports.append(done)
+        if len(reports) <= 2:
+            _progress(done, total, message)
+        if len(reports) == 2:
+            call.cancel("the demo has seen enough")
+
+    arguments = {"below": 10_000_000}
+    start = _started("find_primes", arguments)
+    call = client.start("find_primes", arguments, on_progress=report)
+    with suppress(CallCancelled):
+        call.result(_TIMEOUT_SECONDS)
+    _say(f"cancelled; the server answers the next question in {client.ping() * 1e3:.1f} ms", "  ")
+    _took(start, "the tool stopped where it asked `context.check()`")
+
+
+def _solve(client: Client) -> None:
+    from toolwire_client.agent import Agent, Approvals
+    from toolwire_client.models import ArithmeticModel
+    from toolwire_client.terminal import PlainRenderer
+
+    _say("The model is an offline planner for arithmetic, no language model; `toolwire ask` takes real ones.")
+    _say(f"\n? {marked(BOLD, _QUESTION)}")
+    renderer = PlainRenderer(sys.stdout, sys.stdout)
+    for event in Agent(ArithmeticModel(), client, approval=Approvals(trust_hints=True)).run_sync(_QUESTION):
+        renderer.show(event)
+
+
+def _started(name: str, arguments: dict[str, Any]) -> float:
+    _say(f"\n> {marked(BOLD, name)}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})")
+    return time.perf_counter()
+
+
+def _progress(done: float, total: float | None, message: str | None) -> None:
+    _say(marked(DIM, progress(done, total, message)), "  ")
+
+
+def _heading(text: str) -> None:
+    _say(f"\n{marked(BOLD, text)}\n{marked(DIM, '-' * len(text))}")
+
+
+def _took(start: float, remark: str) -> None:
+    elapsed = f"{(time.perf_counter() - start) * 1e3:.1f} ms"
+    _say(marked(DIM, f"{elapsed}, {remark}" if remark else elapsed), "  ")
+
+
+def _say(text: str, margin: str = "") -> None:
+    output = Output(sys.stdout)
+    output.line(indent(text, margin))
+    output.flush()

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,43 +56,29 @@ def run(words: Words) -> int:
 
 def _answer(words: Words) -> str:
     what, *rest = [*words.words, *(words.command or ())] or [""]
-    if not what:
-        raise UsageError(
-            "say what to do: schema list, schema show NAME, schema export DIR, schema bundle or schema reply TARGET"
-        )
-    if what not in _TAKES:
-        raise UsageError(unknown_name("command of schema", what, _TAKES))
-    least, most, wanted = _TAKES[what]
-    if not least <= len(rest) <= most:
-        raise UsageError(f"schema {what} takes {wanted}")
+    usages = {usage.split()[2]: usage for usage in reversed(COMMAND.usage)}
+    if what not in usages:
+        raise UsageError(unknown_name("command of schema", what, reversed(usages)))
     is_json, is_strict = words.options.get("json", False), words.options.get("strict", False)
     if is_json and what != "list":
         raise UsageError("--json goes with schema list; all else is JSON anyway")
     if is_strict and what != "reply":
         raise UsageError("--strict goes with schema reply")
     try:
-        match what:
-            case "list":
+        match what, rest:
+            case "list", []:
                 return _listed(is_json=is_json)
-            case "show":
-                return text(rest[0]).rstrip()
-            case "export":
-                return _export(Path(rest[0]))
-            case "reply":
+            case "show", [name]:
+                return text(name).rstrip()
+            case "export", [folder]:
+                return _export(Path(folder))
+            case "bundle", _:
+                return as_json(bundle(*rest))
+            case "reply", [_, *_]:
                 return as_json(_replies(words, is_strict=is_strict))
-        return as_json(bundle(*rest))
     except UnknownSchema as error:
         raise UsageError(str(error)) from None
-
-
-# The minimum and maximum number of words of each, with a description.
-_TAKES = {
-    "list": (0, 0, "no name; schema show NAME shows one"),
-    "show": (1, 1, "the name of one schema; schema list lists them"),
-    "export": (1, 1, "the folder to write to"),
-    "bundle": (0, sys.maxsize, ""),
-    "reply": (1, sys.maxsize, "a target, or a server's command after `--`"),
-}
+    raise UsageError(f"usage: {usages[what]}")
 
 
 def _listed(*, is_json: bool) -> str:

@@ -5,13 +5,13 @@ Strategy. Few programs read the description of a decorated function, so it is ma
 
 from __future__ import annotations
 
-import inspect
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from .options import Options, name_of, options_for
 from .schema.annotations import Names, Unresolved, members, unwrap_annotation
 from .schema.types import Types
-from .signature import OPEN, Parameters, is_required, parameters_of
+from .signature import EMPTY, OPEN, Declared, Parameters, is_required, parameters_of
 from .signature import docstring as docstrings
 from .signature.docstring_sections import Entry, cut, unbulleted
 from .signature.docstring_types import hint_of
@@ -81,11 +81,11 @@ def _is_receiver(first: str, function: Any) -> bool:
     """True if the first parameter, called *first*, is not for callers."""
     scope = getattr(function, "__qualname__", "").rpartition(".")[0]
     in_class = not scope.endswith("<locals>") and scope != ""
-    return not inspect.ismethod(function) and (first == "self" or (first == "cls" and in_class))
+    return not isinstance(function, MethodType) and (first == "self" or (first == "cls" and in_class))
 
 
-def _parameter(parameter: inspect.Parameter, found: Parameters) -> dict[str, str]:
-    hint = Any if parameter.annotation is parameter.empty else parameter.annotation
+def _parameter(parameter: Declared, found: Parameters) -> dict[str, str]:
+    hint = Any if parameter.annotation is EMPTY else parameter.annotation
     text = _text(hint, found.names) or found.text(parameter.name) or ""
     return {"name": parameter.name, "type": type_name(hint, found.names), "description": text}
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping
 from functools import partial, wraps
+from types import BuiltinFunctionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import msgspec
@@ -99,7 +99,7 @@ def _marked(thing: Any, options: Options) -> Any:
         kind = "class" if isinstance(target, type) else type(target).__name__
         remedy = "decorate a function, or the methods of the class that are to be its tools"
         raise RegistrationError(f"a {kind} cannot be decorated", tool=name, remedy=remedy)
-    if inspect.isbuiltin(target):  # which carries nothing
+    if isinstance(target, BuiltinFunctionType):  # which carries nothing
         return _marked(partial(target), options)
     _check_names(target, name, options)
     try:
@@ -161,6 +161,8 @@ def _check_names(function: Any, tool: str, options: Options) -> None:
     wanted = options.exclude_arguments if options.include_arguments is None else options.include_arguments
     if not wanted:
         return
+    import inspect  # as in `signature`
+
     try:
         known = list(inspect.signature(function).parameters)
     except (ValueError, TypeError):  # a Tool says so

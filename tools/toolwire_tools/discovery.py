@@ -8,9 +8,8 @@ about attributes, and some raise. Only types, and what objects really hold, are 
 
 from __future__ import annotations
 
-import inspect
 from importlib import import_module
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -51,12 +50,16 @@ def tools_of(thing: Any) -> list[Tool]:
     if isinstance(thing, type):
         problem = "no method of the class is decorated"
         raise RegistrationError(problem, tool=thing.__name__, remedy="put @tool_api on its methods")
-    is_agent = callable(getattr(thing, "run", None)) and not inspect.isroutine(thing)
+    is_agent = callable(getattr(thing, "run", None)) and not isinstance(
+        thing, FunctionType | MethodType | BuiltinFunctionType
+    )
     return [_agent(thing) if is_agent else Tool(thing)]
 
 
 def _agent(agent: Any) -> Tool:
     """Return the tool that gives *agent* a task: it has the agent's name and takes what `run` takes."""
+    import inspect
+
     name, said = getattr(agent, "name", None), getattr(agent, "description", None)
     written = docstrings.read(inspect.getdoc(agent.run) or inspect.getdoc(type(agent))).description
     options = Options(description=said if isinstance(said, str) and said else written)
@@ -145,6 +148,8 @@ def _tools_of_toolkit(toolkit: Any) -> list[Tool]:
     """
     kind: type = toolkit if isinstance(toolkit, type) else type(toolkit)
     options = decorated(kind)
+    import inspect
+
     needs_object = not all(isinstance(inspect.getattr_static(kind, n), staticmethod | classmethod) for n in options)
     target = constructed(kind) if needs_object and toolkit is kind else toolkit
     public = {name: said for name, said in options.items() if not name.startswith("_") or said.name}
@@ -155,6 +160,8 @@ def _tool(kind: type, target: Any, method: str, options: Options) -> Tool:
     name = f"{kind.__name__}.{options.name or method}"
     function = getattr(target, method)
     if options.description is None and not function.__doc__:
+        import inspect
+
         # An override without a docstring does what the method it overrides says.
         description = docstrings.read(inspect.getdoc(function)).description
         options = msgspec.structs.replace(options, description=description or None)
@@ -167,6 +174,8 @@ def constructed(kind: type) -> Any:
     Raises:
         RegistrationError: if it cannot be made without arguments.
     """
+    import inspect
+
     if inspect.isabstract(kind):
         problem = "an abstract class has no object whose methods could run"
         raise RegistrationError(problem, tool=kind.__name__, remedy="serve a subclass that implements it")

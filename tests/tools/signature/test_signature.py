@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +10,7 @@ import pytest
 from support.recording_caller import RecordingCaller
 from toolwire_tools import Context, Tool
 from toolwire_tools.errors import ArgumentsError, RegistrationError
-from toolwire_tools.signature import Signature, read_signature
+from toolwire_tools.signature import EMPTY, Signature, parameters_of, read_signature
 
 if TYPE_CHECKING:
     from elsewhere import Context as OnlyForTheChecker
@@ -428,3 +429,24 @@ def test_a_default_of_pydantics_that_json_cannot_show_is_not_shown() -> None:
     def tool(thing: Any = pydantic.Field(default=object())) -> None: ...  # noqa: B008
 
     assert "default" not in schema_of(tool)["properties"]["thing"]
+
+
+def _plain(a, b: int, /, c: str = "x", *, d: float, e: list[int] | None = None) -> None:  # type: ignore[no-untyped-def]
+    local = a
+    del local
+
+
+def _open(a: int, *rest: str, b: bool = True, **more: float) -> None: ...
+
+
+@functools.wraps(_plain)
+def _wrapping(*positional: Any, **keywords: Any) -> None: ...
+
+
+@pytest.mark.parametrize("function", [_plain, _open, _wrapping, functools.partial(_plain, 1), len, lambda: None])
+def test_a_function_declares_the_parameters_that_inspect_finds(function: Any) -> None:
+    found = [(p.name, int(p.kind), p.default, p.annotation) for p in inspect.signature(function).parameters.values()]
+    every = parameters_of(function).every
+    empty = inspect.Parameter.empty
+    declared = [(p.name, p.kind, *(empty if x is EMPTY else x for x in (p.default, p.annotation))) for p in every]
+    assert declared == found

@@ -6,7 +6,6 @@ of a registration, so each annotation is evaluated by itself, and only if it is 
 
 from __future__ import annotations
 
-import inspect
 import sys
 import types
 import typing
@@ -145,8 +144,15 @@ def is_async(function: Any) -> bool:
 
     That includes functions only marked as coroutine functions (inspect.markcoroutinefunction).
     """
+    if type(function) is types.FunctionType and "_is_coroutine_marker" not in vars(function):
+        return bool(function.__code__.co_flags & _CO_ASYNCHRONOUS)
+    import inspect  # it takes long, and most functions need nothing of it
+
     called = (function, getattr(type(function), "__call__", None))  # noqa: B004 (it is wanted, not asked for)
     return any(map(inspect.iscoroutinefunction, called)) or any(map(inspect.isasyncgenfunction, called))
+
+
+_CO_ASYNCHRONOUS = 0x80 | 0x200  # coroutine functions and asynchronous generators
 
 
 def members(hint: Any, names: Names) -> tuple[Any, ...] | None:

@@ -6,10 +6,11 @@ same parameters. It refuses nothing: what cannot be served may still be describe
 
 from __future__ import annotations
 
-import inspect
+from types import FunctionType
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import msgspec
+from msgspec.structs import replace
 
 from ..errors import RegistrationError
 from ..schema.annotations import (
@@ -34,9 +35,54 @@ if TYPE_CHECKING:
     from ..schema.types import Types
     from .docstring import Docstring
 
-OPEN = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+# As in `inspect`, which takes a tenth of a server's start-up time to import: most functions need nothing of it.
+POSITIONAL_ONLY, POSITIONAL_OR_KEYWORD, VAR_POSITIONAL, KEYWORD_ONLY, VAR_KEYWORD = range(5)
+_CO_VARARGS, _CO_VARKEYWORDS, _CO_GENERATORS = 0x4, 0x8, 0x20 | 0x200
+
+OPEN = (VAR_POSITIONAL, VAR_KEYWORD)
 """The kinds of `*args` and `**kwargs`."""
-_EMPTY = inspect.Parameter.empty
+
+
+class EMPTY:
+    """The absence of a default or an annotation."""
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """A parameter as its function declares it."""
+
+    name: str
+    kind: int
+    default: Any = EMPTY
+    annotation: Any = EMPTY
+
+
+def _declared(function: Callable[..., Any]) -> list[Declared]:
+    """Return the parameters of *function*. Raises what `inspect.signature` raises."""
+    if type(function) is not FunctionType or not _OTHER_SIGNATURES.isdisjoint(vars(function)):
+        import inspect
+
+        found = inspect.signature(function).parameters.values()
+        return [
+            Declared(p.name, p.kind.value, *(EMPTY if part is p.empty else part for part in (p.default, p.annotation)))
+            for p in found
+        ]
+    code, names = function.__code__, function.__code__.co_varnames
+    count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    kinds = dict.fromkeys(names[:count], POSITIONAL_OR_KEYWORD)
+    kinds |= dict.fromkeys(names[: code.co_posonlyargcount], POSITIONAL_ONLY)
+    if has_open := code.co_flags & _CO_VARARGS:
+        kinds[names[named]] = VAR_POSITIONAL
+    kinds |= dict.fromkeys(names[count:named], KEYWORD_ONLY)
+    if code.co_flags & _CO_VARKEYWORDS:
+        kinds[names[named + 1 if has_open else named]] = VAR_KEYWORD
+    usual = function.__defaults__ or ()
+    defaults = dict(zip(names[count - len(usual) : count], usual, strict=True)) | (function.__kwdefaults__ or {})
+    hints = function.__annotations__
+    return [Declared(name, kind, defaults.get(name, EMPTY), hints.get(name, EMPTY)) for name, kind in kinds.items()]
+
+
+_OTHER_SIGNATURES = frozenset(("__wrapped__", "__signature__", "__partialmethod__", "_partialmethod"))
+"""Attributes by which a function has another signature than that of its code."""
 
 
 class Parameters(msgspec.Struct, frozen=True):
@@ -44,15 +90,15 @@ class Parameters(msgspec.Struct, frozen=True):
 
     names: Names
     doc: Docstring
-    every: list[inspect.Parameter]
+    every: list[Declared]
     """All but those for the context. One without a hint has the one that its docstring tells, if it tells one."""
     hidden: frozenset[str]
     """The names of those that the author keeps from callers."""
-    contexts: list[inspect.Parameter]
+    contexts: list[Declared]
     """Those for a `Context`; more than one is a mistake."""
 
     @property
-    def shown(self) -> list[inspect.Parameter]:
+    def shown(self) -> list[Declared]:
         """Those that callers give."""
         return [parameter for parameter in self.every if parameter.name not in self.hidden]
 
@@ -75,48 +121,48 @@ def parameters_of(
     """
     names = names_of(function)
     doc = docstrings.of(function)
-    every: list[inspect.Parameter] = []
-    contexts: list[inspect.Parameter] = []
-    for parameter in inspect.signature(function).parameters.values():
+    every: list[Declared] = []
+    contexts: list[Declared] = []
+    for parameter in _declared(function):
         if _is_context(parameter.annotation, names):
             contexts.append(parameter)
         else:
             every.append(_completed(parameter, doc))
     if every and hasattr(function, "dispatch") and hasattr(function, "registry"):
         # functools.singledispatch looks at the first argument by its place.
-        every[0] = every[0].replace(kind=inspect.Parameter.POSITIONAL_ONLY)
+        every[0] = replace(every[0], kind=POSITIONAL_ONLY)
     hidden = exclude if include is None else frozenset(parameter.name for parameter in every) - include
     return Parameters(names, doc, every, hidden, contexts)
 
 
-def _completed(parameter: inspect.Parameter, doc: Docstring) -> inspect.Parameter:
+def _completed(parameter: Declared, doc: Docstring) -> Declared:
     """The parameter with what else is said of its type: in the docstring, or by a default that is pydantic's `Field`.
 
     What docstrings say of `**kwargs` is about the whole dict as often as about its members.
     """
-    if parameter.annotation is _EMPTY and parameter.kind not in OPEN:
+    if parameter.annotation is EMPTY and parameter.kind not in OPEN:
         written = doc.parameters.get(parameter.name)
         if written and written.type:
             from .docstring_types import hint_of  # here, since most functions have hints
 
             hint = hint_of(written.type)
-            parameter = parameter if hint is None else parameter.replace(annotation=hint)
+            parameter = parameter if hint is None else replace(parameter, annotation=hint)
     if is_field(parameter.default):
-        hint = Any if parameter.annotation is _EMPTY else parameter.annotation
-        parameter = parameter.replace(annotation=Annotated[hint, parameter.default])
+        hint = Any if parameter.annotation is EMPTY else parameter.annotation
+        parameter = replace(parameter, annotation=Annotated[hint, parameter.default])
     return parameter
 
 
-def is_required(parameter: inspect.Parameter) -> bool:
+def is_required(parameter: Declared) -> bool:
     """True if a call without the parameter fails."""
     if is_field(parameter.default):
         return bool(parameter.default.is_required())
-    return parameter.default is _EMPTY and parameter.kind not in OPEN
+    return parameter.default is EMPTY and parameter.kind not in OPEN
 
 
 def _is_context(annotation: Any, names: Names) -> bool:
     """True for the hint of a parameter that receives a `Context`."""
-    if annotation is _EMPTY or (type(annotation) is type and annotation.__module__ == "builtins"):
+    if annotation is EMPTY or (type(annotation) is type and annotation.__module__ == "builtins"):
         return False
     try:
         plain = unwrap_annotation(annotation, names).hint
@@ -180,7 +226,7 @@ class _Reading:
         self.function = function
         self.inner = unwrap_function(function)
         code_flags: int = getattr(getattr(self.inner, "__code__", None), "co_flags", 0)
-        self.is_generator = bool(code_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR))
+        self.is_generator = bool(code_flags & _CO_GENERATORS)
         self.found = found
         self.names = found.names
         self.context = self._context()
@@ -214,7 +260,7 @@ class _Reading:
         contexts = self.found.contexts
         if len(contexts) > 1:
             self._fail(_place(contexts[1].name), "it has two parameters for the context", "keep one of them")
-        if contexts and contexts[0].kind in (inspect.Parameter.POSITIONAL_ONLY, *OPEN):
+        if contexts and contexts[0].kind in (POSITIONAL_ONLY, *OPEN):
             self._fail(_place(contexts[0].name), "the context is passed by keyword", "make it an ordinary parameter")
         return contexts[0].name if contexts else None
 
@@ -242,26 +288,26 @@ class _Reading:
         for parameter in self.found.every:
             if parameter.name in self.found.hidden:
                 made += self._hidden(parameter)
-            elif parameter.kind is parameter.VAR_POSITIONAL:
+            elif parameter.kind == VAR_POSITIONAL:
                 remedy = f"take a list: {parameter.name}: list[…]"
                 self._fail(_place(f"*{parameter.name}"), "callers pass arguments by name", remedy)
-            elif parameter.kind is parameter.VAR_KEYWORD:
+            elif parameter.kind == VAR_KEYWORD:
                 extra = self._extra(parameter)
             else:
                 made.append(self._parameter(parameter))
         return Plan(tuple(made), extra)
 
-    def _hidden(self, parameter: inspect.Parameter) -> list[Parameter]:
+    def _hidden(self, parameter: Declared) -> list[Parameter]:
         """The parameter, if something is to be done about it although no caller gives it."""
         if is_required(parameter):
             remedy = "give it a default, or let callers give it"
             self._fail(_place(parameter.name), "it is hidden and has no default", remedy)
-        if parameter.kind is parameter.POSITIONAL_ONLY or is_field(parameter.default):
-            made = self._parameter(parameter.replace(annotation=Any))
-            return [msgspec.structs.replace(made, shown=False)]
+        if parameter.kind == POSITIONAL_ONLY or is_field(parameter.default):
+            made = self._parameter(replace(parameter, annotation=Any))
+            return [replace(made, shown=False)]
         return []
 
-    def _extra(self, parameter: inspect.Parameter) -> TypePlan:
+    def _extra(self, parameter: Declared) -> TypePlan:
         """Return the plan of the members of `**kwargs`, through which callers could reach a hidden parameter."""
         if hidden := [other.name for other in self.found.every if other.name in self.found.hidden]:
             names = ", ".join(map(repr, [*hidden, parameter.name]))
@@ -272,8 +318,8 @@ class _Reading:
             )
         return self._shape(parameter)
 
-    def _parameter(self, parameter: inspect.Parameter) -> Parameter:
-        positional = parameter.kind is parameter.POSITIONAL_ONLY
+    def _parameter(self, parameter: Declared) -> Parameter:
+        positional = parameter.kind == POSITIONAL_ONLY
         shape = self._shape(parameter)
         if is_required(parameter):
             return Parameter(parameter.name, shape, True, positional)
@@ -283,7 +329,7 @@ class _Reading:
             shape = optional(shape)
         return Parameter(parameter.name, shape, False, positional, parameter.default)
 
-    def _with_field(self, shape: TypePlan, parameter: inspect.Parameter, positional: bool) -> Parameter:
+    def _with_field(self, shape: TypePlan, parameter: Declared, positional: bool) -> Parameter:
         """A parameter whose default is pydantic's `Field(...)`, which Python must not pass on."""
         field: Any = parameter.default
         default = MISSING
@@ -297,8 +343,8 @@ class _Reading:
             parameter.name, shape, False, positional, default, lambda: field.get_default(call_default_factory=True)
         )
 
-    def _shape(self, parameter: inspect.Parameter) -> TypePlan:
-        hint = Any if parameter.annotation is _EMPTY else parameter.annotation
+    def _shape(self, parameter: Declared) -> TypePlan:
+        hint = Any if parameter.annotation is EMPTY else parameter.annotation
         try:
             plain = evaluated(hint, self.names) if type(hint) is str else hint
             if (plan := basic(plain, "input")) is not None:
@@ -315,7 +361,7 @@ class _Reading:
 
     def _returns(self) -> Returns:
         hint = self._return_hint()
-        if hint is _EMPTY:
+        if hint is EMPTY:
             return Returns("undeclared")
         try:
             return from_hint(hint, self.names, is_generator=self.is_generator)
@@ -324,7 +370,7 @@ class _Reading:
 
     def _return_hint(self) -> Any:
         annotations = getattr(self.inner, "__annotations__", {})
-        return annotations.get("return", _EMPTY) if not isinstance(self.inner, type) else self.inner
+        return annotations.get("return", EMPTY) if not isinstance(self.inner, type) else self.inner
 
     # Schemas given by hand
 

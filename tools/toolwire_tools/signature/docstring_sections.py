@@ -6,8 +6,6 @@ the others are read by docstring-parser, which takes longer to import than Googl
 
 from __future__ import annotations
 
-import inspect
-
 import msgspec
 
 _PARAMETERS = frozenset(
@@ -123,7 +121,8 @@ def _google(text: str) -> _Found | None:
 
 def _flush(lines: list[str]) -> str:
     """The lines without their common margin."""
-    return inspect.cleandoc("\n" + "\n".join(lines))
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return "\n".join([line[margin:] for line in lines]).strip("\n")
 
 
 def _google_parameters(section: str) -> list[DocParameter] | None:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _MAX_CASES = 4_000
 _MAX_DEPTH = 4
-_MAX_RANGE = 32
-"""Integers between bounds are taken one by one, as if they were listed, if they are at most this many."""
 
 SAFE_INTEGER = 2**53 - 1
 """Readers that take all numbers for floats, such as JavaScript, know integers up to here (RFC 8259, section 6)."""
@@ -191,8 +189,17 @@ def _of_kinds(nodes: tuple[Node, ...], is_described: bool) -> list[Case]:
         for others in listed[1:]:
             values = {one: values[one] for one in map(identity, others) if one in values}
         return [Case(kind(value), nodes, is_described, value) for value in values.values() if kind(value) in kinds]
-    found = (Case(name, nodes, is_described) for name in KINDS if name in kinds)
-    return [counted for case in found if not _is_empty(case) for counted in _counted(case)]
+    if any(Fraction(node.words["multipleOf"]).denominator == 1 for node in nodes if "multipleOf" in node.words):
+        kinds -= {"fraction"}
+    return [
+        Case(name, nodes, is_described, value)
+        for name in KINDS
+        if name in kinds
+        for value in _VALUES.get(name, (msgspec.UNSET,))
+    ]
+
+
+_VALUES: dict[str, tuple[Any, ...]] = {"null": (None,), "boolean": (False, True)}
 
 
 def of_types(types: str | list[str] | tuple[str, ...]) -> set[str]:
@@ -207,40 +214,6 @@ def kind(value: Any) -> str:
 
 
 _KINDS: dict[type, str] = {type(None): "null", bool: "boolean", str: "string", list: "array", dict: "object"}
-
-
-def _counted(case: Case) -> list[Case]:
-    """Return cases of single values, where these are few."""
-    values: list[Any] = []
-    if case.kind == "null":
-        values = [None]
-    elif case.kind == "boolean":
-        values = [False, True]
-    elif case.kind == "integer" and (low := case.bound("min")) and (high := case.bound("max")):
-        count = int(-high[0] - low[0]) + 1
-        values = [int(low[0]) + place for place in range(count)] if count <= _MAX_RANGE else []
-    return [msgspec.structs.replace(case, value=value) for value in values] or [case]
-
-
-_COUNTS = {
-    "string": ("minLength", "maxLength"),
-    "array": ("minItems", "maxItems"),
-    "object": ("minProperties", "maxProperties"),
-}
-
-
-def _is_empty(case: Case) -> bool:
-    """Return whether simple bounds show that no value fits."""
-    if case.kind in NUMBERS:
-        low, high = case.bound("min"), case.bound("max")
-        if case.kind == "fraction" and any(Fraction(step).denominator == 1 for step in case.values_of("multipleOf")):
-            return True
-        return bool(low and high and (low[0] > -high[0] or (low[0] == -high[0] and (low[1] or high[1]))))
-    if case.kind not in _COUNTS:
-        return False
-    least, most = _COUNTS[case.kind]
-    upper = case.most(most)
-    return upper is not None and case.least(least) > upper
 
 
 def are_apart(one: Node, other: Node, depth: int = 0) -> bool:

@@ -15,7 +15,7 @@ from .cases import OTHER, Case, elements, kind, members
 from .nodes import NUMBERS, Node
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ..json_schema.linear_regex import Budget
     from .proof import Proof
@@ -25,6 +25,7 @@ _MAX_TRIED = 400
 _MAX_TELLING = 8
 _MAX_SIMPLE = 3
 _MAX_CASES = 24
+_MAX_PREFIX = 20
 _MAX_LENGTH = 2_000
 """Longer texts and lists are not made, whatever the bounds of a schema are."""
 
@@ -35,6 +36,7 @@ _FORMATS = (
     *("2026-03-01T09:00:00Z", "2026-03-01", "09:00:00Z", "P1D", "me@example.com", "example.com", "192.0.2.1"),
     *("2001:db8::1", "https://example.com/a", "/a/b", "123e4567-e89b-12d3-a456-426614174000"),
 )
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
 
 class Candidates:
@@ -54,7 +56,7 @@ class Candidates:
         Raises:
             TooExpensive: if that takes too long.
         """
-        return [value for value in self.fitting((old,), (new,)) if self._refuses(new, value)][:1]
+        return [value for value in self.fitting((old,), (new,)) if self._judges(new, value) is False][:1]
 
     def fitting(self, nodes: tuple[Node, ...], hints: tuple[Node, ...], depth: int = 0) -> list[Any]:
         """Return values that fit all *nodes*: a simple one, then some that do not fit a hint, then others."""
@@ -69,10 +71,10 @@ class Candidates:
         telling: list[Any] = []
         seen = set()
         for value in islice(self._tried(nodes, hints, depth), _MAX_TRIED):
-            if (one := identity(value)) in seen or not all(self._fits(node, value) for node in nodes):
+            if (one := identity(value)) in seen or not all(self._judges(node, value) for node in nodes):
                 continue
             seen.add(one)
-            if any(self._refuses(hint, value) for hint in hints):
+            if any(self._judges(hint, value) is False for hint in hints):
                 telling.append(value)
             elif len(simple) < _MAX_SIMPLE:
                 simple.append(value)
@@ -81,15 +83,11 @@ class Candidates:
         self._known[place] = [*simple[:1], *telling, *simple[1:]]
         return self._known[place]
 
-    def _fits(self, node: Node, value: Any) -> bool:
-        return node.document.judge(node.schema, value, self._budget) is True
-
-    def _refuses(self, node: Node, value: Any) -> bool:
-        return node.document.judge(node.schema, value, self._budget) is False
+    def _judges(self, node: Node, value: Any) -> bool | None:
+        return node.document.judge(node.schema, value, self._budget)
 
     def _tried(self, nodes: tuple[Node, ...], hints: tuple[Node, ...], depth: int) -> Iterator[Any]:
         mine, theirs = ([inner for node in given for inner in node.within()] for given in (nodes, hints))
-        around = [*mine, *theirs]
         listed = set(map(identity, _listed(theirs)))
         yield from (value for value in _listed(mine) if identity(value) not in listed)
         yield from _examples(mine)
@@ -98,77 +96,62 @@ class Candidates:
             if case.value is not msgspec.UNSET:
                 yield case.value
             elif case.kind in NUMBERS:
-                yield from _numbers(around)
+                yield from _numbers([*mine, *theirs])
             elif case.kind == "string":
-                yield from _texts(around)
+                yield from _texts([*mine, *theirs])
             elif case.kind == "array":
-                made.append(self._arrays(case, theirs, depth))
+                made.append(list(parts.values()) for parts in self._parts(case, theirs, depth))
             else:
-                made.append(self._objects(case, theirs, depth))
+                made.append(self._parts(case, theirs, depth))
         for values in made:
             yield from values
         yield from (value for value in _listed(theirs) if not isinstance(value, dict | list))
 
-    def _arrays(self, case: Case, hints: list[Node], depth: int) -> Iterator[list[Any]]:
-        def parts(index: int) -> list[Any]:
-            wanted = tuple(found for hint in hints for found in elements(hint, index))
-            return self.fitting((*case.element(index), *(contained if index < least else ())), wanted, depth + 1)
+    def _parts(self, case: Case, hints: list[Node], depth: int) -> Iterator[dict[Any, Any]]:
+        """Yield the parts of arrays or objects: what has to be there, then each part at its edges, then other sizes."""
+        is_array, is_set = case.kind == "array", any(case.values_of("uniqueItems"))
+        mine, theirs = (case.element, elements) if is_array else (case.member, members)
 
-        contained = tuple(part for node in case.nodes for part in node.parts("contains").values())
-        least = max(case.least("minItems"), len(contained[:1]))
-        base = _filled([], least, parts)
-        if base is None:
+        def values(key: Any) -> list[Any]:
+            wanted = tuple(found for hint in hints for found in theirs(hint, key))
+            return self.fitting(mine(key), wanted, depth + 1)
+
+        def first(keys: Iterable[Any]) -> dict[Any, Any]:
+            found: dict[Any, Any] = {}
+            for key in keys:
+                if fitting := values(key):
+                    found[key] = fitting[len(found) % len(fitting) if is_set else 0]
+            return found
+
+        bounds = ("minItems", "maxItems") if is_array else ("minProperties", "maxProperties")
+        least = min(case.least(bounds[0]), _MAX_LENGTH)
+        sizes = _sizes((*case.nodes, *hints), *bounds)
+        keys, edges = (_indexes if is_array else _names)(case, hints, max(least, *sizes))
+        base = first(keys[:least])
+        if len(base) < least:
             return
         yield base
-        prefixes = [len(node.words.get("prefixItems", ())) for node in (*case.nodes, *hints)]
-        for index in range(min(max(prefixes, default=0), 20) + 1):
-            start = _filled(base[:index], index, parts)
-            for value in parts(index) if start is not None else ():
-                yield [*(start or ()), value, *base[index + 1 :]]
-        for size in _sizes((*case.nodes, *hints), "minItems", "maxItems"):
-            if (longer := _filled(base[:size], size, parts)) is not None:
-                yield longer
-        yield from ([value, value] for value in parts(0)[:1])
-
-    def _objects(self, case: Case, hints: list[Node], depth: int) -> Iterator[dict[str, Any]]:
-        def parts(name: str) -> list[Any]:
-            wanted = tuple(found for hint in hints for found in members(hint, name))
-            return self.fitting(case.member(name), wanted, depth + 1)
-
-        required = case.required()
-        base = {name: values[0] for name in required if (values := parts(name))}
-        if len(base) < len(required):
-            return
-        least, extra = case.least("minProperties"), OTHER if case.is_closed() else "extra"
-
-        def filled(size: int) -> dict[str, Any]:
-            made = dict(base)
-            for name in (*case.names(), *(f"{extra}{number}" for number in range(min(size, _MAX_LENGTH)))):
-                if len(made) < size and name not in made and (values := parts(name)):
-                    made[name] = values[0]
-            return made
-
-        names = dict.fromkeys([*case.names(), OTHER])
-        if not case.is_closed():
-            named = [name for hint in hints for word in ("properties", "required") for name in hint.words.get(word, ())]
-            names |= dict.fromkeys([*named, *_NAMES])
-        start = filled(least)
-        yield start
-        yield from ({**start, name: value} for name in names for value in parts(name))
-        yield from (filled(size) for size in _sizes(hints, "minProperties", "maxProperties"))
+        for key in edges:
+            start = {**base, **first(keys[:key])} if is_array else base
+            yield from ({**start, key: value} for value in values(key))
+        yield from (first(keys[:size]) for size in sizes)
 
 
-def _filled(start: list[Any], size: int, parts: Callable[[int], list[Any]]) -> list[Any] | None:
-    """Return *start* made longer, all elements different if that is possible."""
-    made = list(start)
-    there = set(map(identity, made))
-    while len(made) < size:
-        values = parts(len(made))
-        if not values:
-            return None
-        made.append(next((value for value in values if identity(value) not in there), values[0]))
-        there.add(identity(made[-1]))
-    return made
+def _indexes(case: Case, hints: list[Node], most: int) -> tuple[Sequence[Any], Iterable[Any]]:
+    """Return the indexes of *most* elements, and those at which something may be special."""
+    prefixes = [len(node.words.get("prefixItems", ())) for node in (*case.nodes, *hints)]
+    return range(most), range(min(max(prefixes, default=0), _MAX_PREFIX) + 1)
+
+
+def _names(case: Case, hints: list[Node], most: int) -> tuple[Sequence[Any], Iterable[Any]]:
+    """Return the names of *most* members, those that have to be there first, and those that may be special."""
+    edges = dict.fromkeys([*case.names(), OTHER])
+    if not case.is_closed():
+        named = [name for hint in hints for word in ("properties", "required") for name in hint.words.get(word, ())]
+        edges |= dict.fromkeys([*named, *_NAMES])
+    extra = OTHER if case.is_closed() else "extra"
+    others = [f"{extra}{number}" for number in range(most)]
+    return list(dict.fromkeys([*case.required(), *case.names(), *others])), edges
 
 
 def _sizes(nodes: Iterable[Node], *words: str) -> list[int]:
@@ -195,11 +178,8 @@ def _examples(nodes: list[Node]) -> Iterator[Any]:
 def _numbers(nodes: list[Node]) -> Iterator[Any]:
     yield from _NUMBERS
     bounds: list[Any] = [value for value in _listed(nodes) if kind(value) in NUMBERS]
-    for word in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
-        bounds += [node.words[word] for node in nodes if word in node.words]
-    bounds += [
-        node.words["multipleOf"] * times for node in nodes if "multipleOf" in node.words for times in (1, 2, 3, 7)
-    ]
+    bounds += [node.words[word] for word in _BOUNDS for node in nodes if word in node.words]
+    bounds += [node.words["multipleOf"] * times for node in nodes if "multipleOf" in node.words for times in (2, 3, 7)]
     for bound in dict.fromkeys(bounds):
         yield from (bound, bound + 1, bound - 1)
         yield from (bound + 0.5, bound - 0.5) if abs(bound) < 2**50 else ()

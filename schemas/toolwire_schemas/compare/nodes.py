@@ -11,7 +11,7 @@ from ..json_schema.bounded_validator import CannotJudge, SchemaValidator, TooExp
 from ..json_schema.subschemas import LISTS, NAMED, ONE, children, target, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ..json_schema.linear_regex import Budget
 
@@ -34,20 +34,16 @@ ASSERTIONS: dict[str, tuple[str, ...]] = {
 }
 """The keywords that may reject a value, each with the kinds of values that it may reject. Others are annotations."""
 
-_HOLDING = ("$ref", *ONE, *LISTS, *NAMED)
+HOLDING = ("$ref", *ONE, *LISTS, *NAMED)
 _IN_PLACE = ("$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 
-_DIALECTS = ("2020-12", "2019-09", "draft-07")
+_DIALECTS = ("2020-12", "draft-07")
 _NOT_READ = ("$dynamicRef", "$recursiveRef", "dependencies")
 """Keywords whose meaning depends on the draft, or on how validation arrived there."""
-_IGNORED = {
-    "2019-09": ("prefixItems",),
-    "draft-07": (
-        *("prefixItems", "minContains", "maxContains", "dependentRequired", "dependentSchemas"),
-        *("unevaluatedItems", "unevaluatedProperties"),
-    ),
-}
-"""The keywords that drafts before 2020-12 do not have."""
+_NOT_IN_DRAFT_07 = (
+    *("prefixItems", "minContains", "maxContains", "dependentRequired", "dependentSchemas"),
+    *("unevaluatedItems", "unevaluatedProperties"),
+)
 
 
 class Document:
@@ -61,7 +57,7 @@ class Document:
         self._nodes: dict[int, Node] = {}
         named = root.get("$schema") if isinstance(root, dict) else None
         dialect = next((known for known in _DIALECTS if known in str(named)), None)
-        self.root = root if dialect == "2020-12" else _as_2020_12(root, dialect)
+        self.root = _as_2020_12(root, _NOT_IN_DRAFT_07 if dialect == "draft-07" else ())
         inner = [schema for _, schema in walk(self.root, "")] if isinstance(self.root, dict) else []
         self._parts = set(map(id, inner))
         self._has_formats = any("format" in schema for schema in inner)
@@ -136,18 +132,18 @@ def _is_schema(root: Any) -> bool:
         return False
 
 
-def _as_2020_12(schema: Any, dialect: str | None) -> Any:
+def _as_2020_12(schema: Any, ignored: tuple[str, ...]) -> Any:
     """Return *schema* with the tuples of older drafts as `prefixItems`. Many schemas have them but name no draft."""
     if isinstance(schema, list):
-        return [_as_2020_12(item, dialect) for item in schema]
+        return [_as_2020_12(item, ignored) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    known = {word: value for word, value in schema.items() if word not in _IGNORED.get(dialect or "", ())}
-    made = children(known, lambda inner: _as_2020_12(inner, dialect))
+    known = {word: value for word, value in schema.items() if word not in ignored}
+    made = children(known, lambda inner: _as_2020_12(inner, ignored))
     rest = made.pop("additionalItems", None)
     if isinstance(made.get("items"), list) and "prefixItems" not in made:
         made["prefixItems"] = made.pop("items")
-        made |= {} if rest is None else {"items": _as_2020_12(rest, dialect)}
+        made |= {} if rest is None else {"items": _as_2020_12(rest, ignored)}
     return made
 
 
@@ -181,7 +177,7 @@ class Node:
         if word == "$ref":
             return {"": self.document.target(value)}
         inner = {"": value} if word in ONE else dict(enumerate(value)) if word in LISTS else value
-        return {name: self.at(schema) for name, schema in inner.items()} if word in _HOLDING else {}
+        return {name: self.at(schema) for name, schema in inner.items()} if word in HOLDING else {}
 
     def resolved(self) -> Node:
         """Return the node it refers to, if it does nothing else; otherwise itself."""
@@ -203,42 +199,32 @@ class Node:
             waiting += [part for word in _IN_PLACE for part in node.parts(word).values()]
 
 
-class Sameness:
-    """Compares two schemas keyword by keyword, wherever their parts are: in place or referenced."""
+class Claims:
+    """Remembers which claims hold and which do not.
 
-    def __init__(self, budget: Budget) -> None:
-        self._budget = budget
-        self._known: dict[tuple[Node, Node], bool] = {}
+    Schemas may contain themselves, so a claim that is being proved may be used by the proofs about parts of the values:
+    parts are smaller than the whole, so that this ends, at values without parts.
+    """
 
-    def __call__(self, one: Node, other: Node) -> bool:
-        """Return True if no value can distinguish them. False only means that they are written differently."""
-        pairs: set[tuple[Node, Node]] = set()
-        same = self._agree(one, other, pairs)
-        self._known |= dict.fromkeys(pairs, True) if same else {}
-        return same
+    def __init__(self) -> None:
+        # In the order of their proofs: those after a claim may depend on it.
+        self._holding: dict[Any, None] = {}
+        self._failed: set[Any] = set()
 
-    def _agree(self, one: Node, other: Node, assumed: set[tuple[Node, Node]]) -> bool:
-        pair = one.resolved(), other.resolved()
-        if pair in self._known or pair in assumed:
-            return self._known.get(pair, True)
-        self._budget.spend()
-        assumed.add(pair)
-        one, other = pair
-        same = one.words.keys() == other.words.keys() and all(
-            self.says_the_same(word, one, other, assumed) for word in one.words
-        )
-        if not same:
-            self._known[pair] = False
-        return same
-
-    def says_the_same(self, word: str, one: Node, other: Node, assumed: set[tuple[Node, Node]]) -> bool:
-        """Return whether both have the same under *word*, if the pairs *assumed* are the same; both may lack it."""
-        if word not in one.words or word not in other.words:
-            return word not in one.words and word not in other.words
-        if word not in _HOLDING:
-            return equal(one.words[word], other.words[word])
-        mine, theirs = one.parts(word), other.parts(word)
-        return mine.keys() == theirs.keys() and all(self._agree(mine[name], theirs[name], assumed) for name in mine)
+    def holds(self, claim: Any, prove: Callable[[], bool]) -> bool:
+        """Return whether *claim* holds, by `prove()` unless that is known."""
+        if claim in self._holding or claim in self._failed:
+            return claim in self._holding
+        before, found = len(self._holding), False
+        self._holding[claim] = None
+        try:
+            found = prove()
+            return found
+        finally:
+            if not found:
+                while len(self._holding) > before:
+                    self._holding.popitem()
+                self._failed.add(claim)
 
 
 def equal(one: Any, other: Any) -> bool:

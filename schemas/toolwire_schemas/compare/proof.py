@@ -4,9 +4,6 @@ Strategy. On the left of a claim are schemas that all apply; their values are di
 hold too much, never too little. On the right is one schema, read keyword by keyword: each has a rule that says when a
 case certainly fits it, and one without a rule is fitted only by the same keyword with the same value. So a proof is
 right, and where there is no proof nothing is known.
-
-Schemas may contain themselves. A claim about the parts of a value may use the claim that is being proved about the
-whole: parts are smaller than the whole, so that this ends, at values without parts.
 """
 
 from __future__ import annotations
@@ -18,14 +15,13 @@ import msgspec
 
 from ..json_schema.bounded_validator import identity
 from .cases import Case, are_apart, cases, elements, kinds_of, of_types
-from .nodes import ASSERTIONS, Node, Sameness
+from .nodes import ASSERTIONS, HOLDING, Claims, Node, equal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..json_schema.linear_regex import Budget
 
-    Claim = tuple[frozenset[Node], Node]
     Rule = Callable[["Proof", Case, Any, Node], bool]
     """Takes a case, the value of the rule's keyword, and the schema with that keyword."""
 
@@ -33,13 +29,10 @@ if TYPE_CHECKING:
 class Proof:
     """The search for proofs about the schemas of two documents; see `Case` for *is_described*."""
 
-    def __init__(self, same: Sameness, budget: Budget, *, is_described: bool) -> None:
-        self._same = same
+    def __init__(self, budget: Budget, *, is_described: bool) -> None:
         self._budget = budget
         self._is_described = is_described
-        # Claims in the order of their proofs, the last ones under way: those after a claim may depend on it.
-        self._assumed: dict[Claim, None] = {}
-        self._failed: set[Claim] = set()
+        self._claims, self._same = Claims(), Claims()
         self._listed: dict[tuple[Node, str], set[Any]] = {}
 
     def holds(self, left: tuple[Node, ...], right: Node) -> bool:
@@ -48,31 +41,38 @@ class Proof:
         Raises:
             TooExpensive: if that takes too long.
         """
-        if not right.words or any(self._same(node, right) for node in left):
-            return True
         left, right = tuple(node.resolved() for node in left), right.resolved()
+        if not right.words or any(self.same(node, right) for node in left):
+            return True
         claim = (frozenset(left), right)
-        if claim in self._assumed or claim in self._failed:
-            return claim in self._assumed
-        before, found = len(self._assumed), False
-        self._assumed[claim] = None
-        try:
-            found = all(self._fits(case, right, frozenset()) for case in self.cases(left))
-            return found
-        finally:
-            if not found:
-                while len(self._assumed) > before:
-                    self._assumed.popitem()
-                self._failed.add(claim)
+        return self._claims.holds(claim, lambda: all(self._fits(case, right, frozenset()) for case in self.cases(left)))
 
     def cases(self, left: tuple[Node, ...]) -> list[Case]:
         """Return the cases of values that fit all on the *left*."""
         return cases(left, self._budget, is_described=self._is_described)
 
+    def same(self, one: Node, other: Node) -> bool:
+        """Return True if no value can distinguish them. False only means that they are written differently."""
+        one, other = one.resolved(), other.resolved()
+        return one is other or self._same.holds((one, other), lambda: self._has_same_words(one, other))
+
+    def _has_same_words(self, one: Node, other: Node) -> bool:
+        self._budget.spend()
+        return one.words.keys() == other.words.keys() and all(self._restates(word, one, other) for word in one.words)
+
+    def _restates(self, word: str, one: Node, other: Node) -> bool:
+        """Return whether both have the same under *word*, wherever its schemas are: in place or referenced."""
+        if word not in one.words or word not in other.words:
+            return word not in one.words and word not in other.words
+        if word not in HOLDING:
+            return equal(one.words[word], other.words[word])
+        mine, theirs = one.parts(word), other.parts(word)
+        return mine.keys() == theirs.keys() and all(self.same(mine[name], theirs[name]) for name in mine)
+
     def _fits(self, case: Case, right: Node, followed: frozenset[Node]) -> bool:
         """Return whether all values of *case* fit *right*; *followed* led to it within the same value."""
         self._budget.spend()
-        if any(self._same(node, right) for node in case.nodes):
+        if any(self.same(node, right) for node in case.nodes):
             return True
         if right in followed:
             return False
@@ -100,36 +100,31 @@ class Proof:
                 return any(self._fits(case, branch, followed) for branch in right.parts(word).values())
         if case.value is not msgspec.UNSET:
             return right.document.judge({"oneOf": value}, case.value, self._budget) is True
-        branches = list(right.parts("oneOf").values())
+        branches = right.parts("oneOf")
         return any(
             self._fits(case, branch, followed)
             and all(
                 case.kind not in kinds_of(other) or are_apart(branch, other)
-                for other in branches
-                if other is not branch
+                for index, other in branches.items()
+                if index != at
             )
-            for branch in branches
+            for at, branch in branches.items()
         )
 
     def _fits_rest(self, case: Case, right: Node, rest: dict[str, Any]) -> bool:
         if rest and case.value is not msgspec.UNSET:
             return right.document.judge(rest, case.value, self._budget) is True
-        for word, value in rest.items():
-            rule = _RULES.get(word)
-            if case.kind in ASSERTIONS[word] and not (
-                rule(self, case, value, right) if rule else self._restates(case, right, word)
-            ):
-                return False
-        return True
+        return all(
+            case.kind not in ASSERTIONS[word]
+            or (_RULES[word](self, case, value, right) if word in _RULES else self._is_restated(case, right, word))
+            for word, value in rest.items()
+        )
 
-    def _restates(self, case: Case, right: Node, word: str) -> bool:
+    def _is_restated(self, case: Case, right: Node, word: str) -> bool:
         """Return whether one of the case's schemas has the same as *right* under *word* and those that belong to it."""
         group = next((group for group in _GROUPS if word in group), (word,))
-        return any(
-            all(self._same.says_the_same(name, node, right, set()) for name in group)
-            for node in case.nodes
-            if word in node.words
-        )
+        nodes = [node for node in case.nodes if word in node.words]
+        return any(all(self._restates(name, node, right) for name in group) for node in nodes)
 
     def _is_void(self, case: Case) -> bool:
         """Return whether no value is like that, since a member is required and cannot be there."""
@@ -172,11 +167,6 @@ def _items(proof: Proof, case: Case, value: Any, right: Node) -> bool:
     return True
 
 
-def _unique(proof: Proof, case: Case, value: bool, right: Node) -> bool:
-    most = case.most("maxItems")
-    return not value or any(case.values_of("uniqueItems")) or (most is not None and most <= 1)
-
-
 def _properties(proof: Proof, case: Case, value: dict[str, Any], right: Node) -> bool:
     return all(proof.holds(case.member(name), right.at(wanted)) for name, wanted in value.items())
 
@@ -199,7 +189,6 @@ _RULES: dict[str, Rule] = {
     "multipleOf": _multiple,
     "prefixItems": _items,
     "items": _items,
-    "uniqueItems": _unique,
     "properties": _properties,
     "required": _required,
     "additionalProperties": _additional,

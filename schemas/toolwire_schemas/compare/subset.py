@@ -8,7 +8,7 @@ import msgspec
 
 from ..json_schema.bounded_validator import Budget, TooExpensive
 from .counterexample import Candidates
-from .nodes import Document, Node, Sameness, equal
+from .nodes import Document, Node, equal
 from .proof import Proof
 
 Answer = Literal["yes", "no", "unknown"]
@@ -27,39 +27,49 @@ class Verdict(msgspec.Struct, frozen=True):
 YES, UNKNOWN = Verdict("yes"), Verdict("unknown")
 
 
-def takes_all(new: Any, old: Any) -> Verdict:
-    """Return whether the schema *new* takes every value that the schema *old* takes.
+def takes_all(new: Any, old: Any, *, is_described: bool = False) -> Verdict:
+    """Return whether the schema *new* takes every value that the schema *old* takes, or *is_described* by it.
 
     "yes" is proved, and "no" is shown by a value. Both hold by the drafts that the schemas name, or else 2020-12, and
-    whether or not a validator checks formats.
+    whether or not a validator checks formats. A described value has no members but those that *old* describes, and no
+    others that *new* describes.
     """
     if equal(old, new):
         return YES
     try:
         before, after = Document(old), Document(new)
-        return Comparison(Budget(3 * MAX_STEPS)).verdict(before.top, after.top)
+        if before.is_readable and after.is_readable:
+            return Comparison(Budget(3 * MAX_STEPS), is_described=is_described).verdict(before.top, after.top)
     except RecursionError:
-        return UNKNOWN
+        pass
+    return UNKNOWN
 
 
 class Comparison:
-    """Answers questions about the schemas of two documents; each may take a third of what the *budget* has left."""
+    """Answers questions about the schemas of two readable documents; each takes a third of what the *budget* has left.
 
-    def __init__(self, budget: Budget) -> None:
+    It is about the values that the old schema takes, or only about those that it describes (`Case`).
+    """
+
+    def __init__(self, budget: Budget, *, is_described: bool) -> None:
         self._budget = budget
-        self.same = Sameness(budget)
-        self._proofs = {mode: Proof(self.same, budget, is_described=mode) for mode in (False, True)}
-        self._candidates = {mode: Candidates(proof, budget) for mode, proof in self._proofs.items()}
+        self._proof = Proof(budget, is_described=is_described)
+        self._candidates = Candidates(self._proof, budget)
 
-    def verdict(self, old: Node, new: Node, *, is_described: bool = False) -> Verdict:
-        """Return whether *new* takes every value that *old* takes; or that it describes (`Case`)."""
-        if not (old.document.is_readable and new.document.is_readable):
-            return UNKNOWN
+    def same(self, one: Node, other: Node) -> bool:
+        """Return True if no value can distinguish them, and that is known."""
+        try:
+            return self._proof.same(one, other)
+        except TooExpensive:
+            return False
+
+    def verdict(self, old: Node, new: Node) -> Verdict:
+        """Return whether *new* takes every value that *old* takes."""
         try:
             with self._budget.third():
-                if self._proofs[is_described].holds((old,), new):
+                if self._proof.holds((old,), new):
                     return YES
-                for witness in self._candidates[is_described].refused(old, new):
+                for witness in self._candidates.refused(old, new):
                     return Verdict("no", witness)
         except (TooExpensive, RecursionError):
             pass

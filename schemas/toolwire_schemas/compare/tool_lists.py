@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from ..did_you_mean import closest
 from ..json_schema.bounded_validator import Budget
 from .nodes import equal
 from .schema_diff import Difference, differences
@@ -29,8 +28,6 @@ Concerns = Literal["callers", "readers", "approval", "models", "people"]
 LEVELS: tuple[Level, ...] = ("none", "patch", "minor", "unknown", "major")
 """In ascending order: `major` breaks users, `unknown` may break them."""
 
-_MAX_PAIRS = 20_000
-"""With more pairs of a removed and a new tool, the lists are different ones, and to compare the names takes seconds."""
 _MAX_STEPS = 10 * MAX_STEPS
 _MAX_CHANGES = 100
 """Changes of one tool with one level and the same concerns reported one by one; others are only counted."""
@@ -71,7 +68,7 @@ def between(old: Sequence[Any], new: Sequence[Any]) -> list[Change]:
     """
     before, after = _by_name(old, "the old list"), _by_name(new, "the new list")
     budget = Budget(_MAX_STEPS)
-    found = list(_of_list(before, after, budget))
+    found = list(_of_list(before, after))
     for name in [name for name in before if name in after]:
         found += _limited(list(_of_tool(before[name], after[name], budget)))
     order = {name: place for place, name in enumerate([*before, *after])}
@@ -102,41 +99,16 @@ def _by_name(entries: Sequence[Any], what: str) -> dict[str, Entry]:
     return found
 
 
-# --- the list ---
-
-
-def _of_list(before: dict[str, Entry], after: dict[str, Entry], budget: Budget) -> Iterator[Change]:
-    renamed = dict(_renamed(before, after, budget))
+def _of_list(before: dict[str, Entry], after: dict[str, Entry]) -> Iterator[Change]:
     for name in before:
-        if name in renamed:
-            text = f"removed; probably renamed to {renamed[name]}, which takes and gives the same"
-            yield Change(name, "", "tool-renamed", "major", "callers", text)
-        elif name not in after:
+        if name not in after:
             yield Change(name, "", "tool-removed", "major", "callers", "removed")
     for name in after:
-        if name not in before and name not in renamed.values():
+        if name not in before:
             yield Change(name, "", "tool-added", "minor", "models", "new")
     common = [[name for name in names if name in before and name in after] for names in (before, after)]
     if common[0] != common[1]:
         yield Change("", "", "tools-reordered", "patch", "models", "the tools are in another order")
-
-
-def _renamed(before: dict[str, Entry], after: dict[str, Entry], budget: Budget) -> Iterator[tuple[str, str]]:
-    """Yield pairs of an old and a similar new name, each name once."""
-    gone = [name for name in before if name not in after]
-    new = [name for name in after if name not in before]
-    for name in gone if len(gone) * len(new) <= _MAX_PAIRS else ():
-        similar = (other for other in closest(name, new, 3) if _is_same(before[name], after[other], budget))
-        if (found := next(similar, None)) is not None:
-            new.remove(found)
-            yield name, found
-
-
-def _is_same(old: Entry, new: Entry, budget: Budget) -> bool:
-    return all(change.level == "patch" for change in (*_of_arguments(old, new, budget), *_of_results(old, new, budget)))
-
-
-# --- one tool ---
 
 
 def _of_tool(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
@@ -155,19 +127,24 @@ _REMARKS: dict[str, Concerns] = {"title": "people", "description": "models", "ic
 
 
 def _of_arguments(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
-    for found in _differences(_schema(old, "inputSchema"), _schema(new, "inputSchema"), "arguments", budget):
-        yield _change(old, found, found.new_takes_old, "callers")
+    schemas = (_schema(entry, "inputSchema") for entry in (old, new))
+    before, after = ({"type": "object"} if schema is None else schema for schema in schemas)
+    for found in _differences(before, after, "arguments", budget):
+        change = _change(old, found, found.new_takes_old, "callers")
+        # To what effect are values of what was removed still taken? Most tools drop what they do not know.
+        is_silent = found.kind == "member-removed" and change.level == "minor"
+        yield msgspec.structs.replace(change, level="unknown") if is_silent else change
 
 
 def _of_results(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
-    name, is_there, is_still_there = str(old["name"]), _has_output(old), _has_output(new)
-    if is_there and is_still_there:
-        for found in _differences(old["outputSchema"], new["outputSchema"], "result", budget):
+    name, before, after = str(old["name"]), _schema(old, "outputSchema"), _schema(new, "outputSchema")
+    if before is not None and after is not None:
+        for found in _differences(before, after, "result", budget):
             yield _change(old, found, found.old_takes_new, "readers")
-    elif is_there:
+    elif before is not None:
         text = "results are not described any more, and may be without data"
         yield Change(name, "result", "output-removed", "major", "readers", text)
-    elif is_still_there:
+    elif after is not None:
         yield Change(name, "result", "output-added", "minor", "readers", "results have data now, and a schema")
 
 
@@ -180,12 +157,8 @@ def _differences(old: Any, new: Any, place: str, budget: Budget) -> list[Differe
 
 
 def _schema(entry: Entry, member: str) -> Any:
-    schema = entry.get(member)
-    return schema if isinstance(schema, dict | bool) else {"type": "object"}
-
-
-def _has_output(entry: Entry) -> bool:
-    return isinstance(entry.get("outputSchema"), dict | bool)
+    """Return the schema under *member*, `None` if there is none."""
+    return schema if isinstance(schema := entry.get(member), dict | bool) else None
 
 
 def _change(entry: Entry, found: Difference, decides: Verdict, concerns: Concerns) -> Change:
@@ -198,9 +171,6 @@ def _change(entry: Entry, found: Difference, decides: Verdict, concerns: Concern
 _LEVELS: dict[str, Level] = {"yes": "minor", "no": "major", "unknown": "unknown"}
 
 
-# --- how careful one has to be ---
-
-
 def _of_hints(old: Entry, new: Entry) -> Iterator[Change]:
     before, after = _hints(old), _hints(new)
     # A change of readOnlyHint implies the others.
@@ -208,30 +178,18 @@ def _of_hints(old: Entry, new: Entry) -> Iterator[Change]:
         if before[hint] != after[hint]:
             safe, worse, better = _HINTS[hint]
             level: Level = "major" if before[hint] == safe else "minor"
-            text = f"{_word(before[hint])} -> {_word(after[hint])}: {worse if level == 'major' else better}"
+            values = f"{before[hint]} -> {after[hint]}".lower()
+            text = f"{values}: {worse if level == 'major' else better}"
             yield Change(str(old["name"]), f"annotations.{hint}", "hint-changed", level, "approval", text)
-    titles = [_annotations(entry).get("title") for entry in (old, new)]
-    if titles[0] != titles[1]:
+    if _annotations(old).get("title") != _annotations(new).get("title"):
         yield Change(str(old["name"]), "annotations.title", "text-changed", "patch", "people", "title changed")
 
 
 _HINTS = {
     "readOnlyHint": (True, "it may change something now", "it changes nothing now"),
-    "destructiveHint": (
-        False,
-        "it may remove or overwrite something now",
-        "it removes and overwrites nothing now",
-    ),
-    "idempotentHint": (
-        True,
-        "to call it twice may do more than to call it once",
-        "to call it twice does no more than to call it once",
-    ),
-    "openWorldHint": (
-        False,
-        "it deals with the world outside now",
-        "it does not deal with the world outside any more",
-    ),
+    "destructiveHint": (False, "it may remove or overwrite something now", "it removes and overwrites nothing now"),
+    "idempotentHint": (True, "a second call may do more now", "a second call does no more now"),
+    "openWorldHint": (False, "it deals with the world outside now", "it stays within its own world now"),
 }
 """The hints of MCP with the value that allows less care, and texts for its loss and its gain; its absence is a loss."""
 
@@ -249,10 +207,6 @@ def _hints(entry: Entry) -> dict[str, bool]:
     if hints["readOnlyHint"]:  # then there is nothing to remove, and nothing to do twice
         hints |= {"destructiveHint": False, "idempotentHint": True}
     return hints
-
-
-def _word(value: object) -> str:
-    return str(value).lower()
 
 
 def _of_tasks(old: Entry, new: Entry) -> Iterator[Change]:

@@ -2597,7 +2597,7 @@ export interface ComparedList {
  */
 export interface ToolChange {
   /**
-   * The tool's name, the old one if it was renamed; empty if it is the list that changed.
+   * The tool's name; empty if it is the list that changed.
    */
   tool: string
   /**
@@ -2610,7 +2610,6 @@ export interface ToolChange {
   change:
     | 'tool-added'
     | 'tool-removed'
-    | 'tool-renamed'
     | 'tools-reordered'
     | 'member-added'
     | 'member-removed'

@@ -11,9 +11,9 @@ from jsonschema import Draft202012Validator
 from support.examples import examples
 from support.schema_pairs import VALUES, moved_into_definitions, pairs, schemas
 from toolwire_schemas.compare.counterexample import Candidates
-from toolwire_schemas.compare.nodes import Document, Sameness
+from toolwire_schemas.compare.nodes import Document
 from toolwire_schemas.compare.proof import Proof
-from toolwire_schemas.compare.subset import MAX_STEPS, Comparison, takes_all
+from toolwire_schemas.compare.subset import MAX_STEPS, takes_all
 from toolwire_schemas.json_schema.bounded_validator import Budget, TooExpensive
 
 
@@ -28,7 +28,7 @@ def fits(schema: Any, value: Any) -> bool | None:
 def edges(old: Any, new: Any, *, is_described: bool) -> list[Any]:
     """Values of *old* at the bounds of both, as a search for counterexamples tries them."""
     budget = Budget(MAX_STEPS)
-    proof = Proof(Sameness(budget), budget, is_described=is_described)
+    proof = Proof(budget, is_described=is_described)
     try:
         return Candidates(proof, budget).fitting((Document(old).top,), (Document(new).top,))
     except TooExpensive:
@@ -48,8 +48,7 @@ def test_what_is_said_to_be_taken_still_is_taken(pair: tuple[Any, Any], values: 
 @given(pairs())
 def test_described_values_that_are_said_to_be_taken_are_taken(pair: tuple[Any, Any]) -> None:
     old, new = pair
-    verdict = Comparison(Budget(MAX_STEPS)).verdict(Document(old).top, Document(new).top, is_described=True)
-    assume(verdict.answer == "yes")
+    assume(takes_all(new, old, is_described=True).answer == "yes")
     for value in edges(old, new, is_described=True):
         assert not (fits(old, value) and fits(new, value) is False), value
 
@@ -96,7 +95,6 @@ NARROWER_AND_WIDER: list[tuple[Any, Any]] = [
     (INTEGER, NUMBER),
     ({"enum": [1.0, "a"]}, {"enum": ["a", 1, 2]}),
     ({"const": "a"}, {"enum": ["a", "b"]}),
-    ({"type": "integer", "minimum": 1, "maximum": 3}, {"enum": [1, 2, 3, 4]}),
     ({"type": "integer", "exclusiveMinimum": 0}, {"type": "integer", "minimum": 0}),
     ({"type": "number", "multipleOf": 4}, {"type": "integer", "multipleOf": 2}),
     (STRING, {"anyOf": [STRING, NULL]}),
@@ -198,6 +196,11 @@ def test_schemas_that_lead_everywhere_and_nowhere_come_to_an_end() -> None:
 
     assert takes_all(tree(NUMBER), tree(INTEGER)).answer == "yes"
     assert takes_all(tree(INTEGER), tree(NUMBER)).witness == {"k": "leaf", "v": 1.5}
+
+
+def test_a_value_that_fits_two_alternatives_alike_does_not_fit_one_of_them() -> None:
+    assert takes_all({"oneOf": [True, True]}, {"type": "object"}).witness == {}
+    assert takes_all({"oneOf": [INTEGER, dict(INTEGER)]}, INTEGER).witness == 0
 
 
 def test_nesting_beyond_reading_is_unknown_and_no_crash() -> None:

@@ -12,9 +12,7 @@ from support.examples import examples
 from support.schema_pairs import pairs
 from support.tool_entry_strategies import ENTRIES
 from toolwire_schemas.compare import BadList, between, takes_all, verdict
-from toolwire_schemas.compare.nodes import Document, equal
-from toolwire_schemas.compare.subset import MAX_STEPS, Comparison
-from toolwire_schemas.json_schema.bounded_validator import Budget
+from toolwire_schemas.compare.subset import MAX_STEPS
 
 INTEGER, NUMBER, STRING = {"type": "integer"}, {"type": "number"}, {"type": "string"}
 NONE = msgspec.UNSET
@@ -58,25 +56,6 @@ def test_a_tool_that_is_gone_breaks_its_callers_and_a_new_one_nobody() -> None:
     ]
 
 
-def test_a_tool_with_the_same_schemas_and_a_similar_name_is_probably_the_same() -> None:
-    found = between([tool("read_file", path_=STRING)], [tool("readFile", path_=STRING)])
-    assert [(change.tool, change.change, change.level) for change in found] == [("read_file", "tool-renamed", "major")]
-    assert "readFile" in found[0].text
-
-
-def test_a_similar_name_with_other_schemas_is_another_tool() -> None:
-    found = between([tool("read_file", path_=STRING)], [tool("readFile", path_=INTEGER)])
-    assert {change.change for change in found} == {"tool-removed", "tool-added"}
-
-
-def test_the_most_alike_names_belong_together_each_once() -> None:
-    found = between([tool("get_item"), tool("get_items")], [tool("getitems"), tool("getitem")])
-    assert {(change.tool, change.text.split()[4].rstrip(",")) for change in found} == {
-        ("get_item", "getitem"),
-        ("get_items", "getitems"),
-    }
-
-
 def test_another_order_is_a_patch() -> None:
     one, other = tool("one"), tool("other")
     found = between([one, other], [other, one])
@@ -109,7 +88,6 @@ def others(schema: Any, **members: Any) -> dict[str, Any]:
         (tool(), tool(a=INTEGER), ("arguments.a", "member-added", "minor")),
         (tool(a=INTEGER), tool(), ("arguments.a", "member-removed", "unknown")),
         (tool(b=data(a=INTEGER)), tool(b=data()), ("arguments.b.a", "member-removed", "unknown")),
-        (tool(a=False), tool(), ("arguments.a", "member-removed", "minor")),
         (tool(a=INTEGER, closed=True), tool(closed=True), ("arguments.a", "member-removed", "major")),
         (tool(a=INTEGER), tool(a_=INTEGER), ("arguments.a", "member-required", "major")),
         (tool(a_=INTEGER), tool(a=INTEGER), ("arguments.a", "member-optional", "minor")),
@@ -325,20 +303,13 @@ def test_no_list_differs_from_itself(entries: list[Any]) -> None:
     assert between(entries, entries) == []
 
 
-def takes_all_described(new: Any, old: Any) -> str:
-    if equal(old, new):
-        return "yes"
-    comparison = Comparison(Budget(MAX_STEPS))
-    return comparison.verdict(Document(old).top, Document(new).top, is_described=True).answer
-
-
 @settings(max_examples=examples(80))
 @given(pairs())
 def test_whoever_sends_what_was_described_is_told_of_all_that_breaks_them(pair: tuple[Any, Any]) -> None:
     """A schema that takes all that was described has no breaking difference from it, and one that does not has one."""
     old, new = pair
     found = between([{"name": "t", "inputSchema": old}], [{"name": "t", "inputSchema": new}])
-    answers = {takes_all(new, old).answer, takes_all_described(new, old)}
+    answers = {takes_all(new, old).answer, takes_all(new, old, is_described=True).answer}
     if answers == {"yes"}:
         refused = [change for change in found if change.change != "member-removed" or change.level == "major"]
         assert verdict(refused) in ("none", "patch", "minor")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -56,21 +56,17 @@ class Case(msgspec.Struct, frozen=True, eq=False):
         """Yield the values of the keyword *word*."""
         return (node.words[word] for node in self.nodes if word in node.words)
 
-    def bound(self, side: Literal["min", "max"]) -> tuple[Fraction, bool] | None:
-        """Return the lower or the negated upper bound, and whether it is exclusive; inclusive for integers."""
-        sign = 1 if side == "min" else -1
-        bounds = [(sign * Fraction(bound), False) for bound in self.values_of(f"{side}imum")]
-        bounds += [(sign * Fraction(bound), True) for bound in self.values_of(f"exclusive{side.title()}imum")]
-        if not bounds:
-            return (Fraction(-SAFE_INTEGER), False) if self._is_safe() else None
-        bound, is_exclusive = max(bounds)
+    def is_within(self, word: str, value: Any) -> bool:
+        """Return whether all numbers are within the bound *value* that the keyword *word* sets."""
+        sign = 1 if word.endswith("inimum") else -1
+        words = ("minimum", "exclusiveMinimum") if sign == 1 else ("maximum", "exclusiveMaximum")
+        bounds = [(sign * Fraction(bound), word == words[1]) for word in words for bound in self.values_of(word)]
+        is_integer = self.kind == "integer" and any("number" not in types for types in self.values_of("type"))
+        if not bounds and is_integer and self.is_described:
+            bounds = [(Fraction(-SAFE_INTEGER), False)]
         if self.kind == "integer":
-            return Fraction(floor(bound) + 1 if is_exclusive else ceil(bound)), False
-        return bound, is_exclusive
-
-    def _is_safe(self) -> bool:
-        types = [types for types in self.values_of("type") if "number" not in types]
-        return self.is_described and self.kind == "integer" and bool(types)
+            bounds = [(Fraction(floor(bound) + 1 if above else ceil(bound)), False) for bound, above in bounds]
+        return bool(bounds) and max(bounds) >= (sign * Fraction(value), word == words[1])
 
     def least(self, word: str) -> int:
         """Return the greatest value of `minLength`, `minItems` or `minProperties`."""
@@ -85,10 +81,6 @@ class Case(msgspec.Struct, frozen=True, eq=False):
     def element(self, index: int) -> tuple[Node, ...]:
         """Return the schemas of the element at *index*."""
         return tuple(found for node in self.nodes for found in elements(node, index))
-
-    def prefix(self) -> int:
-        """Return the index from which on all elements have the same schemas."""
-        return max((len(first) for first in self.values_of("prefixItems")), default=0)
 
     def required(self) -> dict[str, None]:
         """Return the names of all required members."""
@@ -105,25 +97,19 @@ class Case(msgspec.Struct, frozen=True, eq=False):
         is_open = any(word in node.words for node in self.nodes for word in _OPENING)
         return self.is_described and not is_open and any("properties" in node.words for node in self.nodes)
 
-    def member(self, name: str) -> tuple[Node, ...]:
-        """Return the schemas of the member called *name*."""
-        is_named = name.startswith(OTHER) or any(name in properties for properties in self.values_of("properties"))
-        if not is_named and self.is_closed() and name not in self.required():
+    def member(self, name: str | None) -> tuple[Node, ...]:
+        """Return the schemas of the member called *name*; of one with a name that is not described if None."""
+        named = (names for word in ("properties", "required") for names in self.values_of(word))
+        is_named = name is None or name.startswith(OTHER) or any(name in names for names in named)
+        if not is_named and self.is_closed():
             return _NOTHING
         return tuple(found for node in self.nodes for found in members(node, name))
-
-    def others(self) -> tuple[Node, ...]:
-        """Return the schemas of members with any other name."""
-        return tuple(found for node in self.nodes for found in members(node, None))
 
 
 def elements(node: Node, index: int) -> Iterator[Node]:
     """Yield the schema that *node* has for the element at *index*."""
-    first = node.words.get("prefixItems", ())
-    if index < len(first):
-        yield node.at(first[index])
-    elif "items" in node.words:
-        yield node.at(node.words["items"])
+    first = node.parts("prefixItems")
+    yield from [first[index]] if index in first else node.parts("items").values()
 
 
 def members(node: Node, name: str | None) -> Iterator[Node]:
@@ -131,14 +117,14 @@ def members(node: Node, name: str | None) -> Iterator[Node]:
 
     The name may match any of its patterns, so that these may apply in place of `additionalProperties`.
     """
-    words = node.words
-    if name is not None and name in words.get("properties", ()):
-        yield node.at(words["properties"][name])
-    elif "additionalProperties" in words and not words.get("patternProperties"):
-        yield node.at(words["additionalProperties"])
+    described = node.parts("properties")
+    if name in described:
+        yield described[name]
+    elif not node.words.get("patternProperties"):
+        yield from node.parts("additionalProperties").values()
 
 
-def cases(nodes: tuple[Node, ...], budget: Budget, *, is_described: bool = False) -> list[Case]:
+def cases(nodes: tuple[Node, ...], budget: Budget, is_described: bool) -> list[Case]:
     """Return the cases of values that fit all *nodes*.
 
     Raises:
@@ -178,19 +164,12 @@ def _alternatives(nodes: tuple[Node, ...], seen: frozenset[Node], budget: Budget
 
 
 def _of_kinds(nodes: tuple[Node, ...], is_described: bool) -> list[Case]:
-    listed: list[list[Any]] = []
-    kinds = set(KINDS)
-    for node in nodes:
-        kinds &= of_types(node.words.get("type", KINDS))
-        listed += [[node.words["const"]]] if "const" in node.words else []
-        listed += [node.words["enum"]] if "enum" in node.words else []
-    if listed:
+    kinds = set(KINDS).intersection(*(of_types(node.words.get("type", KINDS)) for node in nodes))
+    if listed := [values for node in nodes for values in listed_by(node)]:
         values = {identity(value): value for value in listed[0]}
         for others in listed[1:]:
             values = {one: values[one] for one in map(identity, others) if one in values}
         return [Case(kind(value), nodes, is_described, value) for value in values.values() if kind(value) in kinds]
-    if any(Fraction(node.words["multipleOf"]).denominator == 1 for node in nodes if "multipleOf" in node.words):
-        kinds -= {"fraction"}
     return [
         Case(name, nodes, is_described, value)
         for name in KINDS
@@ -200,6 +179,12 @@ def _of_kinds(nodes: tuple[Node, ...], is_described: bool) -> list[Case]:
 
 
 _VALUES: dict[str, tuple[Any, ...]] = {"null": (None,), "boolean": (False, True)}
+
+
+def listed_by(node: Node) -> list[list[Any]]:
+    """Return the values that `const` and those that `enum` lists, of each that is there."""
+    constant = [[node.words["const"]]] if "const" in node.words else []
+    return [*constant, node.words["enum"]] if "enum" in node.words else constant
 
 
 def of_types(types: str | list[str] | tuple[str, ...]) -> set[str]:
@@ -216,27 +201,23 @@ def kind(value: Any) -> str:
 _KINDS: dict[type, str] = {type(None): "null", bool: "boolean", str: "string", list: "array", dict: "object"}
 
 
-def are_apart(one: Node, other: Node, depth: int = 0) -> bool:
-    """Return whether no value fits both, by their types or by constants, also those of a required member."""
+def are_apart(one: Node, other: Node) -> bool:
+    """Return whether no value fits both, by their types or by listed values, also those of a required member."""
     one, other = one.resolved(), other.resolved()
-    mine, theirs = _listed(one), _listed(other)
-    if mine is not None and theirs is not None:
-        return mine.isdisjoint(theirs)
-    kinds = kinds_of(one), kinds_of(other)
-    if kinds[0].isdisjoint(kinds[1]):
-        return True
-    if kinds != ({"object"}, {"object"}) or depth > _MAX_DEPTH:
-        return False
     parts, others = one.parts("properties"), other.parts("properties")
     needed = {*one.words.get("required", ())}.intersection(other.words.get("required", ()), parts, others)
-    return any(are_apart(parts[name], others[name], depth + 1) for name in needed)
+    are_objects = kinds_of(one) == kinds_of(other) == {"object"}
+    members = [(parts[name].resolved(), others[name].resolved()) for name in needed if are_objects]
+    return any(_are_disjoint(*pair) for pair in ((one, other), *members))
+
+
+def _are_disjoint(one: Node, other: Node) -> bool:
+    mine, theirs = listed_by(one), listed_by(other)
+    if mine and theirs:
+        return set(map(identity, mine[0])).isdisjoint(map(identity, theirs[0]))
+    return kinds_of(one).isdisjoint(kinds_of(other))
 
 
 def kinds_of(node: Node) -> set[str]:
     """Return the kinds of values that may fit *node*, by its own type."""
     return of_types(node.resolved().words.get("type", KINDS))
-
-
-def _listed(node: Node) -> set[Any] | None:
-    values = [node.words["const"]] if "const" in node.words else node.words.get("enum")
-    return None if values is None else set(map(identity, values))

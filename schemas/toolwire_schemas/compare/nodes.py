@@ -167,17 +167,15 @@ class Node:
     def parts(self, word: str) -> dict[Any, Node]:
         """Return the schemas under *word*, or what it refers to, by their names or places, if any."""
         if word not in self._parts:
-            self._parts[word] = self._parts_of(word)
+            value = self.words.get(word)
+            found: dict[Any, Node] = {}
+            if value is not None and word == "$ref":
+                found = {"": self.document.target(value)}
+            elif value is not None and word in HOLDING:
+                inner: Any = {"": value} if word in ONE else dict(enumerate(value)) if word in LISTS else value
+                found = {name: self.at(schema) for name, schema in inner.items()}
+            self._parts[word] = found
         return self._parts[word]
-
-    def _parts_of(self, word: str) -> dict[Any, Node]:
-        value = self.words.get(word)
-        if value is None:
-            return {}
-        if word == "$ref":
-            return {"": self.document.target(value)}
-        inner = {"": value} if word in ONE else dict(enumerate(value)) if word in LISTS else value
-        return {name: self.at(schema) for name, schema in inner.items()} if word in HOLDING else {}
 
     def resolved(self) -> Node:
         """Return the node it refers to, if it does nothing else; otherwise itself."""

@@ -93,11 +93,11 @@ class _Walk:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._described, self._any = (Comparison(budget, is_described=mode) for mode in (True, False))
+        self._described, self._any = (Comparison(budget, mode) for mode in (True, False))
         self._within: list[tuple[Node, Node]] = []
 
     def values(self, old: Node, new: Node, place: str) -> Difference | None:
-        """Return the difference between the values of two schemas, `None` if there is none.
+        """Return the difference between the values of two schemas, or `None`.
 
         If it is only one of values that are not described, users do not notice it, and it says so.
         """
@@ -195,7 +195,7 @@ def _walked(old: Node, new: Node) -> tuple[str, ...]:
         parts = ("properties", "required", *(("additionalProperties",) if are_maps else ()))
     elif used <= _OF_ARRAYS and all("items" in words for words in both):
         parts = ("items",)
-    # What is compared besides them must not refer to schemas, which are others in the other document.
+    # The other keywords are compared within the other document, where their references would lead elsewhere.
     besides = [new.words.get(word) for word in ("additionalProperties", "propertyNames") if word not in parts]
     return () if "$ref" in str(besides) else parts
 

@@ -157,7 +157,7 @@ def _differences(old: Any, new: Any, place: str, budget: Budget) -> list[Differe
 
 
 def _schema(entry: Entry, member: str) -> Any:
-    """Return the schema under *member*, `None` if there is none."""
+    """Return the schema under *member*, or `None`."""
     return schema if isinstance(schema := entry.get(member), dict | bool) else None
 
 

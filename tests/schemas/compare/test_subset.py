@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.examples import examples
 from support.schema_pairs import VALUES, moved_into_definitions, pairs, schemas
-from toolwire_schemas.compare.counterexample import Candidates
 from toolwire_schemas.compare.nodes import Document
-from toolwire_schemas.compare.proof import Proof
-from toolwire_schemas.compare.subset import MAX_STEPS, takes_all
+from toolwire_schemas.compare.subset import MAX_STEPS, Comparison, takes_all
 from toolwire_schemas.json_schema.bounded_validator import Budget, TooExpensive
 
 
@@ -27,10 +25,9 @@ def fits(schema: Any, value: Any) -> bool | None:
 
 def edges(old: Any, new: Any, *, is_described: bool) -> list[Any]:
     """Values of *old* at the bounds of both, as a search for counterexamples tries them."""
-    budget = Budget(MAX_STEPS)
-    proof = Proof(budget, is_described=is_described)
+    comparison = Comparison(Budget(MAX_STEPS), is_described)
     try:
-        return Candidates(proof, budget).fitting((Document(old).top,), (Document(new).top,))
+        return comparison.fitting((Document(old).top,), (Document(new).top,))
     except TooExpensive:
         return []
 
@@ -96,7 +93,6 @@ NARROWER_AND_WIDER: list[tuple[Any, Any]] = [
     ({"enum": [1.0, "a"]}, {"enum": ["a", 1, 2]}),
     ({"const": "a"}, {"enum": ["a", "b"]}),
     ({"type": "integer", "exclusiveMinimum": 0}, {"type": "integer", "minimum": 0}),
-    ({"type": "number", "multipleOf": 4}, {"type": "integer", "multipleOf": 2}),
     (STRING, {"anyOf": [STRING, NULL]}),
     (STRING, {"type": ["string", "null"]}),
     ({"type": "string", "pattern": "^a"}, STRING),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -34,19 +34,6 @@ _HINTS = {
     "idempotentHint": "idempotent",
     "openWorldHint": "open_world",
 }
-
-
-class Gate(Protocol):
-    """Limits the calls that run at a time. No method waits."""
-
-    def enter(self, call: Any) -> bool:
-        """Return whether *call* may run now; if not, it is kept until another one leaves."""
-
-    def leave(self) -> Any:
-        """Take note that a call has ended; return one that was kept and is to enter now, or None."""
-
-    def retire(self) -> None:
-        """Take note that no new call will come."""
 
 
 class Tool:
@@ -89,8 +76,8 @@ class Tool:
         """What that process may use beyond what loading the tools takes, in bytes; None leaves it to the server."""
         self.timeout_seconds = options.timeout_seconds
         """How long a call may take; None leaves it to the server."""
-        self.gate: Gate | None = None
-        """Limits how many of its calls a server runs at once, in addition to the server's own limit."""
+        self.gate: Any = None
+        """Limits how many of its calls a server runs at once: has `enter(call)`, `leave()`, `retire()`; none waits."""
         self._signature = read_signature(
             function,
             tool=self.name,

@@ -26,7 +26,6 @@ from .writer import MessageWriter, Write
 
 if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Frame
-    from toolwire_tools.tool import Gate
 
     from ..protocol.lifecycle import Identity
     from ..protocol.server_protocol import Catalog
@@ -230,7 +229,7 @@ class Session:
         if gate is not None:
             self._leave_gate(gate)
 
-    def _leave_gate(self, gate: Gate) -> None:
+    def _leave_gate(self, gate: Any) -> None:
         following = gate.leave()
         if following is not None:
             self._backlog.append(following)

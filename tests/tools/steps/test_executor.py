@@ -305,7 +305,7 @@ def test_a_class_is_found_in_any_case_of_letters_and_the_closest_name_is_propose
     assert ("tool", "web_search") not in Executor.registered("skill")
     with pytest.raises(LookupError, match="no tool 'web_serch', did you mean 'web_search'"):
         Executor.lookup("tool", "web_serch")
-    with pytest.raises(LookupError, match="none is registered"):
+    with pytest.raises(LookupError, match="no names are known"):
         Executor.lookup("a type of its own", "web_search")
 
 

@@ -142,8 +142,6 @@ class Executor:
 
     _registry: ClassVar[dict[tuple[str, str], type[Executor]]] = {}
 
-    def __init__(self) -> None: ...
-
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         override = inspect.getattr_static(cls, "execute")
@@ -167,7 +165,11 @@ class Executor:
                 raise TypeError(f'register(executor_type="tool", executor_name="rag") takes names, not {name!r}')
 
         def registered(subclass: Kind) -> Kind:
-            _refuse_unfit(subclass)
+            name = getattr(subclass, "__name__", repr(subclass))
+            if not isinstance(subclass, type) or not issubclass(subclass, Executor):
+                raise TypeError(f"{name} is no executor; write class {name}(Executor)")
+            if subclass.execute is Executor.execute:
+                raise TypeError(f"{name} does nothing; give it def execute(self, step_id, agent_state)")
             known = Executor._registry.get((executor_type, executor_name))
             if known not in (None, subclass) and not is_stale(override_of(known)):
                 warnings.warn(f"{executor_type} {executor_name!r} is {subclass!r} now; it was {known!r}", stacklevel=2)
@@ -184,16 +186,12 @@ class Executor:
         Raises:
             LookupError: if the name is not registered; proposes the closest one.
         """
-        found = Executor._registry.get((executor_type, executor_name))
-        if found is not None:
-            return found
-        names = {name: known for (kind, name), known in Executor._registry.items() if kind == executor_type}
-        for name, known in names.items():
-            if name.casefold() == executor_name.casefold():
-                return known
-        if not names:
-            raise LookupError(f"no {executor_type} {executor_name!r}: none is registered; import its module first")
-        raise LookupError(unknown_name(executor_type, executor_name, names))
+        known = {name: found for (kind, name), found in Executor._registry.items() if kind == executor_type}
+        same = (found for name, found in known.items() if name.casefold() == executor_name.casefold())
+        found = known.get(executor_name) or next(same, None)
+        if found is None:
+            raise LookupError(unknown_name(executor_type, executor_name, known))
+        return found
 
     @classmethod
     def registered(cls, executor_type: str | None = None) -> dict[tuple[str, str], type[Executor]]:
@@ -216,14 +214,6 @@ class Executor:
             StepError: if *agent_state* or the step lacks something; nothing has run then.
         """
         raise NotImplementedError(f"{type(self).__name__} does not override execute")
-
-
-def _refuse_unfit(subclass: Any) -> None:
-    if not isinstance(subclass, type) or not issubclass(subclass, Executor):
-        name = getattr(subclass, "__name__", repr(subclass))
-        raise TypeError(f"{name} is no executor; write class {name}(Executor)")
-    if subclass.execute is Executor.execute:
-        raise TypeError(f"{subclass.__name__} does nothing; give it def execute(self, step_id, agent_state)")
 
 
 def override_of(kind: type[Executor]) -> Callable[..., Any]:

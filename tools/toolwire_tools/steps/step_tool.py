@@ -106,17 +106,18 @@ class StepCall:
         return _answer(step, self.executor.execute(step.step_id, state))
 
     def _start(self, arguments: dict[str, Any], context: Context) -> tuple[StepState, dict[str, Any]]:
-        name = self.config.name if self.config else name_of(self.executor)
-        step = StepState("task", "stage", AGENT["agent_id"], executor=name, **self._contents(arguments, name))
+        config = self.config
+        name = name_of(self.executor) if config is None else config.name
+        if config is not None and config.input_schema is not None:
+            content: Any = {**config.defaults, **arguments}
+            text = encode(content).decode()
+        else:
+            text = arguments["instruction"]
+            content = _instruction(text, name)
+        step = StepState("task", "stage", AGENT["agent_id"], executor=name)
+        step.text_content, step.instruction_content = text, content
         steps = AgentStep(AGENT["agent_id"], [step])
         return step, {**AGENT, "agent_step": steps, "context": context, RAISES: True}
-
-    def _contents(self, arguments: dict[str, Any], name: str) -> dict[str, Any]:
-        if self.config is not None and self.config.input_schema is not None:
-            instruction = {**self.config.defaults, **arguments}
-            return {"text_content": encode(instruction).decode(), "instruction_content": instruction}
-        text: str = arguments["instruction"]
-        return {"text_content": text, "instruction_content": _instruction(text, name)}
 
 
 class AsyncStepCall(StepCall):
@@ -260,8 +261,8 @@ def _executor(config: ToolConfig, import_module: Importer) -> type[Executor]:
         known |= {name: kind for (_, name), kind in Executor.registered().items()}
     if module is not None:
         members = vars(_imported(config, module, "executor", import_module)).values()
-        classes = [kind for kind in members if issubclass(type(kind), type) and vars(kind).get("__executor__")]
-        known |= {kind.__executor__[1]: kind for kind in classes}
+        kinds = [kind for kind in members if issubclass(type(kind), type) and vars(kind).get("__executor__")]
+        known |= {kind.__executor__[1]: kind for kind in kinds}
     for name, kind in known.items():
         if canonical(name) == canonical(named.name):
             return kind

@@ -93,7 +93,12 @@ class Text(Content, frozen=True):
 
 
 class _Media(Content, frozen=True):
-    """Bytes with a media type, from memory or from a file, which is read at once."""
+    """Bytes with a media type, from memory or from a file, which is read at once.
+
+    Raises:
+        ValueError: if the bytes are of no known format and no media type is given.
+        OSError: if the file cannot be read.
+    """
 
     data: bytes | None = None
     path: str | os.PathLike[str] | None = None
@@ -122,23 +127,13 @@ class _Media(Content, frozen=True):
 
 
 class Image(_Media, frozen=True):
-    """A picture: `Image(data)` or `Image(path="plot.png")`; its media type is seen from the bytes or given.
-
-    Raises:
-        ValueError: if the bytes are of no known image format and no media type is given.
-        OSError: if the file cannot be read.
-    """
+    """A picture: `Image(data)` or `Image(path="plot.png")`; its media type is seen from the bytes or given."""
 
     family: ClassVar[str] = "image"
 
 
 class Audio(_Media, frozen=True):
-    """A sound: `Audio(data)` or `Audio(path="speech.wav")`; its media type is seen from the bytes or given.
-
-    Raises:
-        ValueError: if the bytes are of no known audio format and no media type is given.
-        OSError: if the file cannot be read.
-    """
+    """A sound: `Audio(data)` or `Audio(path="speech.wav")`; its media type is seen from the bytes or given."""
 
     family: ClassVar[str] = "audio"
 

@@ -67,9 +67,9 @@ def test_a_command_that_is_killed_says_by_which_signal() -> None:
     ("argv", "told"),
     [
         (["no-such-program"], "no-such-program is not installed, or not on the PATH of this server."),
-        (["/no/such"], "/no/such cannot be started: there is no such file"),
-        (["/"], "/ cannot be started: Permission denied."),
-        (["true", "x" * 3_000_000], "true cannot be started: Argument list too long."),
+        (["/no/such"], "/no/such cannot be started: No such file or directory: /no/such."),
+        (["/"], "/ cannot be started: Permission denied: /."),
+        (["true", "x" * 3_000_000], "true cannot be started: Argument list too long: true."),
     ],
 )
 def test_a_command_that_cannot_be_started_says_why(argv: list[str], told: str) -> None:
@@ -79,7 +79,7 @@ def test_a_command_that_cannot_be_started_says_why(argv: list[str], told: str) -
 
 
 def test_a_folder_that_is_gone_is_named() -> None:
-    with pytest.raises(ToolError, match="there is no folder /no/such"):
+    with pytest.raises(ToolError, match="No such file or directory: /no/such"):
         ran("true", cwd="/no/such")
 
 

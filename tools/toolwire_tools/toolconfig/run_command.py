@@ -137,13 +137,10 @@ async def _start(invocation: Invocation) -> _Group:
 
 def _not_started(invocation: Invocation, error: OSError) -> str:
     program = invocation.argv[0]
-    if isinstance(error, FileNotFoundError) and not os.path.isdir(invocation.cwd):
-        return f"{program} cannot be started: there is no folder {invocation.cwd}."
-    if isinstance(error, FileNotFoundError) and os.path.dirname(program):
-        return f"{program} cannot be started: there is no such file, or it names an interpreter that is not there."
-    if isinstance(error, FileNotFoundError):
+    if isinstance(error, FileNotFoundError) and error.filename == program and not os.path.dirname(program):
         return f"{program} is not installed, or not on the PATH of this server."
-    return f"{program} cannot be started: {error.strerror or error}."
+    reason = error.strerror or str(error)
+    return f"{program} cannot be started: {reason}{f': {error.filename}' if error.filename else ''}."
 
 
 class _Group:

@@ -133,7 +133,7 @@ NONE = "There is no complete block for rag: write the instruction as <RAG>...</R
         ('<RAG>{"a": 1e999}</RAG>', "begins like JSON, but is not JSON: 1e999 is no number that JSON knows"),
         (
             '<RAG>{"a": 1}{"b": 2}</RAG>',
-            "begins like JSON, but is not JSON: Extra data (line 1, column 9 of the block).",
+            "begins like JSON, but is not JSON: Extra data: line 1 column 9 (char 8).",
         ),
         ("<RAG>{'a': 1}</RAG>", "begins like JSON, but is not JSON: Expecting property name"),
         ("<RAG>" + "[" * 100_000 + "</RAG>", "begins like JSON, but is not JSON: "),

@@ -7,14 +7,13 @@ are worded for the model.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.language import say
 
-from ..actions.model_literals import JSON
+from ..actions.model_literals import JSON, Unreadable, json_value
 from ..toolconfig.model import ToolConfig, canonical
 
 if TYPE_CHECKING:
@@ -129,11 +128,8 @@ def _value(content: str, name: str) -> Any:
     if content[0] not in "{[":
         return content
     try:
-        return JSON.decode(content)
-    except json.JSONDecodeError as error:
-        where = "{problem} (line {line}, column {column} of the block)"
-        reason = say(where, problem=say(error.msg), line=error.lineno, column=error.colno)
-    except (ValueError, RecursionError) as error:
+        return json_value(content)
+    except Unreadable as error:
         reason = str(error)
     none = "The block {block} begins like JSON, but is not JSON: {reason}."
     raise InstructionError(say(none, block=_block(name), reason=reason))

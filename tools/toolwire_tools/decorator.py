@@ -174,12 +174,7 @@ def _check_names(function: Any, tool: str, options: Options) -> None:
 
 
 def checked(given: Mapping[str, Any]) -> Options:
-    """The options, each of its type and in its range.
-
-    Raises:
-        TypeError: for an option that does not exist, or a value of the wrong type.
-        ValueError: for a value out of range.
-    """
+    """The options; raises a TypeError or ValueError for one that does not exist, or has a wrong value."""
     for option in given:
         if option not in Options.__struct_fields__:
             from toolwire_schemas.did_you_mean import unknown_name

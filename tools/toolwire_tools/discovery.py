@@ -105,11 +105,7 @@ _FINDERS = {
 
 
 def distinct(tools: Iterable[Tool]) -> list[Tool]:
-    """The tools without repetitions; the same callable under the same name is one tool.
-
-    Raises:
-        RegistrationError: if two different tools have one name.
-    """
+    """The tools, each once; raises a RegistrationError if two that call different things have one name."""
     known: dict[str, Tool] = {}
     for tool in tools:
         first = known.setdefault(tool.name, tool)
@@ -169,11 +165,7 @@ def _tool(kind: type, target: Any, method: str, options: Options) -> Tool:
 
 
 def constructed(kind: type) -> Any:
-    """An object of *kind*.
-
-    Raises:
-        RegistrationError: if it cannot be made without arguments.
-    """
+    """An object of *kind*; raises a RegistrationError if it cannot be made without arguments."""
     import inspect
 
     if inspect.isabstract(kind):

@@ -145,11 +145,7 @@ def _are_annotations(given: dict[str, Any]) -> bool:
 
 
 def consume_generator(items: Iterator[Any], caller: Caller, *, joins: bool) -> Any:
-    """The answer of a generator: its non-None return value, else its items (strings joined if *joins*).
-
-    Raises:
-        Cancelled: between two items, once the call is cancelled; the generator's `finally` has run by then.
-    """
+    """The answer of a generator: its non-None return value, else its items (strings joined if *joins*)."""
     items_so_far: list[Any] = []
     try:
         while True:

@@ -132,11 +132,7 @@ def apis_of(action: Any, *, by_hand: bool) -> dict[str, ActionApi]:
 
 
 def api_of(action: Any, name: str) -> ActionApi:
-    """Return the API of *action* called *name*.
-
-    Raises:
-        ToolError: if it does not exist or has no method.
-    """
+    """Return the API of *action* called *name*; raises a ToolError if it does not exist or has no method."""
     api: ActionApi | None = action.__toolwire_apis__.get(name)
     if api is None:
         why = action.__toolwire_needs__.get(name)

@@ -277,11 +277,7 @@ class AsyncActionExecutor(ActionExecutor):
 
 
 def _call_in(message: Any) -> tuple[Any, Any]:
-    """The name and the parameters in the content of *message*; None for what is not there.
-
-    Raises:
-        TypeError: if it is no message.
-    """
+    """The name and the parameters in the content of *message*; raises a TypeError if it is no message."""
     content = message.get("content", message) if isinstance(message, dict) else getattr(message, "content", message)
     if content is message and not isinstance(message, dict):
         raise TypeError(f"the name of an action or a message is wanted, not {message!r}")

@@ -72,12 +72,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 def question(kind: Any) -> Question:
-    """Return the question whose answer is of the type *kind*.
-
-    Raises:
-        TypeError: if no form can ask for that: one asks for a str, bool, int, float, an Enum or Literal, or a
-            dataclass, TypedDict, NamedTuple or Struct of these.
-    """
+    """Return the question whose answer is of the type *kind*; raises a TypeError if no form can ask for that."""
 
     def answer(answer: Any) -> None:
         """Replaces a tool that takes the answer."""

@@ -30,11 +30,7 @@ RAISES = "toolwire_raises"
 
 
 class _RunningStep:
-    """A step that is being done: its status for the system, and its output.
-
-    Raises:
-        StepError: if the state of the agent, or the step, lacks something.
-    """
+    """A step that is being done; raises a StepError if the state of the agent, or the step, lacks something."""
 
     def __init__(self, name: str, step_id: str, agent_state: Mapping[str, Any]) -> None:
         for key in ("agent_step", "agent_id", "role"):
@@ -48,11 +44,7 @@ class _RunningStep:
         agent_state["agent_step"].update_step_status(step_id, "running")
 
     def failed(self, error: BaseException) -> dict[str, Any]:
-        """Return the output of a step that *error* has ended, after logging it.
-
-        Raises:
-            BaseException: the error, if it orders to stop, or where the state asks for it.
-        """
+        """Log *error*, which has ended the step, and return the output; raises it if it orders to stop, or if asked."""
         self._update("failed")
         if not isinstance(error, Exception) or self._state.get(RAISES):
             raise error
@@ -96,11 +88,7 @@ class _RunningStep:
 
 
 def step_of(steps: Any, step_id: str) -> Any:
-    """Return the step with this id among *steps*, which may be any system's `agent_step`.
-
-    Raises:
-        StepError: if it is missing, or there is no way to find it.
-    """
+    """Return the step with this id in *steps*, a system's `agent_step`; raises a StepError if it cannot be found."""
     find, todo = getattr(steps, "get_step", None), getattr(steps, "todo_list", None)
     if not hasattr(steps, "update_step_status") or (find is None and todo is None):
         wanted = "update_step_status(step_id, status), and get_step(step_id) or a todo_list"

@@ -50,14 +50,7 @@ _SIGNATURE = inspect.Signature(
 
 
 def tools_of_executor(executor: Executor | type[Executor]) -> list[Tool]:
-    """Return the tool of an executor, or of one made from a registered class without arguments.
-
-    It is called as the class is registered, and described by the docstring of the class.
-
-    Raises:
-        NotOffered: if the class is not registered.
-        RegistrationError: if it needs arguments.
-    """
+    """Return the tool of a registered executor or class, called as it is registered and described by its docstring."""
     kind = executor if isinstance(executor, type) else type(executor)
     registered = vars(kind).get("__executor__")
     if registered is None:
@@ -151,11 +144,7 @@ def _answer(step: StepState, output: dict[str, Any]) -> Any:
 
 
 def import_beside(folder: str, name: str) -> ModuleType:
-    """Import the module *name* as Python does, that of a file in *folder* if Python knows no other.
-
-    Raises:
-        ImportError: if it is not found, or another module hides the file.
-    """
+    """Import the module *name*, that of a file in *folder* if Python knows no other; raises an ImportError."""
     if folder not in sys.path:
         sys.path.append(folder)
     module = importlib.import_module(name)

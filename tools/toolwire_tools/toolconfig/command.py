@@ -60,11 +60,7 @@ class Template(msgspec.Struct, frozen=True):
 
 
 def parse(text: str) -> Template:
-    """Split *text* into text and places.
-
-    Raises:
-        ValueError: if a brace belongs to no place; says which.
-    """
+    """Split *text* into text and places; raises a ValueError that names a brace that belongs to no place."""
     parts: list[str | Place] = []
     for found in _PART.finditer(text):
         part = found[0]
@@ -134,11 +130,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES
 
     def invocation(self, arguments: Mapping[str, Any]) -> Invocation:
-        """Return what to run for a call with *arguments*.
-
-        Raises:
-            ArgumentsError: if a value would be taken for an option, or cannot be passed to any program.
-        """
+        """Return what to run for *arguments*; raises an ArgumentsError for what no program takes, or takes for an option."""
         values = {**self.defaults, **arguments}
         argv = [self.program]
         faults: list[Fault] = []
@@ -170,11 +162,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             is_first = is_first and not text
 
     def outcome(self, finished: Finished) -> Any:
-        """Return the result for the caller: text, or the value of the JSON in it.
-
-        Raises:
-            ToolError: if the command failed, or did not print JSON although it should.
-        """
+        """Return the text or JSON for the caller; raises a ToolError if the command failed, or printed no JSON."""
         if finished.status not in self.success:
             raise ToolError(self._failure(finished))
         text = finished.output.decode("utf-8", "replace")

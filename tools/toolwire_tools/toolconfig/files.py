@@ -69,11 +69,7 @@ def _is_about_a_tool(path: str) -> bool:
 
 
 def load_file(path: str) -> list[ToolConfig]:
-    """Return the tools that the YAML file at *path* describes, one in each document.
-
-    Raises:
-        ConfigError: with all errors in the file, or if PyYAML is not installed.
-    """
+    """Return the tools in the documents of a YAML file; raises a ConfigError with all errors, or without PyYAML."""
     from .reader import LEAST, config_of
 
     try:

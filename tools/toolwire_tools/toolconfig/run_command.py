@@ -50,11 +50,7 @@ _AT_ONCE = 64
 
 
 async def run(invocation: Invocation) -> Finished:
-    """Run a command and return how it ended. Cancelling ends it, and every process of its group.
-
-    Raises:
-        ToolError: if it cannot be started.
-    """
+    """Run a command and return how it ended; cancelling ends its whole group. Raises a ToolError if it cannot start."""
     async with _limiter():
         return await _run(invocation)
 

@@ -81,11 +81,7 @@ class Document:
 
 
 def documents(text: str, file: str) -> list[Document]:
-    """Return the documents in *text*, with their faults; *file* is its name in messages.
-
-    Raises:
-        ConfigError: if it is not YAML.
-    """
+    """Return the documents in *text*, from *file*, with their faults; raises a ConfigError if it is not YAML."""
     found = []
     try:
         # Not the C parser, which is faster: a file of brackets makes it overflow the stack and end the process.

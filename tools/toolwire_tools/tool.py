@@ -263,12 +263,8 @@ def _presenter(returns: Returns) -> Callable[[Any], dict[str, Any]]:
 def _refuse_unfinished(value: Any) -> None:
     kind = type(value)  # which is asked, since proxies and mocks have whatever they are asked for
     if hasattr(kind, "__await__") or hasattr(kind, "__anext__"):
-        problem = f"is {_a(kind.__name__)} that is never awaited; write the tool itself with `async def`"
+        problem = f"is of type {kind.__name__} and never awaited; write the tool itself with `async def`"
         raise OutputError([("result", problem)])
-
-
-def _a(noun: str) -> str:
-    return f"an {noun}" if noun[:1].lower() in "aeiou" else f"a {noun}"
 
 
 def _lint(name: str, read: Signature) -> list[Finding]:

@@ -201,7 +201,8 @@ class ActionExecutor:
         *message* and *command* are Lagent's other keywords for the same two.
         """
         call, inputs = name if message is None else message, inputs if command is None else command
-        return run_to_end(self._execute(call, inputs, session_id))
+        execution = self._execute(call, inputs, session_id)
+        return execution if isinstance(self, AsyncActionExecutor) else run_to_end(execution)
 
     async def _execute(self, call: Any, inputs: Any, session_id: int) -> Any:
         """Execute a message, or a call by name: waits only for what is asynchronous."""
@@ -257,13 +258,6 @@ class ActionExecutor:
 
 class AsyncActionExecutor(ActionExecutor):
     """As `ActionExecutor`, to be awaited. Actions that are not asynchronous run in threads."""
-
-    async def __call__(
-        self, name: Any = None, inputs: Any = None, session_id: int = 0, *, message: Any = None, command: Any = None
-    ) -> Any:
-        """As `ActionExecutor.__call__`."""
-        call, inputs = name if message is None else message, inputs if command is None else command
-        return await self._execute(call, inputs, session_id)
 
     async def forward(self, name: str, parameters: Any) -> ActionReturn:
         """Call an action without hooks."""

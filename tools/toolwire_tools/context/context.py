@@ -170,20 +170,16 @@ class NullCaller:
 
     cancelled = False
 
-    def progress(self, done: float, total: float | None, message: str | None) -> None:
-        """Do nothing."""
+    def progress(self, done: float, total: float | None, message: str | None) -> None: ...
 
     def log(self, level: str, message: str, fields: dict[str, Any]) -> None:
-        """Write a line to stderr."""
         said = "".join(f" {name}={value!r}" for name, value in fields.items())
         print(f"{level}: {message}{said}", file=sys.stderr)  # noqa: T201
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Raise `CannotAsk`."""
         raise CannotAsk("the tool was called by a program that has no way to ask its user")
 
     async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """As `ask`."""
         return self.ask(message, schema)
 
 

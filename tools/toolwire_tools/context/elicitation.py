@@ -56,19 +56,17 @@ class Question(msgspec.Struct, frozen=True):
         if action == "cancel":
             raise Dismissed("The user closed the question without an answer.")
         if action != "accept" or not isinstance(content, dict):
-            raise NotAnswered(
-                f"The client's answer cannot be used: action {action!r}, content {type(content).__name__}."
-            )
-        meant = {name: self._meant(name, value) for name, value in content.items()}
+            given = f"action {action!r}, content {type(content).__name__}"
+            raise NotAnswered(f"The client's answer cannot be used: {given}.")
+        meant = dict(content)
+        for name, values in self.choices.items():
+            if isinstance(meant.get(name), str):
+                meant[name] = values.get(meant[name], meant[name])
         try:
-            _, values = self.arguments.bind({_ANSWER: meant.get(_ANSWER) if self.single else meant})
+            _, bound = self.arguments.bind({_ANSWER: meant.get(_ANSWER) if self.single else meant})
         except ArgumentsError as error:
             raise NotAnswered(f"The answer does not fit: {error}") from None
-        return values[_ANSWER]
-
-    def _meant(self, name: str, value: Any) -> Any:
-        behind = self.choices.get(name)
-        return value if behind is None or not isinstance(value, str) else behind.get(value, value)
+        return bound[_ANSWER]
 
 
 def question(kind: Any) -> Question:
@@ -121,7 +119,7 @@ def _shown(name: str, schema: Schema, choices: dict[str, dict[str, Any]]) -> Sch
     kind = schema.get("type")
     if kind not in _SHOWN:
         what = f"the field {name!r}" if name != _ANSWER else "the answer"
-        raise TypeError(f"ask: {what} is {_article(kind)}; {_REMEDY}")
+        raise TypeError(f"ask: the type of {what} is {kind or 'no single one'}; {_REMEDY}")
     field: Schema = {"type": kind, "title": str(schema.get("title") or name.replace("_", " ").capitalize())}
     if "description" in schema:
         field["description"] = schema["description"]
@@ -129,7 +127,3 @@ def _shown(name: str, schema: Schema, choices: dict[str, dict[str, Any]]) -> Sch
     if schema.get("format") in _FORMATS:
         field["format"] = schema["format"]
     return field
-
-
-def _article(kind: object) -> str:
-    return {"array": "a list", "object": "an object", "null": "null"}.get(str(kind), "of several types")

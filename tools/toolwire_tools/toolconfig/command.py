@@ -130,7 +130,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES
 
     def invocation(self, arguments: Mapping[str, Any]) -> Invocation:
-        """Return what to run for *arguments*; raises an ArgumentsError for what no program takes, or takes for an option."""
+        """Return what to run for *arguments*; raises an ArgumentsError for values that cannot be passed as they are."""
         values = {**self.defaults, **arguments}
         argv = [self.program]
         faults: list[Fault] = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .options import Options, name_of, options_for
 from .schema.annotations import Names, Unresolved, members, unwrap_annotation
+from .schema.constraints import read
 from .schema.types import Types
 from .signature import EMPTY, OPEN, Declared, Parameters, is_required, parameters_of
 from .signature import docstring as docstrings
@@ -92,18 +93,16 @@ def _parameter(parameter: Declared, found: Parameters) -> dict[str, str]:
 
 def _of_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """Return Lagent's description of the arguments in *schema*."""
-    from toolwire_schemas.dialects.lagent import from_entry
-
-    described = from_entry({"inputSchema": schema})
+    properties = schema.get("properties", {})
     named = [
         {
-            "name": parameter["name"],
-            "type": parameter["type"] if parameter["type"] in {*_NAMES.values(), _STRING} else _STRING,
-            "description": parameter["description"],
+            "name": name,
+            "type": _named(member, schema.get("$defs", {})) or _STRING,
+            "description": member.get("description", ""),
         }
-        for parameter in described["parameters"]
+        for name, member in properties.items()
     ]
-    return {"parameters": named, "required": described["required"]}
+    return {"parameters": named, "required": [name for name in schema.get("required", []) if name in properties]}
 
 
 def return_data(function: Callable[..., Any], options: Options) -> list[dict[str, str]]:
@@ -158,10 +157,10 @@ def _text(hint: Any, names: Names) -> str:
     """Return what `Annotated` says of a type, or of a member of a union."""
     try:
         hints = (hint, *(members(unwrap_annotation(hint, names).hint, names) or ()))
-        notes = [unwrap_annotation(each, names).notes for each in hints]
+        texts = [read(unwrap_annotation(each, names).metadata).texts for each in hints]
     except (Unresolved, TypeError):
         return ""
-    return next((note.texts["description"] for note in notes if note and "description" in note.texts), "")
+    return next((text["description"] for text in texts if "description" in text), "")
 
 
 def _named(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
@@ -169,7 +168,7 @@ def _named(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
         return _named(definitions.get(schema["$ref"].rpartition("/")[2], {}), definitions)
     if "anyOf" in schema:
         return _joined(_named(member, definitions) for member in schema["anyOf"])
-    return _NAMES.get(schema.get("type", ""), _STRING)
+    return _NAMES.get(str(schema.get("type")), _STRING)
 
 
 def _joined(found: Iterable[str]) -> str:

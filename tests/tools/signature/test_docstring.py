@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_tools.api_description import bulleted
 from toolwire_tools.signature.docstring import Docstring, of, read
-from toolwire_tools.signature.docstring_sections import DocParameter, Entry
+from toolwire_tools.signature.docstring_sections import Entry
 
 GOOGLE = """Search the web.
 
@@ -78,8 +78,8 @@ def test_all_four_styles_say_the_same(text: str) -> None:
     assert read(text) == Docstring(
         "Search the web.\n\nSlowly,\n  but surely.",
         {
-            "query": DocParameter("query", "str", "What to look for, on two lines."),
-            "limit": DocParameter("limit", None, "How many. Defaults to 5."),
+            "query": Entry("query", "str", "What to look for, on two lines."),
+            "limit": Entry("limit", None, "How many. Defaults to 5."),
         },
         (Entry(None, "list", "The hits."),),
     )
@@ -87,18 +87,18 @@ def test_all_four_styles_say_the_same(text: str) -> None:
 
 def test_a_section_may_stick_to_the_summary() -> None:
     found = read("Search.\n    Args:\n        query: What.\n    Returns:\n        Hits.\n    ")
-    assert (found.description, found.parameters["query"].description) == ("Search.", "What.")
+    assert (found.description, found.parameters["query"].text) == ("Search.", "What.")
     assert found.returns == (Entry(text="Hits."),)
 
 
 def test_a_docstring_may_be_all_parameters() -> None:
     found = read("\n    Args:\n        a: The a.\n    ")
-    assert (found.description, found.parameters["a"].description) == ("", "The a.")
+    assert (found.description, found.parameters["a"].text) == ("", "The a.")
 
 
 def test_colons_may_be_chinese() -> None:
     assert read("搜索。\n\n    Args：\n        query (str)：查询词\n    ") == Docstring(
-        "搜索。", {"query": DocParameter("query", "str", "查询词")}
+        "搜索。", {"query": Entry("query", "str", "查询词")}
     )
 
 
@@ -106,7 +106,7 @@ def test_types_may_be_references() -> None:
     found = read(
         "Add.\n\n    Args:\n        a (:class:`int`): The a.\n        b (Optional[:py:obj:`int`]): The b.\n    "
     )
-    assert [(p.type, p.description) for p in found.parameters.values()] == [
+    assert [(p.type, p.text) for p in found.parameters.values()] == [
         ("int", "The a."),
         ("Optional[int]", "The b."),
     ]
@@ -127,18 +127,18 @@ def test_roles_are_taken_off_wherever_they_stand() -> None:
     assert read(ROLES) == Docstring(
         "Search the.index for ``x`` or `y`: see the page.",
         {
-            "place": DocParameter("place", "pkg.Place", "a Place, as pkg.Place.find wants it"),
-            "other": DocParameter("other", None, "ratio 1:`a`"),
+            "place": Entry("place", "pkg.Place", "a Place, as pkg.Place.find wants it"),
+            "other": Entry("other", None, "ratio 1:`a`"),
         },
         (Entry(None, "dict", "a Place"),),
     )
     rest = read("Search.\n\n    :param a: a :class:`Place`\n    :returns: `x`\n    :rtype: :class:`dict`\n    ")
-    assert (rest.parameters["a"].description, rest.returns[0].type) == ("a Place", "dict")
+    assert (rest.parameters["a"].text, rest.returns[0].type) == ("a Place", "dict")
 
 
 def test_numpy_may_tell_of_several_parameters_at_once() -> None:
     found = read("Add.\n\n    Parameters\n    ----------\n    a, *b : int\n        Numbers.\n    ").parameters
-    assert found == {name: DocParameter(name, "int", "Numbers.") for name in ("a", "b")}
+    assert found == {name: Entry(name, "int", "Numbers.") for name in ("a", "b")}
 
 
 def test_results_are_told_one_by_one() -> None:
@@ -237,7 +237,7 @@ def test_notes_and_examples_belong_to_the_description_wherever_they_stand() -> N
         'Search.\n\nExample:\n    search("tea")\n\nNot for pictures.\n\n'
         'Note:\nIt takes long,\nat night.\n\nExamples:\n>>> search("tea")'
     )
-    assert said.parameters["query"].description == "what for"
+    assert said.parameters["query"].text == "what for"
     assert [entry.text for entry in said.returns] == ["hits"]
 
 
@@ -260,7 +260,7 @@ def test_what_stands_below_the_sections_and_in_none_of_them_is_description() -> 
     assert said.description == (
         'Search.\n\nHits are sorted:\n    the best first.\nReally.\n\nExample:\n>>> search("tea")'
     )
-    assert said.parameters["query"].description == "what for"
+    assert said.parameters["query"].text == "what for"
     assert said.returns == (Entry(text="hits"),)
 
 
@@ -268,12 +268,12 @@ def test_a_section_may_come_twice() -> None:
     said = read(
         "Search.\n\n    Args:\n        a: The a.\n\n    Note:\n        Slow.\n\n    Args:\n        b: The b.\n    "
     )
-    assert [(found.name, found.description) for found in said.parameters.values()] == [("a", "The a."), ("b", "The b.")]
+    assert [(found.name, found.text) for found in said.parameters.values()] == [("a", "The a."), ("b", "The b.")]
     assert said.description == "Search.\n\nNote:\nSlow."
 
 
 def test_a_docstring_may_begin_with_its_only_section() -> None:
-    assert read("Args:\n        a: The a.\n    ").parameters["a"].description == "The a."
+    assert read("Args:\n        a: The a.\n    ").parameters["a"].text == "The a."
     assert read("Returns:\n        The hits.\n    ").returns == (Entry(text="The hits."),)
 
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_tools import Tool
-from toolwire_tools.signature.docstring_sections import parts
 from toolwire_tools.signature.docstring_types import hint_of
 
 KNOWN: list[tuple[str, Any]] = [
@@ -84,8 +83,3 @@ def test_whatever_is_known_has_a_schema(text: str) -> None:
 
     tool.__annotations__["a"] = hint
     assert list(Tool(tool).describe()["inputSchema"]["properties"]) == ["a"]
-
-
-@given(st.text("ab,()[]'\" "))
-def test_cutting_loses_nothing(text: str) -> None:
-    assert ",".join(parts(text, ",")).replace(" ", "") == text.replace(" ", "")

@@ -11,12 +11,9 @@ import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, ForwardRef, Union
+from typing import Any, ClassVar, ForwardRef, Union
 
 import msgspec
-
-if TYPE_CHECKING:
-    from .constraints import Constraints
 
 Names = Mapping[str, Any]
 
@@ -38,10 +35,9 @@ class Unresolved(Exception):
 
 
 class UnwrappedHint(msgspec.Struct, frozen=True):
-    """A hint without its wrappers, and what `Annotated` says of it."""
+    """A hint without its wrappers, and what `Annotated` says of it, the outermost last."""
 
     hint: Any
-    notes: Constraints | None = None
     metadata: tuple[Any, ...] = ()
 
 
@@ -50,14 +46,10 @@ _QUALIFIERS = {"Required", "NotRequired", "ReadOnly", "Final", "ClassVar"}
 
 def unwrap_annotation(hint: Any, names: Names) -> UnwrappedHint:
     """Take `Annotated`, `NewType`, `Final`, `Required` and the like off *hint*, evaluating it if it is a string."""
-    notes: Constraints | None = None
     metadata: tuple[Any, ...] = ()
     while True:
         hint = evaluated(hint, names)
         if metadata_here := getattr(hint, "__metadata__", None):
-            from .constraints import read
-
-            notes = read(metadata_here) if notes is None else notes.over(read(metadata_here))
             metadata = (*metadata_here, *metadata)
             hint = hint.__origin__
         elif (parent := getattr(hint, "__supertype__", None)) is not None:
@@ -65,7 +57,7 @@ def unwrap_annotation(hint: Any, names: Names) -> UnwrappedHint:
         elif _is_qualified(hint):
             hint = hint.__args__[0] if getattr(hint, "__args__", None) else Any
         else:
-            return UnwrappedHint(hint, notes, metadata)
+            return UnwrappedHint(hint, metadata)
 
 
 def _is_qualified(hint: Any) -> bool:

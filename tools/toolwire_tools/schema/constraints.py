@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 from toolwire_schemas.language import say
@@ -52,21 +52,16 @@ COMPARISONS: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
 _CONSTRAINTS = (*COMPARISONS, "pattern", "tz")
 
 
-class Constraints(msgspec.Struct, frozen=True):
-    """Texts and constraints collected from one annotation, the outermost winning."""
+class Constraints(NamedTuple):
+    """What one annotation says: texts, constraints, and members for the JSON Schema as the author wrote them."""
 
-    texts: dict[str, Any] = {}
-    constraints: dict[str, Any] = {}
-    schema: dict[str, Any] = {}
-    """Members for the JSON Schema, exactly as the author wrote them."""
-
-    def over(self, inner: Constraints) -> Constraints:
-        """These notes, and *inner* where these say nothing."""
-        return Constraints(inner.texts | self.texts, inner.constraints | self.constraints, inner.schema | self.schema)
+    texts: dict[str, Any]
+    constraints: dict[str, Any]
+    schema: dict[str, Any]
 
 
 def read(metadata: tuple[Any, ...]) -> Constraints:
-    """Return what the members of an `Annotated[...]` after the first say; unknown ones are passed over."""
+    """Return what the members of an `Annotated[...]` after the first say; the last wins, unknown ones are ignored."""
     texts: dict[str, Any] = {}
     constraints: dict[str, Any] = {}
     schema: dict[str, Any] = {}

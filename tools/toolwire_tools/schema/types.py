@@ -19,7 +19,7 @@ import msgspec
 from ..content import Content
 from . import record_fields as fields
 from .annotations import Names, Unresolved, evaluated, is_union, unwrap_annotation
-from .constraints import constrained, only_describes, words_of
+from .constraints import constrained, only_describes, read, words_of
 from .containers import CONTAINERS, OBJECT, union
 from .scalars import ANYTHING, CLOCKS, enumeration, from_text, literal, scalar
 from .shape import (
@@ -70,11 +70,9 @@ class Types:
         peeled = unwrap_annotation(hint, self.names)
         if any(_is_pydantic(item) for item in peeled.metadata):
             return self._model(Annotated[(peeled.hint, *peeled.metadata)])
-        notes = peeled.notes
-        if notes is None:
-            return self._bare(peeled.hint)
-        shape = self._narrowed(peeled.hint, notes.constraints) if notes.constraints else self._bare(peeled.hint)
-        return shape.with_schema(**notes.texts, **notes.schema)
+        texts, constraints, schema = read(peeled.metadata)
+        plan = self._narrowed(peeled.hint, constraints) if constraints else self._bare(peeled.hint)
+        return plan.with_schema(**texts, **schema) if texts or schema else plan
 
     def _written(self, hint: str | typing.ForwardRef) -> TypePlan:
         """The shape of a type given as text, as it must be inside of itself: `Tree = list["Tree"]`."""

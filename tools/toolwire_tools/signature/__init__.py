@@ -105,7 +105,7 @@ class Parameters(msgspec.Struct, frozen=True):
     def text(self, parameter: str) -> str | None:
         """Return the text of a parameter in the docstring."""
         written = self.doc.parameters.get(parameter)
-        return written.description if written else None
+        return written.text if written else None
 
 
 def parameters_of(

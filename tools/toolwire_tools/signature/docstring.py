@@ -10,14 +10,14 @@ import msgspec
 from ..schema.annotations import unwrap_function
 
 if TYPE_CHECKING:
-    from .docstring_sections import DocParameter, Entry
+    from .docstring_sections import Entry
 
 
 class Docstring(msgspec.Struct, frozen=True):
     """A docstring taken apart. *description* has neither parameters nor returns nor exceptions in it."""
 
     description: str = ""
-    parameters: dict[str, DocParameter] = {}
+    parameters: dict[str, Entry] = {}
     returns: tuple[Entry, ...] = ()
 
 

@@ -30,23 +30,15 @@ _BULLETS = ("-", "*", "+", "•", "#")
 _TYPES = frozenset(("str", "int", "float", "bool", "list", "dict", "tuple", "set", "bytes", "None"))
 
 
-class DocParameter(msgspec.Struct, frozen=True):
-    """One parameter in a docstring; *type* as written there."""
-
-    name: str
-    type: str | None = None
-    description: str | None = None
-
-
 class Entry(msgspec.Struct, frozen=True):
-    """One thing that is returned. *type* is as it is written, *text* may have several lines."""
+    """A parameter, or one thing that is returned: then *text* may have several lines. *type* is as it is written."""
 
     name: str | None = None
     type: str | None = None
     text: str = ""
 
 
-def taken_apart(text: str) -> tuple[str, dict[str, DocParameter], tuple[Entry, ...]]:
+def taken_apart(text: str) -> tuple[str, dict[str, Entry], tuple[Entry, ...]]:
     """Return the description, the parameters and the results in *text*; if it cannot be read, all is description."""
     text = dedented(text)
     style = _style(text)
@@ -54,10 +46,10 @@ def taken_apart(text: str) -> tuple[str, dict[str, DocParameter], tuple[Entry, .
     if found is None:
         return text, {}, ()
     description, parameters, returns = found
-    return description.strip(), {parameter.name: parameter for parameter in parameters}, tuple(returns)
+    return description.strip(), {str(parameter.name): parameter for parameter in parameters}, tuple(returns)
 
 
-_Found = tuple[str, list[DocParameter], list[Entry]]
+_Found = tuple[str, list[Entry], list[Entry]]
 
 
 def _style(text: str) -> str | None:
@@ -125,7 +117,7 @@ def _flush(lines: list[str]) -> str:
     return "\n".join([line[margin:] for line in lines]).strip("\n")
 
 
-def _google_parameters(section: str) -> list[DocParameter] | None:
+def _google_parameters(section: str) -> list[Entry] | None:
     """Return the entries of *section*, each `name (type): text`; None if it does not begin with one."""
     found: list[tuple[str, str, str]] = []
     for line in section.split("\n") if section else ():
@@ -138,7 +130,7 @@ def _google_parameters(section: str) -> list[DocParameter] | None:
             names, type_, text = found.pop()
             found.append((names, type_, f"{text} {line}"))
     return [
-        DocParameter(name.strip(" `*"), type_ or None, " ".join(text.split()) or None)
+        Entry(name.strip(" `*"), type_ or None, " ".join(text.split()))
         for names, type_, text in found
         for name in names.split(",")
     ]
@@ -152,7 +144,7 @@ def _by_docstring_parser(text: str, style: str) -> _Found | None:
     except (docstring_parser.ParseError, ValueError, IndexError):
         return None
     parameters = [
-        DocParameter(name.strip(" *"), item.type_name, " ".join((item.description or "").split()) or None)
+        Entry(name.strip(" *"), item.type_name, " ".join((item.description or "").split()))
         for item in found.params
         if item.args and item.args[0] != "attribute"
         for name in item.arg_name.split(",")
@@ -200,16 +192,20 @@ def unbulleted(line: str) -> str | None:
 def cut(line: str) -> tuple[str, str, str] | None:
     """The word, the type in parentheses and the text of `word (type): text`; None if *line* is no such thing."""
     found = _split(line)
-    return None if found is None or len(parts(found[0], " ")) > 1 else found
+    return None if found is None or " " in found[0].partition("[")[0] else found
 
 
 def _split(line: str) -> tuple[str, str, str] | None:
     """As `cut`, with any number of words."""
-    head, *text = min((parts(line, colon, 1) for colon in ":："), key=lambda cut: len(cut[0]))
-    words, parenthesis, type_ = head.partition("(")
-    if not text or not head or (parenthesis and not head.endswith(")")):
-        return None
-    return words.strip(" `*'\""), type_.removesuffix(")").strip(), text[0]
+    depth = 0
+    for index, character in enumerate(line):
+        depth += (character in "[({<") - (character in "])}>")
+        if character in ":：" and depth <= 0:
+            words, parenthesis, type_ = line[:index].strip().partition("(")
+            if not index or (parenthesis and not type_.endswith(")")):
+                return None
+            return words.strip(" `*'\""), type_.removesuffix(")").strip(), line[index + 1 :].strip()
+    return None
 
 
 def _without_roles(text: str) -> str:
@@ -219,28 +215,3 @@ def _without_roles(text: str) -> str:
     import re
 
     return re.sub(r"(?<![\w`]):[a-zA-Z][\w:.+-]*:`[~!]?([^`<]+?)(?:\s*<[^`<>]*>)?`", r"\1", text)
-
-
-CLOSING = {"[": "]", "(": ")", "{": "}", "<": ">"}
-
-
-def parts(text: str, separator: str, most: int = -1) -> list[str]:
-    """*text* cut at each *separator* outside of brackets and quotes, at most *most* times, without space around."""
-    found: list[str] = []
-    open_: list[str] = []
-    quote = ""
-    start = 0
-    for index, character in enumerate(text):
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "'\"" and not text[index - 1 : index].isalnum():  # not the apostrophe of a word
-            quote = character
-        elif character in CLOSING:
-            open_.append(CLOSING[character])
-        elif open_ and character == open_[-1]:
-            open_.pop()
-        elif not open_ and most and index >= start and text.startswith(separator, index):
-            found.append(text[start:index].strip())
-            start = index + len(separator)
-            most -= 1
-    return [*found, text[start:].strip()]

@@ -1,17 +1,20 @@
 """Type hints for the types written in docstrings.
 
-Strategy. Such types are prose as often as Python: `int, optional`, `list of str`, `{'a', 'b'}`, `int or None`. So the
-text is taken apart at its brackets and words, and the pieces are looked up; nothing is evaluated. Known is only what
-JSON has itself: a function whose types stand in its docstring alone goes on getting what it always got, text
-instead of a `datetime`.
+Strategy. Such types are prose as often as Python: `int, optional`, `list of str`, `{'a', 'b'}`, `int or None`. The
+prose is written as operators, so that Python's parser takes all of it apart; the names are looked up, and nothing is
+evaluated. Known is only what JSON has itself: a function whose types stand in its docstring alone goes on getting
+what it always got, text instead of a `datetime`.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
-from typing import Any, Literal, Union
+import re
+from typing import TYPE_CHECKING, Any, Literal, Union
 
-from .docstring_sections import CLOSING, parts
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _LIST: Any = list
 _DICT: Any = dict
@@ -20,27 +23,34 @@ _TUPLE: Any = tuple
 _PLAIN: dict[str, Any] = {
     **dict.fromkeys(("str", "string", "literalstring"), str),
     **dict.fromkeys(("int", "integer"), int),
-    "float": float,
-    "number": int | float,
     **dict.fromkeys(("bool", "boolean"), bool),
     **dict.fromkeys(("none", "null", "nonetype"), type(None)),
     **dict.fromkeys(("any", "object"), Any),
+    "float": float,
+    "number": int | float,
 }
 _LISTS = frozenset(("list", "array", "sequence", "mutablesequence", "iterable", "collection"))
 _SETS: dict[str, Any] = {"set": set, "frozenset": frozenset}
 _DICTS = frozenset(("dict", "dictionary", "mapping", "mutablemapping"))
-_HASHABLE = str | int | float | bool | None
-"""What of JSON can be in a set."""
 _BARE: dict[str, Any] = {
     **_PLAIN,
     **dict.fromkeys(_LISTS, list),
-    **{name: kind[_HASHABLE] for name, kind in _SETS.items()},
+    **{name: kind[str | int | float | bool | None] for name, kind in _SETS.items()},  # what can be in a set
     **dict.fromkeys(_DICTS, dict),
     "tuple": tuple,
 }
 
 _MODULES = frozenset(("", "typing", "t", "typing_extensions", "builtins", "collections.abc"))
-_REMARKS = frozenset(("optional", "default", "defaults", "required", "keyword", "keyword-only", "positional-only"))
+_REMARKS = re.compile(r"(^|,)\s*(optional|defaults?|required|(keyword|positional)(-only)?)(?=[\s:=,]|$).*", re.I | re.S)
+_QUOTED = re.compile(r"""('[^']*'|"[^"]*")""")
+_PROSE = [
+    (re.compile(r":[\w:]+:(?=`)|[`~]"), ""),  # as Sphinx writes references: `:class:`~typing.List``
+    (re.compile(r",\s*or\s"), " or "),
+    (re.compile("<"), "["),
+    (re.compile(">"), "]"),
+    (re.compile(r"\sof\s"), " @ "),
+    (re.compile(r"\sto\s"), " >> "),  # binds less closely than "of"
+]
 _DEEPEST = 20
 """Deeper nesting is not meant for readers, and could exceed Python's recursion limit."""
 
@@ -51,149 +61,122 @@ def hint_of(text: str) -> Any:
 
     Inside a container the unknown is `Any`: `list of Tensor` is still a list.
     """
-    if sum(text.count(opening) for opening in (*CLOSING, " of ")) > _DEEPEST:
+    if "\\" in text or sum(text.count(opening) for opening in ("[", "(", "{", "<", " of ")) > _DEEPEST:
         return None
-    return _hint(_without_roles(text))
+    pieces = _QUOTED.split(_REMARKS.sub("", text.strip().rstrip(".")))
+    pieces[::2] = map(_as_python, pieces[::2])
+    try:
+        node = ast.parse("".join(pieces).strip(), mode="eval").body
+        is_bracketed = isinstance(node, ast.Tuple) and node.col_offset < min(part.col_offset for part in node.elts)
+        return None if is_bracketed else _hint(node)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
 
 
-def _without_roles(text: str) -> str:
-    """Types as Sphinx writes them, `:class:`~typing.List``, without their roles."""
-    if "`" not in text:
-        return text
-    import re
-
-    return re.sub(r"(?::[\w:]+:)?`+~?([^`]*)`+", r"\1", text)
+def _as_python(text: str) -> str:
+    for pattern, replacement in _PROSE:
+        text = pattern.sub(replacement, text)
+    return text
 
 
-def _hint(text: str) -> Any:
-    """The hint of a whole entry: alternatives, and remarks between commas."""
-    said = [part for part in parts(text.strip().rstrip("."), ",") if not _is_remark(part)]
-    alternatives = [piece for part in said for piece in _alternatives(part)]
-    if len(alternatives) == 1:
-        return _one(alternatives[0])
-    values = [piece for piece in alternatives if _is_quoted(piece)]
-    types = [_one(piece) for piece in alternatives if not _is_quoted(piece)]
-    return _any_of([_choice(values), *types] if values else types)
+def _hint(node: ast.expr) -> Any:
+    match node:
+        case ast.Constant(None):
+            return type(None)
+        case ast.Constant(str() as text):
+            return hint_of(text)
+        case ast.Set(values):
+            return _choice(values)
+        case ast.Tuple() | ast.BoolOp(ast.Or()) | ast.BinOp(op=ast.BitOr()):
+            return _any_of(_alternatives(node))
+        case ast.BinOp(ast.BinOp(container, ast.MatMult(), key), ast.RShift(), value):
+            return _prose(container, ast.Dict([key], [value]))
+        case ast.BinOp(container, ast.MatMult(), inside):
+            return _prose(container, inside)
+        case ast.Subscript(base, ast.Tuple(arguments)) | ast.Call(base, arguments):
+            return _generic(_name(base), arguments)
+        case ast.Subscript(base, argument):
+            return _generic(_name(base), [argument])
+    return _BARE.get(_name(node))
 
 
-def _is_remark(part: str) -> bool:
-    """True for `optional`, `default: 5` and the like."""
-    word = part.lower().partition(" ")[0].partition(":")[0].partition("=")[0]
-    return not word or word in _REMARKS
+def _alternatives(node: ast.expr) -> list[ast.expr]:
+    match node:
+        case ast.Tuple(parts) | ast.BoolOp(ast.Or(), parts):
+            return [piece for part in parts for piece in _alternatives(part)]
+        case ast.BinOp(left, ast.BitOr(), right):
+            return [*_alternatives(left), *_alternatives(right)]
+    return [node]
 
 
-def _alternatives(text: str) -> list[str]:
-    pieces = [piece for part in parts(text, " or ") for piece in parts(part.removeprefix("or "), "|")]
-    return [piece for piece in pieces if piece]
-
-
-def _any_of(hints: list[Any]) -> Any:
+def _any_of(nodes: list[ast.expr]) -> Any:
+    """The union of *nodes*; of several, strings are values and not the names of types."""
+    values = [node for node in nodes if len(nodes) > 1 and isinstance(node, ast.Constant) and type(node.value) is str]
+    hints = [*([_choice(values)] if values else []), *(_hint(node) for node in nodes if node not in values)]
     if not hints or None in hints:
         return None
     return Any if Any in hints else Union[tuple(hints)]  # noqa: UP007 (an operator takes no list)
 
 
-def _one(text: str) -> Any:
-    """The hint of what is neither an alternative nor a remark."""
-    if text[:1] == "{" and text[-1:] == "}":
-        return _choice(parts(text[1:-1].rstrip(","), ","))
-    for opening in ("[", "(", "<"):
-        head, bracket, inside = text.partition(opening)
-        if bracket and text.endswith(CLOSING[opening]):
-            return _generic(_base(head), inside[:-1]) if head.strip() else _inside(opening, inside[:-1])
-    head, *rest = parts(text, " of ", 1)
-    return _prose(_base(head), rest[0]) if rest else _BARE.get(_base(text))
-
-
-def _inside(opening: str, text: str) -> Any:
-    """What stands in brackets by itself: `(int or None)` is what is in it, `[int]` could be anything."""
-    return _hint(text) if opening == "(" and len(parts(text, ",")) == 1 else None
-
-
-def _base(text: str) -> str:
+def _name(node: ast.expr) -> str:
     """The name of a type in lower case, without the module if that is one of Python's own."""
-    module, _, name = text.strip("'\" ").lower().rpartition(".")
+    module, _, name = ast.unparse(node).lower().rpartition(".")
     return name if module in _MODULES else f"{module}.{name}"
 
 
-def _generic(base: str, text: str) -> Any:
-    """`base[text]`."""
-    if not text:
-        return _BARE.get(base)
-    arguments = parts(text.rstrip(","), ",")
-    if base == "optional":
-        return _any_of([_hint(text), type(None)])
-    if base == "union":
-        return _any_of([_hint(argument) for argument in arguments])
+def _generic(base: str, arguments: list[ast.expr]) -> Any:
+    """`base[arguments]`."""
+    if base in ("optional", "union"):
+        return _any_of([*arguments, *([ast.Constant(None)] if base == "optional" else [])])
     if base == "literal":
         return _choice(arguments)
-    if base == "annotated":
-        return _hint(arguments[0])
-    if base == "tuple":
-        return _tuple(arguments)
+    if base == "tuple" and arguments:
+        is_open = len(arguments) == 2 and isinstance(arguments[1], ast.Constant) and arguments[1].value is ...
+        return _TUPLE[_item(arguments[0]), ...] if is_open else _TUPLE[tuple(map(_item, arguments))]
     if base in _DICTS and len(arguments) == 2:
         return _dict(*arguments)
-    return _of_items(base, arguments[0]) if len(arguments) == 1 else None
+    if base == "annotated" and arguments:
+        return _hint(arguments[0])
+    return _of_items(base, arguments[0]) if len(arguments) == 1 else None if arguments else _BARE.get(base)
 
 
-def _prose(base: str, text: str) -> Any:
-    """`base of text`."""
+def _prose(container: ast.expr, inside: ast.expr) -> Any:
+    """`container of inside`."""
+    if isinstance(container, ast.BinOp):  # (list of list) of int
+        return _prose(container.left, ast.BinOp(container.right, ast.MatMult(), inside))
+    base = _name(container)
     base = base.removesuffix("s") if base not in _BARE else base
     if base in _DICTS:
-        for separator in (" to ", ":"):
-            pair = parts(text.strip("{}"), separator, 1)
-            if len(pair) == 2:
-                return _dict(*pair)
+        match inside:
+            case ast.Dict([ast.expr() as key], [value]):
+                return _dict(key, value)
         return dict
-    return _TUPLE[_item(text), ...] if base == "tuple" else _of_items(base, text)
+    return _TUPLE[_item(inside), ...] if base == "tuple" else _of_items(base, inside)
 
 
-def _of_items(base: str, text: str) -> Any:
+def _of_items(base: str, inside: ast.expr) -> Any:
     if base in _LISTS:
-        return _LIST[_item(text)]
+        return _LIST[_item(inside)]
     if base in _SETS:
-        item = _item(text)
+        item = _item(inside)
         return _SETS[base][item] if item in _PLAIN.values() and item is not Any else _BARE[base]
     return None
 
 
-def _tuple(arguments: list[str]) -> Any:
-    if len(arguments) == 2 and arguments[1] == "...":
-        return _TUPLE[_item(arguments[0]), ...]
-    return _TUPLE[tuple(_item(argument) for argument in arguments)]
-
-
-def _dict(key: str, value: str) -> Any:
+def _dict(key: ast.expr, value: ast.expr) -> Any:
     """Keys are text in JSON; those of whole numbers are numbers again for the function."""
     return _DICT[int if _item(key) is int else str, _item(value)]
 
 
-def _item(text: str) -> Any:
+def _item(node: ast.expr) -> Any:
     """The hint of what is in a container; in prose it may be in the plural."""
-    known = _hint(text)
-    if known is None and text.endswith("s"):
-        known = _hint(text.removesuffix("s"))
+    known = _hint(node)
+    if known is None:
+        known = _BARE.get(_name(node).removesuffix("s"))
     return Any if known is None else known
 
 
-def _choice(written: list[str]) -> Any:
+def _choice(nodes: Sequence[ast.expr]) -> Any:
     """The `Literal` of values in a row, as in NumPy's `{'a', 'b'}`."""
-    try:
-        return Literal[tuple(map(_value, written))]
-    except ValueError:
-        return None
-
-
-_WORDS = {"true": True, "false": False, "none": None}
-
-
-def _value(text: str) -> Any:
-    if _is_quoted(text):
-        return text[1:-1]
-    return _WORDS[text.lower()] if text.lower() in _WORDS else int(text)
-
-
-def _is_quoted(text: str) -> bool:
-    """True for one string between quotes, without escapes."""
-    quote = text[:1]
-    return len(text) > 1 and quote in ("'", '"') and text.find(quote, 1) == len(text) - 1 and "\\" not in text
+    values = [ast.literal_eval(node) for node in nodes]
+    return Literal[tuple(values)] if {*map(type, values)} <= {str, int, bool, type(None)} else None

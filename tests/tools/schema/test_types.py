@@ -730,6 +730,7 @@ def test_a_constructor_that_refuses_is_named_with_its_place() -> None:
         (Color, Color.RED, "red"),
         (Mixed, Mixed.FRACTION, 2.5),
         (Shades, Shades.DARK, "DARK"),
+        (list[int] | Shades, Shades.DARK, "DARK"),
         (Point, Point(1, 2), {"x": 1, "y": 2}),
         (Circle, Circle(Point(1), 2), {"center": {"x": 1, "y": 0}, "radius": 2, "tags": [], "area": 0.0}),
         (Tree, Tree("a", [Tree("b")]), {"name": "a", "children": [{"name": "b", "children": []}]}),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, LiteralString
 import msgspec
 from toolwire_schemas.language import say
 
-from .shape import ALL_KINDS, WALK, Direction, Refused, Schema, TypePlan, any_of, basic, guarded, hooked, load
+from .shape import ALL_KINDS, QUICK, WALK, Direction, Refused, Schema, TypePlan, any_of, basic, guarded, hooked, load
 from .to_json import SCALARS, in_json
 
 if TYPE_CHECKING:
@@ -182,11 +182,13 @@ def _choice(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.E
     types = {type(value) for value in values}
     schema = one_of(values)
     kinds = frozenset(_WORDS[type_] for type_ in types) | ({"integer"} if float in types else set())
+    # An Enum whose members go by their names is none for msgspec, which would send the values.
+    care = QUICK if all(value == getattr(member, "value", value) for value, member in pairs) else WALK
     # msgspec knows integers of 64 bits here.
     small = all(type(value) is not int or abs(value) < 2**63 for value in values)
     unchanged = direction == "output" or all(value is member for value, member in pairs)
     if small and unchanged and types <= {str, int, type(None)}:
-        return TypePlan(schema, Literal[tuple(values)], kinds, True)
+        return TypePlan(schema, Literal[tuple(values)], kinds, True, check_level=care)
     if small and cls is not None and types in ({str}, {int}):
         return TypePlan(schema, cls, kinds)
     table = {(type(value) is bool, value): member for value, member in pairs}
@@ -199,7 +201,7 @@ def _choice(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.E
                 say("{value} is not one of {values}", value=repr(value), values=", ".join(map(repr, values)))
             ) from None
 
-    return TypePlan(schema, hooked(Any, guarded(member_of)), kinds or ALL_KINDS)
+    return TypePlan(schema, hooked(Any, guarded(member_of)), kinds or ALL_KINDS, check_level=care)
 
 
 def one_of(values: Sequence[Any]) -> Schema:

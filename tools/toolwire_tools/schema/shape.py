@@ -217,6 +217,10 @@ def is_field(item: Any) -> bool:
     return type(item).__name__ == "FieldInfo" and type(item).__module__ == "pydantic.fields"
 
 
+MISSING: Any = msgspec.UNSET
+"""No default that could be shown."""
+
+
 class Member(msgspec.Struct, frozen=True):
     """A member of a JSON object: it is called *key* there, and *name* in Python."""
 
@@ -224,6 +228,35 @@ class Member(msgspec.Struct, frozen=True):
     name: str
     plan: TypePlan
     required: bool = True
+    text: str | None = None
+    default: Any = MISSING
+
+
+def object_schema(members: Sequence[Member], others: Schema | Literal[False] = False) -> Schema:
+    """Return the schema of an object with *members*, and *others* that have a schema, if there may be any."""
+    schema: Schema = {"type": "object", "properties": {member.key: _described(member) for member in members}}
+    if required := [member.key for member in members if member.required]:
+        schema["required"] = required
+    if others != {}:
+        schema["additionalProperties"] = others
+    return schema
+
+
+def _described(member: Member) -> Schema:
+    """The schema of a member with its text, unless it has one, and with its default, if JSON can express it."""
+    schema, default = dict(member.plan.schema), member.default
+    if member.text:
+        schema.setdefault("description", member.text)
+    elif not schema:
+        schema["description"] = "Any JSON value."
+    if default is None or type(default) in (bool, int, str):
+        schema["default"] = default
+    elif default is not MISSING:
+        from .to_json import to_jsonable
+
+        with suppress(TypeError, ValueError, RecursionError):
+            schema["default"] = to_jsonable(default)
+    return schema
 
 
 def struct_of(title: str, members: Sequence[Member]) -> Any:
@@ -245,24 +278,3 @@ def values_of(members: Sequence[Member]) -> Callable[[Any], dict[str, Any]]:
         return {name: value for slot, name in slots if (value := getattr(struct, slot)) is not msgspec.UNSET}
 
     return values
-
-
-MISSING: Any = msgspec.UNSET
-"""No default that could be shown."""
-
-
-def described(plan: TypePlan, text: str | None, default: Any = MISSING) -> Schema:
-    """Return the schema of a member with *text*, unless it has one, and with *default*, if JSON can express it."""
-    schema = dict(plan.schema)
-    if text:
-        schema.setdefault("description", text)
-    elif not schema:
-        schema["description"] = "Any JSON value."
-    if default is None or type(default) in (bool, int, str):
-        schema["default"] = default
-    elif default is not MISSING:
-        from .to_json import to_jsonable
-
-        with suppress(TypeError, ValueError, RecursionError):
-            schema["default"] = to_jsonable(default)
-    return schema

@@ -23,7 +23,6 @@ from .constraints import constrained, only_describes, read, words_of
 from .containers import CONTAINERS, OBJECT, union
 from .scalars import ANYTHING, CLOCKS, enumeration, from_text, literal, scalar
 from .shape import (
-    MISSING,
     QUICK,
     Direction,
     Member,
@@ -31,10 +30,10 @@ from .shape import (
     TypePlan,
     Unsupported,
     basic,
-    described,
     hooked,
     is_field,
     load,
+    object_schema,
     optional,
     struct_of,
     values_of,
@@ -176,31 +175,27 @@ class Types:
 
     def _object(self, cls: Any, found: fields.Members) -> TypePlan:
         is_output = self.direction == "output"
-        given = [field for field in found.fields if field.taken or is_output]
-        plans = [optional(self.of(field.hint)) if field.default is None else self.of(field.hint) for field in given]
-        members: list[Member] = []
-        properties: Schema = {}
-        for field, plan in zip(given, plans, strict=True):
-            members.append(Member(field.key, field.name, plan, field.shown if is_output else field.required))
-            properties[field.key] = described(plan, field.text, MISSING if is_output else field.default)
+        members = [self._member_of(field, is_output) for field in found.fields if field.taken or is_output]
         # The tag comes last, so that it is no argument of the constructor, but first in the schema.
         tag = [Member(found.tag[0], "", literal([found.tag[1]], "input"))] if found.tag else []
-        properties = {member.key: member.plan.schema for member in tag} | properties
-        schema: Schema = {"type": "object", "properties": properties}
-        if required := [member.key for member in (*tag, *members) if member.required]:
-            schema["required"] = required
-        schema["additionalProperties"] = False
+        schema = object_schema([*tag, *members])
         if text := _own_text(cls):
             schema["description"] = text
-        care = max((plan.check_level for plan in plans), default=QUICK)
+        care = max((member.plan.check_level for member in members), default=QUICK)
         struct = struct_of(cls.__name__, [*members, *tag])
         plan = TypePlan(schema, struct, OBJECT, check_level=care)
         if is_output:
             return plan
         values, make = values_of(members), found.make or dict
-        same = not found.make and all(plan.is_identity for plan in plans)
+        same = not found.make and all(member.plan.is_identity for member in members)
         built = plan.built(lambda struct: make(values(struct)), private=True)
         return msgspec.structs.replace(built, is_identity=same)
+
+    def _member_of(self, field: fields.Field, is_output: bool) -> Member:
+        plan = optional(self.of(field.hint)) if field.default is None else self.of(field.hint)
+        if is_output:
+            return Member(field.key, field.name, plan, field.shown, field.text)
+        return Member(field.key, field.name, plan, field.required, field.text, field.default)
 
     def _model(self, hint: Any) -> TypePlan:
         from . import pydantic_types as models

@@ -6,6 +6,7 @@ same parameters. It refuses nothing: what cannot be served may still be describe
 
 from __future__ import annotations
 
+from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -24,9 +25,9 @@ from ..schema.annotations import (
     unwrap_annotation,
     unwrap_function,
 )
-from ..schema.shape import MISSING, Schema, TypePlan, basic, described, is_field, optional
+from ..schema.shape import MISSING, Schema, TypePlan, basic, is_field, object_schema, optional
 from . import docstring as docstrings
-from .arguments import Arguments, GivenArguments, Parameter, Plan
+from .arguments import Arguments, GivenArguments, Parameter
 from .return_value import Returns, from_hint, wrapped
 
 if TYPE_CHECKING:
@@ -265,26 +266,8 @@ class _Reading:
         return contexts[0].name if contexts else None
 
     def _arguments(self) -> Arguments:
-        plan = self._plan()
-        shown = [parameter for parameter in plan.parameters if parameter.shown]
-        properties: Schema = {}
-        for parameter in shown:
-            default = MISSING if parameter.fill else parameter.default
-            properties[parameter.name] = described(parameter.shape, self.found.text(parameter.name), default)
-        schema: Schema = {"type": "object", "properties": properties}
-        if required := [parameter.name for parameter in shown if parameter.required]:
-            schema["required"] = required
-        if plan.extra is None:
-            schema["additionalProperties"] = False
-        elif plan.extra.schema:
-            schema["additionalProperties"] = plan.extra.schema
-        if self.types is not None and self.types.defs:
-            schema["$defs"] = self.types.defs
-        return Arguments(schema, plan)
-
-    def _plan(self) -> Plan:
-        made = []
-        extra = None
+        made: list[Parameter] = []
+        others: TypePlan | None = None
         for parameter in self.found.every:
             if parameter.name in self.found.hidden:
                 made += self._hidden(parameter)
@@ -292,10 +275,14 @@ class _Reading:
                 remedy = f"take a list: {parameter.name}: list[…]"
                 self._fail(_place(f"*{parameter.name}"), "callers pass arguments by name", remedy)
             elif parameter.kind == VAR_KEYWORD:
-                extra = self._extra(parameter)
+                others = self._others(parameter)
             else:
                 made.append(self._parameter(parameter))
-        return Plan(tuple(made), extra)
+        shown = [parameter for parameter in made if parameter.shown]
+        schema = object_schema(shown, False if others is None else others.schema)
+        if self.types is not None and self.types.defs:
+            schema["$defs"] = self.types.defs
+        return Arguments(schema, made, others)
 
     def _hidden(self, parameter: Declared) -> list[Parameter]:
         """The parameter, if something is to be done about it although no caller gives it."""
@@ -307,7 +294,7 @@ class _Reading:
             return [replace(made, shown=False)]
         return []
 
-    def _extra(self, parameter: Declared) -> TypePlan:
+    def _others(self, parameter: Declared) -> TypePlan:
         """Return the plan of the members of `**kwargs`, through which callers could reach a hidden parameter."""
         if hidden := [other.name for other in self.found.every if other.name in self.found.hidden]:
             names = ", ".join(map(repr, [*hidden, parameter.name]))
@@ -319,29 +306,18 @@ class _Reading:
         return self._shape(parameter)
 
     def _parameter(self, parameter: Declared) -> Parameter:
-        positional = parameter.kind == POSITIONAL_ONLY
-        shape = self._shape(parameter)
-        if is_required(parameter):
-            return Parameter(parameter.name, shape, True, positional)
-        if is_field(parameter.default):
-            return self._with_field(shape, parameter, positional)
-        if parameter.default is None:
-            shape = optional(shape)
-        return Parameter(parameter.name, shape, False, positional, parameter.default)
-
-    def _with_field(self, shape: TypePlan, parameter: Declared, positional: bool) -> Parameter:
-        """A parameter whose default is pydantic's `Field(...)`, which Python must not pass on."""
-        field: Any = parameter.default
-        default = MISSING
-        if field.default_factory is None:
-            default = field.default
-            if default is None:
-                shape = optional(shape)
-            if "default" in (schema := described(shape, None, default)):
-                shape = shape.with_schema(default=schema["default"])
-        return Parameter(
-            parameter.name, shape, False, positional, default, lambda: field.get_default(call_default_factory=True)
-        )
+        plan, default, fill = self._shape(parameter), parameter.default, None
+        required = is_required(parameter)
+        if required:
+            default = MISSING
+        elif is_field(default):  # which Python must not pass on
+            fill = partial(default.get_default, call_default_factory=True)
+            default = MISSING if default.default_factory is not None else default.default
+        if default is None:
+            plan = optional(plan)
+        is_positional = parameter.kind == POSITIONAL_ONLY
+        text = self.found.text(parameter.name)
+        return Parameter(parameter.name, parameter.name, plan, required, text, default, is_positional, fill)
 
     def _shape(self, parameter: Declared) -> TypePlan:
         hint = Any if parameter.annotation is EMPTY else parameter.annotation

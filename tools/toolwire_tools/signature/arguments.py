@@ -13,7 +13,6 @@ import msgspec
 
 from ..errors import ArgumentsError
 from ..schema.shape import (
-    MISSING,
     NOT_CONVERTED,
     Member,
     Refused,
@@ -26,40 +25,30 @@ from ..schema.shape import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ..schema.validator import SchemaValidator
 
 Bound = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-class Parameter(msgspec.Struct, frozen=True):
+class Parameter(Member, frozen=True):
     """One parameter that a call has to care about."""
 
-    name: str
-    shape: TypePlan
-    required: bool
     positional: bool = False
-    default: Any = MISSING
     fill: Callable[[], Any] | None = None
     """Makes the value when a caller gives none and Python's own default must not be used."""
     shown: bool = True
     """False if callers neither see nor give it."""
 
 
-class Plan(msgspec.Struct, frozen=True):
-    """Parameters as they are read; *extra* is the shape of what `**kwargs` takes, None without it."""
-
-    parameters: tuple[Parameter, ...]
-    extra: TypePlan | None = None
-
-
 class Arguments:
-    """What one tool takes."""
+    """What one tool takes: *parameters*, and *others* for its `**kwargs`, if it has them."""
 
-    def __init__(self, schema: Schema, plan: Plan) -> None:
+    def __init__(self, schema: Schema, parameters: Sequence[Parameter], others: TypePlan | None = None) -> None:
         self.input_schema = schema
-        self._plan = plan
+        self._parameters = parameters
+        self._others = others
         self._read: Callable[[Any], Bound] | None = None
         self._judge: SchemaValidator | None = None
 
@@ -79,7 +68,7 @@ class Arguments:
             return self._second_reading(arguments, coerce)
 
     def _reader(self) -> Callable[[Any], Bound]:
-        return _reader(self._plan)
+        return _reader(self._parameters) if self._others is None else _open_reader(self._parameters, self._others)
 
     def _validator(self) -> SchemaValidator:
         if self._judge is None:
@@ -113,7 +102,7 @@ class GivenArguments(Arguments):
     """Arguments by a schema written by hand: jsonschema checks them, and they are passed by keyword, as they came."""
 
     def __init__(self, schema: Schema) -> None:
-        super().__init__(schema, Plan(()))
+        super().__init__(schema, ())
 
     def _reader(self) -> Callable[[Any], Bound]:
         accepts = self._validator().accepts
@@ -126,14 +115,12 @@ class GivenArguments(Arguments):
         return read
 
 
-def _reader(plan: Plan) -> Callable[[Any], Bound]:
-    """Return a function that reads the JSON object of a call by *plan*."""
-    if plan.extra is not None:
-        return _open_reader(plan, plan.extra)
-    shown = [Member(p.name, p.name, p.shape, p.required) for p in plan.parameters if p.shown]
+def _reader(parameters: Sequence[Parameter]) -> Callable[[Any], Bound]:
+    """Return a function that reads the JSON object of a call."""
+    shown = [p for p in parameters if p.shown]
     struct = struct_of("arguments", shown)
-    positional = {p.name: p.default for p in plan.parameters if p.positional}
-    fills = [(p.name, p.fill) for p in plan.parameters if p.fill is not None]
+    positional = {p.name: p.default for p in parameters if p.positional}
+    fills = [(p.name, p.fill) for p in parameters if p.fill is not None]
     # A hook costs time, even if no type needs it: numbers and strings do not.
     read_struct = msgspec.convert if all(type(member.plan.msgspec_type) is type for member in shown) else convert
     if not positional and not fills and all(member.plan.is_identity for member in shown):
@@ -159,9 +146,9 @@ def _reader(plan: Plan) -> Callable[[Any], Bound]:
     return read
 
 
-def _open_reader(plan: Plan, extra: TypePlan) -> Callable[[Any], Bound]:
-    known = frozenset(p.name for p in plan.parameters)
-    closed = _reader(Plan(plan.parameters))
+def _open_reader(parameters: Sequence[Parameter], extra: TypePlan) -> Callable[[Any], Bound]:
+    known = frozenset(p.name for p in parameters)
+    closed = _reader(parameters)
     others = _DICT[str, extra.msgspec_type]
 
     def read(arguments: Any) -> Bound:

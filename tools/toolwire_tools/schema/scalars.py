@@ -182,7 +182,7 @@ def _choice(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.E
     types = {type(value) for value in values}
     schema = one_of(values)
     kinds = frozenset(_WORDS[type_] for type_ in types) | ({"integer"} if float in types else set())
-    # An Enum whose members go by their names is none for msgspec, which would send the values.
+    # Of an Enum whose members go by their names msgspec would send the values.
     care = QUICK if all(value == getattr(member, "value", value) for value, member in pairs) else WALK
     # msgspec knows integers of 64 bits here.
     small = all(type(value) is not int or abs(value) < 2**63 for value in values)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from .async_client import AsyncClient, Running, ServerDetails
 from .session.tool_call import AsyncPendingCall
-from .waiting.blocking import blocking, run
+from .waiting.base import blocking, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

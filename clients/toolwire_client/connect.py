@@ -12,7 +12,7 @@ from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 from .async_client import OWN_NAME, OWN_VERSION, START_TIMEOUT_SECONDS, AsyncClient, ClientSettings
 from .client import Client
 from .transport.child_process import ServerProcess, server_environment
-from .waiting.blocking import Blocking, run
+from .waiting.base import Waiting, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .session.elicitation import OnAsk
     from .session.handshake import Era
     from .transport.base import InProcess, Transport
-    from .waiting.base import Waiting
 
 
 class PendingConnection:
@@ -45,7 +44,7 @@ class PendingConnection:
         return AsyncClient(self._settings, waiting)
 
     def __enter__(self) -> Client:
-        self._client = self.client(Blocking())
+        self._client = self.client(Waiting())
         return Client(self._client).__enter__()
 
     def __exit__(self, *error: object) -> None:

@@ -10,7 +10,7 @@ from .client import Client
 from .connect import connect
 from .errors import ClientError
 from .host_config import ServerConfig, read_config
-from .waiting.blocking import Blocking, run
+from .waiting.base import Waiting, run
 
 if TYPE_CHECKING:
     import os
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .protocol.events import OnLog
     from .session.elicitation import OnAsk
     from .session.handshake import Era
-    from .waiting.base import Waiting
 
 C = TypeVar("C")
 
@@ -47,10 +46,10 @@ class PendingServers:
         self.connections = connections
         self.errors = dict(errors)
         self._clients: dict[str, AsyncClient] = {}
-        self._waiting: Waiting = Blocking()
+        self._waiting = Waiting()
 
     def __enter__(self) -> Servers[Client]:
-        clients, errors = run(self._open(Blocking()))
+        clients, errors = run(self._open(Waiting()))
         return Servers({name: Client(client) for name, client in clients.items()}, errors)
 
     def __exit__(self, *error: object) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 from toolwire_client import AsyncClient, PendingConnection
-from toolwire_client.waiting.blocking import Blocking, run
+from toolwire_client.waiting.base import Waiting, run
 from toolwire_client.waiting.event_loop import OnEventLoop
 
 from support.server_process import wait_until
@@ -27,7 +27,7 @@ def ask(face: str, opening: PendingConnection, scenario: Callable[[AsyncClient],
     """Open a client that waits in the way of *face*, play *scenario* with it, and close it."""
 
     async def main() -> Any:
-        async with opening.client(Blocking() if face == "threads" else OnEventLoop()) as client:
+        async with opening.client(Waiting() if face == "threads" else OnEventLoop()) as client:
             return await scenario(client)
 
     return run(main()) if face == "threads" else anyio.run(main, backend=face)

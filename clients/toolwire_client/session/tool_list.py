@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BrokenRules
 from ..protocol.events import ElicitationRequest
+from ..waiting.base import Inbox
 
 if TYPE_CHECKING:
     from ..waiting.deadline import Deadline
@@ -59,7 +60,7 @@ class CachedToolList:
         return list(self._entries)
 
 
-class _Subscription:
+class _Subscription(Inbox):
     """Receives the end of a subscription: its response, or the end of the server."""
 
     def __init__(self, listing: CachedToolList) -> None:

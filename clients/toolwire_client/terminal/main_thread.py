@@ -11,11 +11,13 @@ import queue
 import signal
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import anyio
 from anyio.from_thread import start_blocking_portal
+
+from ..waiting.event_loop import loop_scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -58,7 +60,7 @@ class MainThread:
         try:
             # Signals first: Ctrl-C while the portal starts would leave its thread running, and so the process.
             with self._signals(), start_blocking_portal() as portal:
-                self._portal = portal
+                self._on_loop = portal.call(loop_scheduler)
                 result = portal.start_task_soon(work)
                 result.add_done_callback(lambda _: self._jobs.put(None))
                 while (job := self._next()) is not None:
@@ -132,16 +134,9 @@ class MainThread:
             self._unhandled_since = None
             on_signal()
 
-        def send() -> None:
-            with suppress(RuntimeError):  # the event loop has ended
-                self._on_loop(handle)
-
         on_signal = self._on_interrupt if self._ended_by is None else self._on_end
         self._unhandled_since = self._unhandled_since or time.monotonic()
-        threading.Thread(target=send, daemon=True).start()  # sending waits while the loop is busy
-
-    def _on_loop(self, work: Callable[[], object]) -> None:
-        self._portal.start_task_soon(work)
+        self._on_loop(handle)
 
     # --- signals ---
 

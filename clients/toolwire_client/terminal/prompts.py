@@ -1,9 +1,9 @@
-"""Asks the user at the terminal. It needs only a `Read`, which returns a line, or `None` at the end of input."""
+"""Asks the user at the terminal: for approval, for answers to the model, and for the forms of tools."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.wire import codec
@@ -23,17 +23,10 @@ _HOW = "y: allow. n: refuse, optionally with a reason (n not now). e: edit the a
 _DECLINE = "/decline"
 
 
-class Read(Protocol):
-    """Reads a line."""
-
-    def __call__(self, prompt: str, /, *, prefill: str = "") -> str | None:
-        """Return the line typed after *prompt*, initially *prefill*; `None` at the end of input."""
-
-
 class Person:
-    """Asks the user at the terminal: *read* reads their input, *say* shows them lines."""
+    """Asks the user at the terminal: *read* (see `Keyboard.read`) reads their input, *say* shows them lines."""
 
-    def __init__(self, read: Read, say: Callable[[Line], object]) -> None:
+    def __init__(self, read: Callable[..., str | None], say: Callable[[Line], object]) -> None:
         self._read = read
         self._say = say
         self._always: set[str] = set()

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class Renderer:
     """Shows a run. This base shows lines on *err*, and neither events nor anything that moves."""
 
+    _since = NEVER
+
     def __init__(self, err: IO[str]) -> None:
         self._err = Output(err)
 
@@ -38,13 +40,6 @@ class Renderer:
     def rest(self) -> None:
         """Stop everything that moves, before the user types or at the end."""
 
-
-class Stopwatch:
-    """Measures a question by the times of its events."""
-
-    def __init__(self) -> None:
-        self._since = NEVER
-
     def seconds(self, event: Recorded) -> float:
         """Return the seconds from the question, or from the last resumption, to *event*."""
         if isinstance(event, QuestionAsked | Resumed):
@@ -58,10 +53,9 @@ class PlainRenderer(Renderer):
     def __init__(self, out: IO[str], err: IO[str]) -> None:
         super().__init__(err)
         self._out = Output(out)
-        self._stopwatch = Stopwatch()
 
     def show(self, event: Recorded) -> None:
-        seconds = self._stopwatch.seconds(event)
+        seconds = self.seconds(event)
         for line in event_lines(event):
             self.tell(line)
         if isinstance(event, Ended):

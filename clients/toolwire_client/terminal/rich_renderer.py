@@ -15,7 +15,7 @@ from toolwire_schemas.output import printable
 
 from ..agent.events import CallStarted, Ended, ModelAsked, TextArrived, ToolProgress
 from .event_lines import MARKS, Kind, Line, closing, event_lines
-from .renderers import Renderer, Stopwatch
+from .renderers import Renderer
 
 if TYPE_CHECKING:
     from ..agent.events import Live, Recorded
@@ -43,13 +43,12 @@ class RichRenderer(Renderer):
         self._console = console or Console(markup=False, highlight=False, emoji=False)
         self._moves = moves
         self._thinks = thinks
-        self._stopwatch = Stopwatch()
         self._progress: Progress | None = None
         self._written = 0
 
     def show(self, event: Recorded) -> None:
         self.rest()
-        seconds = self._stopwatch.seconds(event)
+        seconds = self.seconds(event)
         for line in event_lines(event):
             self.tell(line)
         match event:

@@ -58,7 +58,7 @@ def tools_of(thing: Any) -> Iterable[ToolLike]:
 
 
 class Local:
-    """A `Source`: tools in this process."""
+    """The tools of this process, as a source."""
 
     def __init__(self, things: Iterable[Any], waiting: Waiting, on_ask: OnAsk | None, name: str | None) -> None:
         self.name = name or "local"

@@ -1,41 +1,61 @@
 """All that a client can wait for.
 
-Strategy. The client is written once, as coroutines that await only the methods of a `Waiting`. There are two:
-`Blocking`, whose coroutines never suspend and so need no event loop, and `OnEventLoop` for asyncio and trio. anyio's
-portal would serve the synchronous client as well, but importing anyio and asyncio takes longer than everything else
-that `toolwire call` imports.
+Strategy. The client is written once, as coroutines that await only the methods of a `Waiting`. Those of this module
+block the thread and never suspend, so they need no event loop; `OnEventLoop` has the same methods for asyncio and trio.
+anyio's portal would serve the synchronous client as well, but importing anyio and asyncio takes longer than everything
+else that `toolwire call` imports.
 """
 
 from __future__ import annotations
 
+import queue
 import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextvars import copy_context
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from .deadline import DeadlineExceeded
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from concurrent.futures import Future
 
     from ..protocol.events import ElicitationRequest
     from .deadline import Deadline
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
+# On Windows, Ctrl-C does not interrupt a wait for a lock, so waits are cut into pieces.
+_LOOK_SECONDS = 1.0
+_LEAST_SECONDS = 0.02
+"""The shortest piece, since the deadline may be stopped just before it ends."""
 
-class Inbox(Protocol):
+
+class Inbox:
     """Holds the events of one request until its caller takes them, and the `ClientError` that ends its wait."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[object] = queue.SimpleQueue()
 
     def put(self, arrival: object) -> None:
         """Add an event. Called from any thread; never blocks."""
+        self._queue.put(arrival)
 
-    def __len__(self) -> int: ...
-
-
-class WaitedInbox(Inbox, Protocol):
-    """An inbox with callers that wait."""
+    def __len__(self) -> int:
+        return self._queue.qsize()
 
     async def next(self, seconds: float | None) -> Any:
         """Return the first event; `None` if none arrives in time."""
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while True:
+            left = _LOOK_SECONDS if deadline is None else min(_LOOK_SECONDS, deadline - time.monotonic())
+            try:
+                return self._queue.get(timeout=max(left, 0))
+            except queue.Empty:
+                if deadline is not None and time.monotonic() >= deadline:
+                    return None
 
 
 class OpenElicitation:
@@ -54,20 +74,30 @@ class OpenElicitation:
             self.on_closed()
 
 
-class Waiting(Protocol):
-    """The ways to wait. `suspends` says whether other tasks of an event loop run during a wait."""
+class Waiting:
+    """The ways to wait, here by blocking the thread. `suspends` says whether other tasks run during a wait."""
 
-    suspends: bool
+    suspends = False
 
-    def inbox(self) -> WaitedInbox: ...
+    def inbox(self) -> Inbox:
+        return Inbox()
 
-    async def sleep(self, seconds: float) -> None: ...
+    async def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
 
     async def gather(self, works: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
         """Run all *works* concurrently and wait for all. Raises the error of one of them, never an exception group."""
+        if len(works) == 1:
+            return run(works[0]())
+        futures = [in_daemon_thread(lambda work=work: run(work())) for work in works]  # type: ignore[misc]
+        errors = [error for future in futures if (error := future.exception()) is not None]
+        if errors:
+            raise errors[0]
+        return None
 
     async def run_blocking_shielded(self, work: Callable[[], T]) -> T:
         """Run *work*, which may block, to its end, even if the caller is cancelled."""
+        return work()
 
     async def run_blocking(self, work: Callable[[], T], deadline: Deadline) -> T:
         """Run *work*, which may block; on cancellation it continues in its thread.
@@ -75,18 +105,63 @@ class Waiting(Protocol):
         Raises:
             DeadlineExceeded: if it does not end in time; *work* may stop the deadline.
         """
+        if deadline.seconds is None:
+            return work()
+        from concurrent.futures import wait
+
+        future = in_daemon_thread(work)
+        while left := deadline.left():  # the deadline moves while a user answers
+            wait([future], timeout=min(max(left, _LEAST_SECONDS), _LOOK_SECONDS))
+            if future.done():
+                return future.result()
+        raise DeadlineExceeded
 
     async def run_async(self, work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline) -> T:
         """As `run_blocking`, for work that needs an event loop; it is cancelled with the caller."""
+        import anyio
+
+        from .event_loop import within
+
+        return anyio.run(within, work, deadline)
 
     def run_from_worker(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run *work* where the caller of `run_blocking` waits. Called from inside that function's work."""
+        return run(work())
 
     async def maybe_await(self, value: T | Awaitable[T]) -> T:
         """Return *value*, a user function's return value, after awaiting it if it is awaitable."""
+        if isinstance(value, Awaitable):
+            if isinstance(value, Coroutine):
+                value.close()
+            raise TypeError(
+                "an async function was given to the synchronous client; use it with `async with connect(...)`"
+            )
+        return value
 
     async def await_while_open(self, elicitation: OpenElicitation, value: T | Awaitable[T]) -> T | None:
-        """As `maybe_await`; cancels the wait if *elicitation* is closed first."""
+        """As `maybe_await`; cancels the wait, where that is possible, if *elicitation* is closed first."""
+        return await self.maybe_await(value)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Return the result of *work*, a coroutine that awaits nothing but the methods of a blocking `Waiting`."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    work.close()
+    raise RuntimeError("a coroutine of the synchronous client awaited an event loop")
+
+
+def blocking(method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> Callable[Concatenate[Any, P], T]:
+    """Return the blocking version of *method*, for a class that holds its asynchronous twin as `_async`."""
+
+    @wraps(method)
+    def blocks(self: Any, /, *given: P.args, **named: P.kwargs) -> T:
+        return run(method(self._async, *given, **named))
+
+    return blocks
 
 
 def in_daemon_thread(work: Callable[[], T]) -> Future[T]:

@@ -7,7 +7,7 @@ import math
 import sys
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,17 +16,17 @@ import anyio
 from anyio import CancelScope, CapacityLimiter, Event, from_thread, to_thread
 from anyio.lowlevel import checkpoint
 
-from .base import in_daemon_thread
+from .base import Inbox, Waiting, in_daemon_thread
 from .deadline import DeadlineExceeded
 
 if TYPE_CHECKING:
-    from .base import OpenElicitation, WaitedInbox
+    from .base import OpenElicitation
     from .deadline import Deadline
 
 T = TypeVar("T")
 
 
-class OnEventLoop:
+class OnEventLoop(Waiting):
     """See `Waiting`. Belongs to the event loop on which it is first used."""
 
     suspends = True
@@ -35,7 +35,7 @@ class OnEventLoop:
     def _scheduler(self) -> Callable[[Callable[[], object]], None]:
         return loop_scheduler()
 
-    def inbox(self) -> WaitedInbox:
+    def inbox(self) -> Inbox:
         return _LoopInbox(self._scheduler)
 
     async def sleep(self, seconds: float) -> None:
@@ -80,16 +80,10 @@ async def gather(works: Iterable[Callable[[], Coroutine[Any, Any, None]]]) -> No
             for work in works:
                 tasks.start_soon(work)
     except BaseExceptionGroup as group:
-        errors = list(_leaves(group))
-        raise next((error for error in errors if isinstance(error, Exception)), errors[0]) from None
-
-
-def _leaves(error: BaseException) -> Iterator[BaseException]:
-    if not isinstance(error, BaseExceptionGroup):
-        yield error
-        return
-    for inner in error.exceptions:
-        yield from _leaves(inner)
+        error: BaseException = group.subgroup(Exception) or group
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        raise error from None
 
 
 async def within(work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline) -> T:
@@ -109,7 +103,7 @@ async def within(work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline)
     raise DeadlineExceeded
 
 
-class _LoopInbox:
+class _LoopInbox(Inbox):
     def __init__(self, soon: Callable[[Callable[[], object]], None]) -> None:
         self._arrived: deque[object] = deque()
         self._woken = Event()

@@ -32,7 +32,7 @@ from toolwire_client import (
 )
 from toolwire_client.toolbox.threaded_client import ThreadedClient
 from toolwire_client.toolbox.toolbox import offered
-from toolwire_client.waiting.blocking import Blocking, run
+from toolwire_client.waiting.base import Waiting, run
 from toolwire_client.waiting.deadline import Deadline
 from toolwire_tools import BaseAction, Cancelled, Env, Tool, ToolError
 
@@ -45,7 +45,7 @@ def play(face: str, scenario: Callable[[Callable[..., AsyncToolbox]], Awaitable[
 
     def make(sources: Any, **options: Any) -> AsyncToolbox:
         return (
-            AsyncToolbox(sources, **options, waiting=Blocking())
+            AsyncToolbox(sources, **options, waiting=Waiting())
             if face == "threads"
             else AsyncToolbox(sources, **options)
         )

@@ -13,11 +13,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from ..react.messages import (
-    Action,
-    ModelReply,
-    Usage,
-)
+from ..react.messages import Action, ModelReply, Usage
 from .approvals import Trust  # noqa: TC001 - read by msgspec
 
 Params = dict[str, Any]
@@ -277,11 +273,5 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 def outcome_of(ended: Ended, transcript: Sequence[Recorded]) -> Outcome:
     """Return the outcome of a run that ended with *ended*."""
-    return Outcome(
-        status=ended.status,
-        result=ended.result,
-        reason=ended.reason,
-        turns=ended.turns,
-        usage=ended.usage,
-        transcript=tuple(transcript),
-    )
+    shared = {name: getattr(ended, name) for name in ("status", "result", "reason", "turns", "usage")}
+    return Outcome(**shared, transcript=tuple(transcript))

@@ -7,7 +7,6 @@ events, and so reach the same state.
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -19,6 +18,7 @@ from .approvals import Allow, Refuse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from ..react import Decision, Limits, Protocol
     from .approvals import Approvals, Trust
@@ -79,15 +79,6 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
                 raise ValueError(f"{name} must be more than 0, not {value!r}")
 
 
-class Spent(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost of a question so far. `since` is its start, moved forward by each wait for the user."""
-
-    turns: int = 0
-    tokens: int = 0
-    usage: Usage = Usage()
-    since: datetime = datetime.fromtimestamp(0, UTC)
-
-
 class RunState:
     """The state that the events of a run lead to."""
 
@@ -104,12 +95,15 @@ class RunState:
         self.sent: list[dict[str, Any]] = []
         """The messages of the last request."""
         self.has_ended = True
+        self.now = events.NEVER
+        """The time of the last event."""
+        self.budgets = budgets
         self._limits = limits
-        self._budgets = budgets
         self._approvals = approvals
         self._roles = roles
-        self._spent = Spent()
-        self._now = events.NEVER
+        self._turns = self._tokens = 0  # since the question
+        self._usage = Usage()
+        self._since = events.NEVER  # the start of the question, moved forward by each wait for the user
         self._started_at: datetime | None = None
         self._due: events.Recorded | None = None
         self._forced: events.FinalForced | None = None
@@ -122,19 +116,9 @@ class RunState:
         self._is_resumed = False
 
     @property
-    def now(self) -> datetime:
-        """The time of the last event."""
-        return self._now
-
-    @property
     def can_go_on(self) -> bool:
         """Whether the last question has an open step."""
         return self._due is not None or self.conversation.turn not in ("question", "stopped")
-
-    @property
-    def seconds(self) -> float | None:
-        """The time limit of a question, or `None`."""
-        return self._budgets.seconds
 
     def forget_start(self) -> None:
         """Do not count the time before now for the next question: another process started the session."""
@@ -153,19 +137,19 @@ class RunState:
         self, status: events.Status, result: str | None = None, reason: str = "", thought: str = ""
     ) -> events.Ended:
         """Return the event that ends the run now."""
-        cost: dict[str, Any] = {"turns": self._spent.turns, "usage": self._spent.usage}
-        return events.Ended(status=status, result=result, reason=reason, thought=thought, **cost)
+        turns, usage = self._turns, self._usage
+        return events.Ended(status=status, result=result, reason=reason, thought=thought, turns=turns, usage=usage)
 
     # --- what has happened ---
 
     def apply(self, event: events.Recorded) -> None:
         """Update the state for *event*."""
-        before, self._now = self._now, event.at
+        before, self.now = self.now, event.at
         if _is_due(self._due, event):
             self._due = None
         match event:
             case events.Started():
-                self._started_at = self._now
+                self._started_at = self.now
             case events.ToolsListed(tools=tools, trust=trust):
                 self._list(tools)
                 self._trust = trust
@@ -178,7 +162,7 @@ class RunState:
             case events.ModelFailed() as failed:
                 self._due = self._after_failure(failed)
             case events.ApprovalAsked() | events.UserAsked() | events.ToolAsked():
-                self._asked_at = self._now
+                self._asked_at = self.now
             case events.FormAnswered():
                 self._waited()
             case events.Approved(params=params):
@@ -207,7 +191,7 @@ class RunState:
             case events.Ended():
                 self.has_ended = True
             case events.Resumed():
-                self._spent = msgspec.structs.replace(self._spent, since=self._spent.since + (self._now - before))
+                self._since += self.now - before
                 self._resume()
 
     def _list(self, tools: list[dict[str, Any]]) -> None:
@@ -226,18 +210,15 @@ class RunState:
                 self.conversation.user_response(self.words("dismissed"))
         self.conversation.question(content)
         self.has_ended, self._due, self._forced = False, None, None
+        self._turns, self._tokens, self._usage = 0, 0, Usage()
         # The first question waits until the tools are listed, which is part of its time.
-        self._spent = Spent(since=self._now if self._started_at is None else self._started_at)
-        self._started_at = None
+        self._since, self._started_at = self._started_at or self.now, None
 
     def _reply(self, event: events.ModelReplied, decision: Decision) -> None:
-        usage, spent = event.reply.usage, self._spent
-        self._spent = msgspec.structs.replace(
-            spent,
-            turns=spent.turns + 1,
-            tokens=spent.tokens + (usage.total_tokens if usage else _estimated(self.sent, event.reply.text)),
-            usage=spent.usage + (usage or Usage()),
-        )
+        usage = event.reply.usage
+        self._turns += 1
+        self._tokens += usage.total_tokens if usage else _estimated(self.sent, event.reply.text)
+        self._usage += usage or Usage()
         self._call, self._is_again = "new", False
         self._due = self._consequence(decision)
 
@@ -265,9 +246,8 @@ class RunState:
         return self.ending(self._forced.status, reason=self._forced.reason) if self._forced else None
 
     def _waited(self) -> None:
-        since = self._spent.since + (self._now - self._asked_at)
-        self._spent = msgspec.structs.replace(self._spent, since=since)
-        self._asked_at = self._now  # a tool may ask several questions at once
+        self._since += self.now - self._asked_at
+        self._asked_at = self.now  # a tool may ask several questions at once
 
     def _resume(self) -> None:
         self.has_ended, self._is_resumed = False, True
@@ -314,46 +294,44 @@ class RunState:
                 return AskUser(ask)
             case Action() as action:
                 return self._next_of_call(action)
-        if self._forced:
-            more = self._budgets.final_seconds
-            return AskModel(None if self._budgets.seconds is None else max(0.0, self._left) + more)
-        if forced := self._exhausted():
+        if not self._forced and (forced := self._exhausted()):
             return RecordEvent(forced)
-        return AskModel(None if self._budgets.seconds is None else self._left)
+        left = self._left
+        return AskModel(max(0.0, left) + self.budgets.final_seconds if self._forced and left is not None else left)
 
     def _next_of_call(self, action: Action) -> Step:
-        limited = self._budgets.seconds is not None
-        if limited and self._left <= 0:
+        left = self._left
+        if left is not None and left <= 0:
             return RecordEvent(events.CallFinished(success=False, result=self.undone("no_time")))
         if self._is_resumed and HIDDEN in json.dumps(action.params):  # no transcript holds the value
             return RecordEvent(events.Refused(reason=self.undone("hidden", tool=action.tool), by_user=False))
         if self._call == "allowed":
-            return CallTool(action, self._left if limited else None)
+            return CallTool(action, left)
         interrupted = self._may_be_done()
         hints, trust = self._annotations.get(action.tool, {}), self._trust.get(action.tool)
         verdict = self._approvals.judge(action.tool, hints, trust)
         if isinstance(verdict, Refuse):
             return RecordEvent(events.Refused(reason=self.undone("denied", tool=action.tool), by_user=False))
         if isinstance(verdict, Allow) and not interrupted:
-            return CallTool(action, self._left if limited else None)
+            return CallTool(action, left)
         reason = _INTERRUPTED if interrupted else str(verdict)
         return AskApproval(
             action, events.ApprovalAsked(tool=action.tool, params=action.params, reason=reason, interrupted=interrupted)
         )
 
     @property
-    def _left(self) -> float:
-        """Seconds until the time is over."""
-        assert self._budgets.seconds is not None
-        return self._budgets.seconds - (self._now - self._spent.since).total_seconds()
+    def _left(self) -> float | None:
+        """Seconds until the time is over; `None` without a limit."""
+        seconds = self.budgets.seconds
+        return None if seconds is None else seconds - (self.now - self._since).total_seconds()
 
     def _exhausted(self) -> events.FinalForced | None:
-        budgets, spent = self._budgets, self._spent
-        if budgets.turns is not None and spent.turns >= budgets.turns:
+        budgets, left = self.budgets, self._left
+        if budgets.turns is not None and self._turns >= budgets.turns:
             return events.FinalForced(reason=self.words("turns", limit=budgets.turns), status="turn_limit")
-        if budgets.tokens is not None and spent.tokens >= budgets.tokens:
+        if budgets.tokens is not None and self._tokens >= budgets.tokens:
             return events.FinalForced(reason=self.words("tokens", limit=budgets.tokens), status="budget")
-        if budgets.seconds is not None and self._left <= 0:
+        if left is not None and left <= 0:
             return events.FinalForced(reason=self.words("seconds", limit=f"{budgets.seconds:.3g}"), status="budget")
         return None
 

@@ -211,7 +211,7 @@ class Session:
     async def _listed(self) -> ToolsListed | None:
         """Return the tools if they have changed; nothing if the run is cancelled before all of them are known."""
         with anyio.CancelScope() as self._scope:
-            tools = await self._effects.tools(self._state.seconds)
+            tools = await self._effects.tools(self._state.budgets.seconds)
             if self._tools is None or tools != msgspec.structs.replace(self._tools, at=tools.at):
                 self._tools = tools
                 return tools

@@ -77,7 +77,7 @@ class Transcript:
         try:
             _lock(file, self._path)
             if os.fstat(file).st_size != self._end:
-                _remove_partial_line(file, self._path)
+                _end_with_whole_line(file, self._path)
             if self._end not in (None, os.fstat(file).st_size):
                 raise BrokenTranscript(f"another run has written to {self._path} since this one read it")
         except BaseException:
@@ -196,25 +196,19 @@ def _is_whole(line: bytes) -> bool:
     return True
 
 
-def _remove_partial_line(file: int, path: Path) -> None:
+def _end_with_whole_line(file: int, path: Path) -> None:
     """Remove a last line that was cut off.
 
     Raises:
         BrokenTranscript: if the file is not a transcript; it stays unchanged.
     """
-    *lines, rest = path.read_bytes().split(b"\n")
-    whole = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
-    if whole:
-        _event(whole[-1][1], f"{path}, line {whole[-1][0]}")
-    elif rest.strip() and not rest.startswith(_BEGINNING[: len(rest)]):
-        raise BrokenTranscript(f"{path} is no transcript: no line of it has the type Started")
-    if rest and _is_whole(rest):
+    data = path.read_bytes()
+    is_begun = b'{"type":"Started"'.startswith(data.strip())  # a crash at the very beginning left this, or nothing
+    end = 0 if is_begun else loaded(path).end
+    if end > len(data):
         os.write(file, b"\n")
-    elif rest:
-        os.ftruncate(file, os.fstat(file).st_size - len(rest))
-
-
-_BEGINNING = b'{"type":"Started"'
+    else:
+        os.ftruncate(file, end)
 
 
 def _lock(file: int, path: Path) -> None:

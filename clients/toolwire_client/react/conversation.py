@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
+from toolwire_schemas.did_you_mean import closest_first
 
 from ..validation import join_errors
 from .messages import Action, ActionResult, Ask, Error, FinalAnswer, ModelReply, Question, ToModel, UserResponse, whole
@@ -334,7 +335,7 @@ _MOST_NAMES = 50
 
 
 def _unknown(tool: str, tools: Tools, language: Language) -> str:
-    names = tools.closest(tool)
+    names = closest_first(tool, tools.names, 3)
     if not names:
         return language.say("no_tools", tool=repr(tool))
     more = ", …" if len(names) > _MOST_NAMES else ""

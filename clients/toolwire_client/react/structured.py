@@ -129,7 +129,7 @@ def _complete(members: dict[str, Any], tools: Tools) -> None:
     if isinstance(tool, str):
         members["tool"] = tool = tools.find(tool) or tool
     is_bare = members.keys() <= {"tool", "params"}  # no parameters came under another name
-    if params is None and is_bare and tool in tools.names and not tools.needs_params(tool):
+    if params is None and is_bare and tool in tools.names and not tools.schema(tool).get("required"):
         members["params"] = {}
     elif isinstance(params, str) and params.lstrip().startswith("{"):
         with suppress(Unreadable):

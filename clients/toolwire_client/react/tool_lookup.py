@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects.name_mapping import Names
-from toolwire_schemas.did_you_mean import closest_first
 
 from ..validation import LenientValidator
 
@@ -51,14 +50,6 @@ class Tools:
     def find(self, name: str) -> str | None:
         """Return the tool that *name* means: its own name, or that of its stub in a prompt."""
         return name if name in self._entries else self._stubs.ours.get(name)
-
-    def closest(self, name: str) -> list[str]:
-        """Return all names, the most similar to *name* first."""
-        return closest_first(name, self.names, 3)
-
-    def needs_params(self, name: str) -> bool:
-        """Whether the tool has required parameters."""
-        return bool(self.schema(name).get("required"))
 
     def schema(self, name: str) -> Schema:
         """Return the tool's input schema, empty if it has no valid one."""

@@ -16,7 +16,7 @@ from contextvars import copy_context
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from .deadline import DeadlineExceeded
+from .deadline import DeadlineExceeded, within
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -119,8 +119,6 @@ class Waiting:
     async def run_async(self, work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline) -> T:
         """As `run_blocking`, for work that needs an event loop; it is cancelled with the caller."""
         import anyio
-
-        from .event_loop import within
 
         return anyio.run(within, work, deadline)
 

@@ -1,13 +1,16 @@
-"""A time limit that can be stopped."""
+"""A time limit that can be stopped, and work within it."""
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Coroutine, Iterator
+
+T = TypeVar("T")
 
 
 class DeadlineExceeded(Exception):
@@ -60,3 +63,22 @@ class Deadline:
         self._stops += stops
         if self.on_moved is not None:
             self.on_moved()
+
+
+async def within(work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline) -> T:
+    """Return the result of *work*; cancel it and raise `DeadlineExceeded` if it does not end within *deadline*."""
+    import anyio  # here, since a blocking client rarely needs it and the import takes time
+
+    with anyio.CancelScope() as scope:
+
+        def move() -> None:
+            left = deadline.left()
+            scope.deadline = math.inf if left is None or deadline.is_stopped else anyio.current_time() + left
+
+        deadline.on_moved = move
+        move()
+        try:
+            return await work()
+        finally:
+            deadline.on_moved = None
+    raise DeadlineExceeded

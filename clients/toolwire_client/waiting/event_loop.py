@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import sys
 import threading
 from collections import deque
@@ -17,7 +16,7 @@ from anyio import CancelScope, CapacityLimiter, Event, from_thread, to_thread
 from anyio.lowlevel import checkpoint
 
 from .base import Inbox, Waiting, in_daemon_thread
-from .deadline import DeadlineExceeded
+from .deadline import within
 
 if TYPE_CHECKING:
     from .base import OpenElicitation
@@ -84,23 +83,6 @@ async def gather(works: Iterable[Callable[[], Coroutine[Any, Any, None]]]) -> No
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         raise error from None
-
-
-async def within(work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline) -> T:
-    """Return the result of *work*; cancel it and raise `DeadlineExceeded` if it does not end within *deadline*."""
-    with CancelScope() as scope:
-
-        def move() -> None:
-            left = deadline.left()
-            scope.deadline = math.inf if left is None or deadline.is_stopped else anyio.current_time() + left
-
-        deadline.on_moved = move
-        move()
-        try:
-            return await work()
-        finally:
-            deadline.on_moved = None
-    raise DeadlineExceeded
 
 
 class _LoopInbox(Inbox):

@@ -203,8 +203,8 @@ class Agent:
         language = self._protocol.language
         user = User(on_ask or self.on_ask, self._no_user, language.say)
         effects = Effects(
-            self._model,
-            AsyncToolbox(self._tools, on_ask=user.fill_in),
+            model=self._model,
+            toolbox=AsyncToolbox(self._tools, on_ask=user.fill_in),
             approvals=self._approvals,
             user=user,
             tool_seconds=self._tool_seconds,

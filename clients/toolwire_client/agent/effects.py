@@ -13,7 +13,7 @@ import msgspec
 
 from ..errors import ClientError, ServerGone, TimedOut
 from ..models.errors import ModelError
-from ..models.model import kept_open, reply_from
+from ..models.model import reply_from
 from ..react.result_text import shown
 from ..session.elicitation import ElicitationObserver, elicitation_observer
 from ..validation import join_errors
@@ -25,7 +25,6 @@ from .trimming import trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
 
     from ..models.model import Model
     from ..protocol.results import CallResult
@@ -43,51 +42,36 @@ LIST_SECONDS = 60.0
 """Limit for a server that lists its tools; the run continues without them."""
 
 
-class Effects:
+class Effects(msgspec.Struct, kw_only=True, eq=False):
     """Does what a `RunState` asks for. `None` instead of an event: there is no decision now, so the run pauses."""
 
-    def __init__(
-        self,
-        model: Model,
-        toolbox: AsyncToolbox,
-        *,
-        approvals: Approvals,
-        user: User,
-        tool_seconds: float | Mapping[str, float] | None,
-        trim: Trim | None,
-        on_live: OnLive | None,
-    ) -> None:
-        self._model = model
-        self._toolbox = toolbox
-        self._approvals = approvals
-        self._user = user
-        self._tool_seconds = tool_seconds
-        self._trim = trim
-        self._on_live = on_live
-        self._entries: dict[str, dict[str, Any]] = {}
-
-    def kept_open(self) -> AbstractAsyncContextManager[None]:
-        """Return a context for a whole run, within which connections stay open from one request to the next."""
-        return kept_open(self._model)
+    model: Model
+    toolbox: AsyncToolbox
+    approvals: Approvals
+    user: User
+    tool_seconds: float | Mapping[str, float] | None
+    trim: Trim | None
+    on_live: OnLive | None
+    _entries: dict[str, dict[str, Any]] = {}
 
     async def tools(self, seconds: float | None) -> events.ToolsListed:
         """List the tools, within *seconds*."""
         limit = LIST_SECONDS if seconds is None else min(seconds, LIST_SECONDS)
-        entries = [tool.raw for tool in await self._toolbox.list_tools(timeout_seconds=limit)]
+        entries = [tool.raw for tool in await self.toolbox.list_tools(timeout_seconds=limit)]
         self._entries = {entry["name"]: entry for entry in entries}
-        box = self._toolbox
+        box = self.toolbox
         trusts = {
-            name: self._approvals.trust(box.origin(name).source, is_local=box.is_local(name)) for name in self._entries
+            name: self.approvals.trust(box.origin(name).source, is_local=box.is_local(name)) for name in self._entries
         }
         return events.ToolsListed(
             tools=entries,
-            missing={source: str(error) for source, error in self._toolbox.errors.items()},
+            missing={source: str(error) for source, error in self.toolbox.errors.items()},
             trust={name: trust for name, trust in trusts.items() if trust},
         )
 
     async def trimmed(self, messages: list[Message]) -> list[Message]:
         """Return the messages to send."""
-        return messages if self._trim is None else await trimmed(messages, self._trim)
+        return messages if self.trim is None else await trimmed(messages, self.trim)
 
     async def ask(self, state: RunState, step: AskModel | AskUser | AskApproval) -> Recorded | None:
         """Ask whom *step* names."""
@@ -95,14 +79,14 @@ class Effects:
             case AskModel(seconds=seconds):
                 return await self._ask_model(state, seconds)
             case AskUser(ask=ask):
-                return await self._user.answer(ask.content)
+                return await self.user.answer(ask.content)
             case AskApproval():
                 return await self._ask_approval(state, step)
 
     async def _ask_model(self, state: RunState, seconds: float | None) -> Recorded:
-        strict = bool(getattr(self._model, "strict_schemas", False))
+        strict = bool(getattr(self.model, "strict_schemas", False))
         ask = partial(
-            self._model.reply,
+            self.model.reply,
             list(state.sent),
             tools=state.conversation.offered or None,
             reply_schema=state.conversation.reply_schema(strict=strict),
@@ -110,7 +94,7 @@ class Effects:
         )
         try:
             with anyio.move_on_after(seconds):
-                return events.ModelReplied(reply=reply_from(await ask(), f"the model {type(self._model).__name__}"))
+                return events.ModelReplied(reply=reply_from(await ask(), f"the model {type(self.model).__name__}"))
         except ModelError as error:
             return events.ModelFailed(reason=str(error))
         except Exception as error:  # a model may be any user's code
@@ -128,13 +112,13 @@ class Effects:
             interrupted=asked.interrupted,
             description=self._entries.get(action.tool, {}),
         )
-        if self._approvals.ask is None:
-            if self._approvals.no_user == "pause":
+        if self.approvals.ask is None:
+            if self.approvals.no_user == "pause":
                 return None
             return events.Refused(reason=state.undone("no_approver", tool=action.tool), by_user=False)
         misfit = ""
         for _ in range(_MOST_MISFITS):
-            verdict = self._approvals.ask(request)
+            verdict = self.approvals.ask(request)
             verdict = await verdict if inspect.isawaitable(verdict) else verdict
             match verdict:
                 case Pause():
@@ -168,7 +152,7 @@ class Effects:
         limits = [seconds for seconds in (self._limit(tool), step.seconds) if seconds is not None]
         limit = min(limits, default=None)
         try:
-            result = await self._toolbox.call_tool(
+            result = await self.toolbox.call_tool(
                 tool,
                 step.action.params,
                 timeout_seconds=limit,
@@ -187,16 +171,16 @@ class Effects:
         return events.CallFinished(success=not result.is_error, result=value, note=note)
 
     def _limit(self, tool: str) -> float | None:
-        limits = self._tool_seconds
+        limits = self.tool_seconds
         if not isinstance(limits, Mapping):
             return limits
         return next((seconds for pattern, seconds in limits.items() if fnmatchcase(tool, pattern)), None)
 
     def _live_reporter(self, live: Callable[..., Live]) -> Callable[..., None] | None:
         """Return what reports *live* of its arguments to `on_live`, from any thread; `None` without `on_live`."""
-        if self._on_live is None:
+        if self.on_live is None:
             return None
-        report = here(self._on_live)
+        report = here(self.on_live)
         return lambda *parts: report(live(*parts))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import anyio
 import msgspec
 
+from ..models.model import kept_open
 from .events import (
     CallFinished,
     Ended,
@@ -157,7 +158,7 @@ class Session:
                 yield self._note(listed)
             if isinstance(opening, QuestionAsked):
                 yield self._note(opening)
-            async with self._effects.kept_open():
+            async with kept_open(self._effects.model):
                 while (step := self._next()) is not None:
                     is_for_model = isinstance(step, AskModel)
                     messages = await self._effects.trimmed(self._state.conversation.messages) if is_for_model else []

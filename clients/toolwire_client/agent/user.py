@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
 from toolwire_schemas.wire import codec
 
 from ..session.elicitation import NoAnswer, Question, misfit
@@ -21,46 +22,37 @@ OnUser = Callable[[Question], UserReply | Awaitable[UserReply]]
 Every `connect(on_ask=)` function works here.
 """
 
-ANSWER = "answer"
-"""The field of the form for the model's own questions."""
+_FORM = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
+"""The form for the model's own questions."""
 
 
-def question_of(content: str) -> Question:
-    """Return a question of the model as a form of one field."""
-    form = {"type": "object", "properties": {ANSWER: {"type": "string"}}, "required": [ANSWER]}
-    return Question(content, form)
-
-
-class User:
+class User(msgspec.Struct, frozen=True):
     """Asks *on_ask*. Without it the run pauses, or with `no_user="continue"` the model learns that there is no user."""
 
-    def __init__(
-        self, on_ask: OnUser | None, no_user: Literal["pause", "continue"], words: Callable[[str], str]
-    ) -> None:
-        self._on_ask = on_ask
-        self._no_user = no_user
-        self._words = words
+    on_ask: OnUser | None
+    no_user: Literal["pause", "continue"]
+    words: Callable[[str], str]
 
     async def answer(self, content: str) -> UserAnswered | None:
         """Ask the user a question of the model; `None` if it is not answered now."""
-        if self._on_ask is None:
-            return UserAnswered(content=None) if self._no_user == "continue" else None
-        reply = await self._asked(question_of(content))
+        if self.on_ask is None:
+            return UserAnswered(content=None) if self.no_user == "continue" else None
+        reply = await self._asked(Question(content, _FORM))
         match reply:
             case None:
                 return None
             case NoAnswer():
-                return UserAnswered(content=self._words("declined" if reply is NoAnswer.DECLINED else "dismissed"))
+                return UserAnswered(content=self.words("declined" if reply is NoAnswer.DECLINED else "dismissed"))
             case str():
                 return UserAnswered(content=reply)
-        text = reply.get(ANSWER)
+        text = reply.get("answer")
         if not isinstance(text, str):
-            raise TypeError(f"on_ask must return text, {{{ANSWER!r}: text}} or a NoAnswer, not {reply!r}")
+            raise TypeError(f"on_ask must return text, {{'answer': text}} or a NoAnswer, not {reply!r}")
         return UserAnswered(content=text)
 
     async def fill_in(self, question: Question) -> Answer:
         """Ask the user a question of a tool. Text answers a form with a single field."""
-        if self._on_ask is None:
+        if self.on_ask is None:
             return NoAnswer.DISMISSED
         reply = await self._asked(question)
         if reply is None:
@@ -73,8 +65,8 @@ class User:
         return reply
 
     async def _asked(self, question: Question) -> UserReply:
-        assert self._on_ask is not None
-        reply = self._on_ask(question)
+        assert self.on_ask is not None
+        reply = self.on_ask(question)
         reply = await reply if inspect.isawaitable(reply) else reply
         if not isinstance(reply, dict | str | NoAnswer | None):
             raise TypeError(f"on_ask must return text, a dict of the form's fields, a NoAnswer or None, not {reply!r}")

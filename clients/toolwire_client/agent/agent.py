@@ -13,7 +13,7 @@ from ..models.model import as_model
 from ..react import Limits, StructuredProtocol
 from ..session.elicitation import NoAnswer
 from ..toolbox import AsyncToolbox
-from .approvals import approvals
+from .approvals import Approvals
 from .effects import Effects
 from .events import Started
 from .replay import replayed
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..react import Protocol
     from ..session.elicitation import Question
-    from .approvals import Approvals, OnApproval
+    from .approvals import OnApproval
     from .events import OnLive, Outcome, Recorded
     from .trimming import Trim
     from .user import OnUser
@@ -91,7 +91,9 @@ class Agent:
         self._limits = limits
         self._budgets = budgets or Budgets()
         self._tool_seconds = tool_seconds
-        self._approvals = approvals(approval)
+        if not (approval is None or isinstance(approval, Approvals) or callable(approval)):
+            raise TypeError(f"approval must be a function or Approvals(…), not {approval!r}")
+        self._approvals = approval if isinstance(approval, Approvals) else Approvals(ask=approval)
         _check_trust(self._approvals.trust_hints, tools)
         self._no_user = no_user
         self._transcript = transcript

@@ -109,12 +109,3 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
         if annotations.get("openWorldHint") is True:
             return "it reaches the outside world"
         return Allow()
-
-
-def approvals(given: Approvals | OnApproval | None) -> Approvals:
-    """Return `Approvals` for the value of `Agent(approval=)`."""
-    if isinstance(given, Approvals):
-        return given
-    if given is not None and not callable(given):
-        raise TypeError(f"approval must be a function or Approvals(…), not {given!r}")
-    return Approvals(ask=given)

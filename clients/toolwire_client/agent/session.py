@@ -218,12 +218,10 @@ class Session:
                 return tools
         return None
 
-    def _time(self) -> datetime:
-        return self._start + timedelta(seconds=self._clock.seconds())
-
     def _note(self, event: Recorded, *, at: datetime | None = None) -> Recorded:
         """Record *event*, then apply it; only then is it yielded."""
-        event = msgspec.structs.replace(event, at=at or max(self._state.now, self._time()))
+        now = self._start + timedelta(seconds=self._clock.seconds())
+        event = msgspec.structs.replace(event, at=at or max(self._state.now, now))
         if self._record is not None:
             self._record(event)
         self.events.append(event)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Awaitable, Callable
+from itertools import accumulate
 from typing import Any
 
 Message = dict[str, Any]
@@ -39,15 +40,10 @@ def keep_last(max_chars: int) -> Trim:
     def trim(messages: list[Message]) -> list[Message]:
         system = [message for message in messages[:1] if message["role"] == "system"]
         rest = messages[len(system) :]
-        start, left = len(rest) - 1, max_chars - sum(map(_size, system))
-        for place in range(len(rest) - 1, -1, -1):
-            left -= _size(rest[place])
-            if left < 0 and place < len(rest) - 1:
-                break
-            if rest[place]["role"] == "user":
-                start = place
-        while start > 0 and rest[start]["role"] != "user":  # the last message is the result of a call
-            start -= 1
+        left = max_chars - sum(map(_size, system))
+        sizes = list(accumulate(map(_size, reversed(rest))))[::-1]  # from each message to the last
+        starts = [place for place, message in enumerate(rest) if message["role"] == "user"]
+        start = next((place for place in starts if sizes[place] <= left), starts[-1] if starts else 0)
         return [*system, *rest[start:]]
 
     return trim

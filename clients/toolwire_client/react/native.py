@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.dialects.name_mapping import Names
 
-from .messages import Action, ActionResult, Ask, Error, FinalAnswer, Question, ToModel, UserResponse, to_json
+from .messages import Action, Ask, FinalAnswer, Question, ToModel
 from .prompt_protocol import Invalid, Message, Protocol, Reading, refuse_incomplete
 from .prompts import Unreadable
 from .reply_parser import only_object, sendable
@@ -57,21 +57,16 @@ class NativeProtocol(Protocol):
             return Invalid((error.remark,))
 
     def said(self, reply: ModelReply, reading: Reading | Invalid) -> Message:
-        echo = {"echo": reply.echo} if reply.echo else {}
-        if not reply.tool_calls:
-            return {"role": "assistant", "content": reply.text, **echo}
-        calls = [_written(call, place) for place, call in enumerate(reply.tool_calls)]
-        return {"role": "assistant", "content": reply.text, "tool_calls": calls, **echo}
+        said: Message = {"role": "assistant", "content": reply.text}
+        if reply.tool_calls:
+            said["tool_calls"] = [_written(call, place) for place, call in enumerate(reply.tool_calls)]
+        return {**said, "echo": reply.echo} if reply.echo else said
 
     def told(self, message: ToModel, call_ids: list[str]) -> list[Message]:
-        match message:
-            case ActionResult():
-                content = to_json(message)
-            case Question(content=content) | UserResponse(content=content) | Error(msg=content):
-                pass
+        (told,) = super().told(message, call_ids)
         if call_ids and not isinstance(message, Question):
-            return [{"role": "tool", "tool_call_id": call_id, "content": content} for call_id in call_ids]
-        return [{"role": "user", "content": content}]
+            return [{**told, "role": "tool", "tool_call_id": call_id} for call_id in call_ids]
+        return [{**told, "role": "user"}]
 
     def how_to_reply(self) -> str:
         return self.language.say("format_native")
@@ -87,7 +82,10 @@ class NativeProtocol(Protocol):
         thought, params = reply.text or reply.reasoning, _arguments(call)
         names = Names(tools.names, "openai")
         if self.can_ask and call.name == self._ask_tool(names)["name"]:
-            return Ask(thought, _content(params))
+            content = params.get("content")
+            if not isinstance(content, str) or not content.strip():
+                raise Unreadable("missing", member="content")
+            return Ask(thought, content)
         return Action(thought, names.ours.get(call.name, call.name), params)
 
     def _ask_tool(self, names: Names) -> Entry:
@@ -97,13 +95,6 @@ class NativeProtocol(Protocol):
         content = {"type": "string", "description": self.language.say("ask_content")}
         schema = {"type": "object", "properties": {"content": content}, "required": ["content"]}
         return {"name": name, "description": self.language.say("ask_tool"), "inputSchema": schema}
-
-
-def _content(params: dict[str, Any]) -> str:
-    content = params.get("content")
-    if not isinstance(content, str) or not content.strip():
-        raise Unreadable("missing", member="content")
-    return content
 
 
 def _arguments(call: ToolCall) -> dict[str, Any]:

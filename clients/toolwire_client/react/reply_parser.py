@@ -38,8 +38,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_WIDE = dict(zip("，：｛｝［］", ",:{}[]", strict=True))
-_WORDS = {"True": "true", "False": "false", "None": "null"}
+_JSON_FOR = dict(zip("，：｛｝［］", ",:{}[]", strict=True)) | {"True": "true", "False": "false", "None": "null"}
 
 
 def repaired(text: str, start: int) -> tuple[str, int] | None:
@@ -68,9 +67,9 @@ _ESCAPES = {"\\'": "'", '"': '\\"'}
 _CHANGES: dict[str, Callable[[str], str]] = {
     "single": _requoted,
     "curly": lambda string: f'"{string[1:-1]}"',
-    "word": _WORDS.__getitem__,
+    "word": _JSON_FOR.__getitem__,
     "trailing": lambda comma: "",
-    "wide": _WIDE.__getitem__,
+    "wide": _JSON_FOR.__getitem__,
     "blank": lambda blank: " ",
 }
 

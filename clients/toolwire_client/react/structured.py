@@ -83,20 +83,20 @@ class StructuredProtocol(Protocol):
         return reply_schema(tools, strict=strict, final=final)
 
 
-_TYPES: dict[str, type[Ask | Action | FinalAnswer]] = {"ASK": Ask, "ACTION": Action, "FINAL_ANSWER": FinalAnswer}
-_MEMBERS: dict[str, dict[str, tuple[type, str]]] = {
-    "ASK": {"content": (str, "string")},
-    "ACTION": {"tool": (str, "string"), "params": (dict, "object")},
-    "FINAL_ANSWER": {"ok": (bool, "boolean"), "result": (str, "string")},
+_REPLIES: dict[str, tuple[type[Ask | Action | FinalAnswer], dict[str, type]]] = {
+    "ASK": (Ask, {"content": str}),
+    "ACTION": (Action, {"tool": str, "params": dict}),
+    "FINAL_ANSWER": (FinalAnswer, {"ok": bool, "result": str}),
 }
-"""The members of each reply except the thought, with their types in Python and in JSON."""
+"""Each reply with the types of its members except the thought."""
+_IN_JSON = {str: "string", dict: "object", bool: "boolean"}
 
 
 def _read(members: dict[str, Any], tools: Tools) -> Reading | Invalid:
     """Return the meaning of a reply's *members*, or everything that is wrong with them."""
     kind, thought = members.pop("type", None), members.pop("thought", None)
-    if not isinstance(kind, str) or kind not in _MEMBERS:
-        allowed = ", ".join(closest_first(str(kind).upper(), tuple(_MEMBERS)))
+    if not isinstance(kind, str) or kind not in _REPLIES:
+        allowed = ", ".join(closest_first(str(kind).upper(), tuple(_REPLIES)))
         return Invalid((remark("type", given=shown(kind), allowed=allowed),))
     # A thought has no effect, so a missing one is no reason to ask again.
     odd = [remark("no_thought")] if thought is None else []
@@ -108,11 +108,12 @@ def _read(members: dict[str, Any], tools: Tools) -> Reading | Invalid:
         odd, members["result"] = [*odd, remark("odd", member="result")], _as_json(result)
     values: dict[str, Any] = {"thought": thought or ""}
     wrong: list[Remark] = []
-    for name, (type_, wanted) in _MEMBERS[kind].items():
+    reply, types = _REPLIES[kind]
+    for name, wanted in types.items():
         if name not in members:
             wrong.append(remark("missing", member=name))
-        elif not isinstance(value := members.pop(name), type_):
-            wrong.append(remark("wrong_type", member=name, wanted=wanted, given=shown(value)))
+        elif not isinstance(value := members.pop(name), wanted):
+            wrong.append(remark("wrong_type", member=name, wanted=_IN_JSON[wanted], given=shown(value)))
         elif name in ("content", "tool") and not str(value).strip():
             wrong.append(remark("blank", member=name))
         else:
@@ -120,7 +121,7 @@ def _read(members: dict[str, Any], tools: Tools) -> Reading | Invalid:
     strange = [remark("strange", members=", ".join(f"`{name}`" for name in members))] if members else []
     if wrong:
         return Invalid((*wrong, *strange))
-    return Reading(_TYPES[kind](**values), (*odd, *strange))
+    return Reading(reply(**values), (*odd, *strange))
 
 
 def _complete(members: dict[str, Any], tools: Tools) -> None:

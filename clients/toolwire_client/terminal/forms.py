@@ -81,10 +81,9 @@ def fields(schema: Schema) -> list[FormField]:
 
 def _hint(schema: Schema) -> str:
     choices = _choices(schema) or _choices(schema.get("items"))
-    kind = " | ".join(choices) if choices else {"boolean": "yes | no", "string": ""}.get(str(schema.get("type")))
-    if kind is None:
-        kind = str(schema.get("type", ""))
-    if schema.get("type") == "array":
+    type_ = str(schema.get("type", ""))
+    kind = " | ".join(choices) if choices else {"boolean": "yes | no", "string": ""}.get(type_, type_)
+    if type_ == "array":
         kind = f"{kind}; several with commas"
     usual = f"default {as_json(schema['default'])}" if "default" in schema else ""
     return "; ".join(str(part) for part in (schema.get("description"), kind, usual) if part)

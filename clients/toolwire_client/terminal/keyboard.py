@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from toolwire_schemas.output import Output, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
     from types import ModuleType
 
@@ -24,54 +24,39 @@ class Keyboard:
         self._typing = typing
         self._is_terminal = sys.stdin is not None and sys.stdin.isatty()
         self._edits = self._is_terminal and sys.stdout.isatty()
-        self._readline = _readline() if self._edits else None
+        self._readline: ModuleType | None = None
+        if self._edits:
+            with suppress(ImportError):  # Windows' terminal has editing keys of its own
+                import readline  # gives `input` editing keys
+
+                self._readline = readline
         with suppress(AttributeError):  # a substitute in a test
             sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
 
     def read(self, prompt: str, /, *, prefill: str = "") -> str | None:
         """Return the next line, initially *prefill* where the terminal supports it; `None` at the end of input."""
+        line: str | None = None
         try:
-            with self._typing(), self._filled_in(printable(prefill)):
-                line = self._line(printable(prompt))
-        except BaseException:
-            self._end_line()
-            raise
-        if line is None:
-            self._end_line()
+            with self._typing():
+                line = self._line(printable(prompt), printable(prefill))
+        finally:
+            if line is None and self._is_terminal:  # Enter was not pressed
+                Output(sys.stderr).prompt("\n")
         return line
 
-    def _line(self, prompt: str) -> str | None:
-        if self._edits:
-            try:
-                return input(prompt)
-            except EOFError:
-                return None
-        if self._is_terminal:
-            Output(sys.stderr).prompt(prompt)
-        line = sys.stdin.readline() if sys.stdin is not None else ""
-        return line.rstrip("\r\n") if line else None
-
-    def _end_line(self) -> None:
-        """Start a new line, because Enter was not pressed."""
-        if self._is_terminal:
-            Output(sys.stderr).prompt("\n")
-
-    @contextmanager
-    def _filled_in(self, text: str) -> Iterator[None]:
+    def _line(self, prompt: str, prefill: str) -> str | None:
+        if not self._edits:
+            if self._is_terminal:
+                Output(sys.stderr).prompt(prompt)
+            line = sys.stdin.readline() if sys.stdin is not None else ""
+            return line.rstrip("\r\n") if line else None
         readline = self._readline
-        if readline is None or not text:
-            yield
-            return
-        readline.set_startup_hook(lambda: readline.insert_text(text))
         try:
-            yield
+            if readline is not None:
+                readline.set_startup_hook(lambda: readline.insert_text(prefill))
+            return input(prompt)
+        except EOFError:
+            return None
         finally:
-            readline.set_startup_hook(None)
-
-
-def _readline() -> ModuleType | None:
-    try:
-        import readline  # gives `input` editing keys
-    except ImportError:  # Windows' terminal has editing keys of its own
-        return None
-    return readline
+            if readline is not None:
+                readline.set_startup_hook(None)

@@ -187,7 +187,8 @@ class AsyncToolbox:
 
         await self._waiting.gather([partial(ask, place, source) for place, source in enumerate(self._sources)])
         found = offered([(source.name, list(tools)) for source, tools in zip(self._sources, lists, strict=True)])
-        self.errors = {self._sources[place].name: errors[place] for place in sorted(errors)}
+        self.errors.clear()
+        self.errors.update((self._sources[place].name, errors[place]) for place in sorted(errors))
         self._offered = {name: (self._sources[place], inner) for name, (place, inner) in found.items()}
         return [_renamed(lists[place][inner], name) for name, (place, inner) in found.items()]
 
@@ -243,13 +244,9 @@ class Toolbox:
 
     def __init__(self, sources: Mapping[str, Any] | Sequence[Any], *, on_ask: OnAsk | None = None) -> None:
         self._async = AsyncToolbox(sources, on_ask=on_ask, waiting=Waiting())
+        self.errors = self._async.errors
         self.origin = self._async.origin
         self.is_local = self._async.is_local
-
-    @property
-    def errors(self) -> dict[str, ClientError]:
-        """As `AsyncToolbox.errors`."""
-        return self._async.errors
 
     list_tools = blocking(AsyncToolbox.list_tools)
     call_tool = blocking(AsyncToolbox.call_tool)

@@ -113,24 +113,22 @@ class _LoopInbox(Inbox):
 
 def loop_scheduler() -> Callable[[Callable[[], object]], None]:
     """Return a function that runs functions on this loop, called from any thread without blocking; anyio cannot."""
-    soon = _run_soon()
+    soon: Callable[[Callable[[], object]], object] | None = None
+    if "trio" in sys.modules:
+        from trio.lowlevel import current_trio_token
+
+        with suppress(RuntimeError):  # running on asyncio
+            soon = current_trio_token().run_sync_soon
+    if soon is None:
+        import asyncio
+
+        soon = asyncio.get_running_loop().call_soon_threadsafe
 
     def schedule(task: Callable[[], object]) -> None:
         with suppress(RuntimeError):  # the loop has ended
             soon(task)
 
     return schedule
-
-
-def _run_soon() -> Callable[[Callable[[], object]], object]:
-    if "trio" in sys.modules:
-        from trio.lowlevel import current_trio_token
-
-        with suppress(RuntimeError):  # running on asyncio
-            return current_trio_token().run_sync_soon
-    import asyncio
-
-    return asyncio.get_running_loop().call_soon_threadsafe
 
 
 async def in_thread(work: Callable[[], T]) -> T:

@@ -90,7 +90,7 @@ class Agent:
         AsyncToolbox(tools)  # only to refuse wrong tools now: each session has a toolbox with its own user
         self._limits = limits
         self._budgets = budgets or Budgets()
-        self._tool_seconds = tool_seconds
+        self._tool_seconds = tool_seconds if isinstance(tool_seconds, Mapping) else {"*": tool_seconds}
         if not (approval is None or isinstance(approval, Approvals) or callable(approval)):
             raise TypeError(f"approval must be a function or Approvals(…), not {approval!r}")
         self._approvals = approval if isinstance(approval, Approvals) else Approvals(ask=approval)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,7 @@ from .run_state import AskApproval, AskModel, AskUser
 from .trimming import trimmed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from ..models.model import Model
     from ..protocol.results import CallResult
@@ -49,7 +48,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
     toolbox: AsyncToolbox
     approvals: Approvals
     user: User
-    tool_seconds: float | Mapping[str, float] | None
+    tool_seconds: Mapping[str, float | None]
     trim: Trim | None
     on_live: OnLive | None
     _entries: dict[str, dict[str, Any]] = {}
@@ -141,40 +140,24 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
 
     async def call(self, state: RunState, step: CallTool, aside: Callable[[Recorded], object]) -> Recorded:
         """Call a tool; *aside* receives the events during the call."""
+        tool = step.action.tool
+        of_tool = next((limit for pattern, limit in self.tool_seconds.items() if fnmatchcase(tool, pattern)), None)
+        seconds = min((limit for limit in (of_tool, step.seconds) if limit is not None), default=None)
+        report = self._live_reporter(partial(events.ToolProgress, tool))
         token = elicitation_observer.set(_Witness(here(aside)))
         try:
-            return await self._called(state, step)
+            result = await self.toolbox.call_tool(tool, step.action.params, timeout_seconds=seconds, on_progress=report)
+            value, note = _result_for_model(state, result)
+            return events.CallFinished(success=not result.is_error, result=value, note=note)
+        except TimedOut:
+            failure = state.words("timed_out", tool=tool, seconds=f"{seconds or 0:.3g}")
+        except ServerGone as error:
+            failure = state.words("gone", reason=error.reason)  # without the server's stderr, which is for people
+        except ClientError as error:
+            failure = str(error)
         finally:
             elicitation_observer.reset(token)
-
-    async def _called(self, state: RunState, step: CallTool) -> Recorded:
-        tool = step.action.tool
-        limits = [seconds for seconds in (self._limit(tool), step.seconds) if seconds is not None]
-        limit = min(limits, default=None)
-        try:
-            result = await self.toolbox.call_tool(
-                tool,
-                step.action.params,
-                timeout_seconds=limit,
-                on_progress=self._live_reporter(partial(events.ToolProgress, tool)),
-            )
-        except TimedOut:
-            return events.CallFinished(
-                success=False, result=state.words("timed_out", tool=tool, seconds=f"{limit or 0:.3g}")
-            )
-        except ServerGone as error:
-            # Only the reason: the server's stderr is for people.
-            return events.CallFinished(success=False, result=state.words("gone", reason=error.reason))
-        except ClientError as error:
-            return events.CallFinished(success=False, result=str(error))
-        value, note = _result_for_model(state, result)
-        return events.CallFinished(success=not result.is_error, result=value, note=note)
-
-    def _limit(self, tool: str) -> float | None:
-        limits = self.tool_seconds
-        if not isinstance(limits, Mapping):
-            return limits
-        return next((seconds for pattern, seconds in limits.items() if fnmatchcase(tool, pattern)), None)
+        return events.CallFinished(success=False, result=failure)
 
     def _live_reporter(self, live: Callable[..., Live]) -> Callable[..., None] | None:
         """Return what reports *live* of its arguments to `on_live`, from any thread; `None` without `on_live`."""

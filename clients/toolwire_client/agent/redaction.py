@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-_SHORTEST = len(HIDDEN)
-
 _NAME_OF_VARIABLE = re.compile(r"(?i)(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|auth)$")
 _NAMES = (
     r"(?:x[-_]?)?(?:[a-z0-9]+[-_])*(?:api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|client[-_]?secret|secret"
@@ -58,7 +56,7 @@ class Redactor:
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         environ = os.environ if environ is None else environ
         known = {value.strip() for name, value in environ.items() if _NAME_OF_VARIABLE.search(name)}
-        known = {value for value in known if len(value) >= _SHORTEST}
+        known = {value for value in known if len(value) >= len(HIDDEN)}
         written = {json.dumps(value, ensure_ascii=False)[1:-1] for value in known}  # as it stands within JSON
         longest_first = sorted(known | written, key=lambda value: (-len(value), value))
         self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,18 +107,18 @@ def load(path: str | os.PathLike[str]) -> list[events.Recorded]:
 
 def loaded(path: str | os.PathLike[str]) -> Loaded:
     """As `load`, with what is needed to continue in the same file."""
-    lines = Path(path).read_bytes().split(b"\n")
-    last = lines.pop()
-    if last and _is_whole(last):
+    *lines, last = Path(path).read_bytes().split(b"\n")
+    with suppress(codec.DecodingError):  # a crash may have cut it off
+        codec.decode(last)
         lines.append(last)
-    exchange = Loaded([], [], sum(len(line) + 1 for line in lines))
+    session = Loaded([], [], sum(len(line) + 1 for line in lines))
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         event = _event(line, f"{path}, line {number}")
         if isinstance(event, events.Started):
-            exchange = Loaded([], [], exchange.end)
-        before = exchange.events[-1] if exchange.events else None
+            session = Loaded([], [], session.end)
+        before = session.events[-1] if session.events else None
         if before is None and not may_follow(before, event):
             raise BrokenTranscript(f"{path}, line {number}: a transcript starts with Started, not {_kind(event)}")
         if before is not None and not may_follow(before, event):
@@ -125,11 +126,11 @@ def loaded(path: str | os.PathLike[str]) -> Loaded:
                 f"{path}, line {number}, cannot follow the event before it, {_kind(before)}: it is "
                 f"{_kind(event)}; the line is doubled or from another run"
             )
-        exchange.events.append(event)
-        exchange.lines.append(number)
-    if not exchange.events:
+        session.events.append(event)
+        session.lines.append(number)
+    if not session.events:
         raise BrokenTranscript(f"{path} is no transcript: no line of it has the type Started")
-    return exchange
+    return session
 
 
 def _event(line: bytes, where: str) -> events.Recorded:
@@ -186,14 +187,6 @@ def may_follow(before: events.Recorded | None, event: events.Recorded) -> bool:
 
 
 # --- the file ---
-
-
-def _is_whole(line: bytes) -> bool:
-    try:
-        codec.decode(line)
-    except codec.DecodingError:
-        return False
-    return True
 
 
 def _end_with_whole_line(file: int, path: Path) -> None:

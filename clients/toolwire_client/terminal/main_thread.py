@@ -109,7 +109,9 @@ class MainThread:
             except queue.Empty:
                 since = self._unhandled_since
                 if since is not None and time.monotonic() - since > _MAX_BUSY_SECONDS:
-                    _end_by(self._ended_by or signal.SIGINT)
+                    number = self._ended_by or signal.SIGINT
+                    signal.signal(number, signal.SIG_DFL)
+                    signal.raise_signal(number)
 
     def _do(self, job: _Job[Any]) -> None:
         if not job.is_wanted:
@@ -174,11 +176,6 @@ class MainThread:
             assert ident is not None
             self._wakes += 1
             signal.pthread_kill(ident, signal.SIGINT)
-
-
-def _end_by(number: int) -> None:
-    signal.signal(number, signal.SIG_DFL)
-    signal.raise_signal(number)
 
 
 class _Job(Generic[T]):

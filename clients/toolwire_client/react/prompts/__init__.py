@@ -103,8 +103,7 @@ def language(name: str | None = None) -> Language:
     Raises:
         ValueError: if it has no prompts.
     """
-    if name is None:
-        name = spoken()
+    name = spoken() if name is None else name
     if name not in LANGUAGES:
         raise ValueError(f"there are no prompts in {name!r}; there are some in {', '.join(LANGUAGES)}")
     return LANGUAGES[name]

@@ -63,7 +63,7 @@ def test_what_is_wrong_with_an_answer_is_told_to_the_model(backend: str, config:
 
 def test_after_so_many_errors_there_is_no_instruction(backend: str, config: Any) -> None:
     model = ScriptedModel(lambda asked: "no block")
-    with pytest.raises(NoInstruction, match="no block for rag"):
+    with pytest.raises(NoInstruction, match="no complete block for rag"):
         play(backend, lambda: generate_instruction(model, config, "Cats!", parts=instructions))
     assert len(model.asked) == 4
 

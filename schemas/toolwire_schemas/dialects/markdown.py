@@ -13,17 +13,16 @@ from .tool_entry import Entry, as_json, described
 from .type_shapes import (
     ANYTHING,
     ArrayShape,
-    CombinedShape,
+    Definition,
+    Definitions,
     Member,
     ObjectShape,
     ReferenceShape,
     ScalarShape,
-    SchemaReader,
     Shape,
     ToolShapes,
+    UnionShape,
     ValuesShape,
-    parts_of,
-    references,
 )
 
 _HEAD = "| {} | type | required | default | description |\n| --- | --- | --- | --- | --- |"
@@ -32,17 +31,16 @@ _INDENT = "&emsp;"
 
 def from_entry(entry: Entry) -> str:
     """Return the section about one tool."""
-    tool = ToolShapes(entry)
-    arguments = tool.arguments
+    tool = ToolShapes(entry, Definitions())
     parts = [f"## {_code(tool.name)}", _quotation(tool.description)]
-    parts.append(_table("parameter", arguments.members) or "No parameters.")
-    if arguments.rest is not None:
-        parts.append(f"And more of any name: {_type(arguments.rest)}.")
-    parts += _definitions(tool.input, arguments)
+    parts.append(_table("parameter", tool.arguments.members) or "No parameters.")
+    if tool.arguments.rest is not None:
+        parts.append(f"And more of any name: {_type(tool.arguments.rest)}.")
+    parts += map(_definition, tool.argument_types)
     if tool.result:
         parts.append(_with_description(f"Returns {_type(tool.result)}", tool.about_result))
         parts.append("" if tool.is_wrapped else _table("member", _inside(tool.result)))
-        parts += _definitions(tool.output, tool.result)
+        parts += map(_definition, tool.result_types)
     return "\n\n".join(filter(None, parts))
 
 
@@ -51,21 +49,10 @@ def from_entries(entries: list[Entry], title: str = "Tools") -> str:
     return "\n\n".join([f"# {_escaped(title)}", *map(from_entry, entries)])
 
 
-def _definitions(reader: SchemaReader, shape: Shape) -> list[str]:
-    """The definitions that *shape* refers to, directly or through others, each once."""
-    parts: list[str] = []
-    ahead = list(references(shape))
-    seen: set[str] = set()
-    while ahead:
-        if (pointer := ahead.pop(0)) in seen:
-            continue
-        seen.add(pointer)
-        defined = reader.definition(pointer)
-        ahead += references(defined)
-        about = defined.description if isinstance(defined, ObjectShape) else ""
-        parts.append(_with_description(f"{_called(pointer)} ({_type(defined)})", about))
-        parts.append(_table("member", _inside(defined)))
-    return parts
+def _definition(definition: Definition) -> str:
+    words = f"{_code(definition.name)} ({_type(definition.shape)})"
+    parts = (_with_description(words, definition.description), _table("member", _inside(definition.shape)))
+    return "\n\n".join(filter(None, parts))
 
 
 def _with_description(words: str, description: str) -> str:
@@ -94,11 +81,18 @@ def _rows(members: list[Member], depth: int) -> list[str]:
     return rows
 
 
-def _inside(shape: Shape) -> list[Member]:
+def _inside(shape: Shape | None) -> list[Member]:
     """The members of the objects that *shape* consists of, or contains."""
-    if isinstance(shape, ObjectShape) and shape.members:
-        return shape.members
-    return [member for part in parts_of(shape) for member in _inside(part)]
+    match shape:
+        case ObjectShape(members=[], rest=rest):
+            return _inside(rest)
+        case ObjectShape(members=members):
+            return members
+        case ArrayShape(first=parts, rest=rest):
+            return [member for part in (*parts, rest) for member in _inside(part)]
+        case UnionShape(parts=parts):
+            return [member for part in parts for member in _inside(part)]
+    return []
 
 
 def _type(shape: Shape) -> str:
@@ -117,21 +111,15 @@ def _type(shape: Shape) -> str:
             return f"object of any names, each {_part(rest)}"
         case ObjectShape():
             return "object"
-        case CombinedShape(parts=parts, is_all=True):
-            return " and ".join(dict.fromkeys(map(_part, parts)))
-        case CombinedShape(parts=parts):
+        case UnionShape(parts=parts):
             return " or ".join(dict.fromkeys(map(_type, parts)))
-        case ReferenceShape(pointer=pointer):
-            return _called(pointer)
+        case ReferenceShape(name=name):
+            return _code(name)
 
 
 def _part(shape: Shape) -> str:
-    is_several = isinstance(shape, CombinedShape) or (isinstance(shape, ValuesShape) and len(shape.values) > 1)
+    is_several = isinstance(shape, UnionShape) or (isinstance(shape, ValuesShape) and len(shape.values) > 1)
     return f"({_type(shape)})" if is_several else _type(shape)
-
-
-def _called(pointer: str) -> str:
-    return _code(pointer.removeprefix("#/$defs/").removeprefix("#/definitions/"))
 
 
 # --- what is safe to write --------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """Tools as Python stubs: `def add(a: int, b: int = 1) -> int:` with a docstring, as prompts show them to models.
 
 Strategy. Objects become TypedDicts above the function that needs them first, named after their definition, their title
-or the parameter they are for, so that types stay short and circles are no trouble. The text is valid Python whatever a
-server says; it is for reading, and imports nothing.
+or the parameter they are for, so that types stay short. The text is valid Python whatever a server says; it is for
+reading, and imports nothing.
 
 What must be given comes first, as Python wants it; `...` is a default that the server keeps to itself. A name that is
 no identifier is replaced by one (see `Names`), and the docstring, or a comment, has the real one.
@@ -21,15 +21,14 @@ from .type_shapes import (
     MAX_DEPTH,
     NOTHING,
     ArrayShape,
-    CombinedShape,
+    Definition,
     Member,
     ObjectShape,
     ReferenceShape,
     ScalarShape,
-    SchemaReader,
     Shape,
     ToolShapes,
-    TypeDefinitions,
+    UnionShape,
     ValuesShape,
     written,
 )
@@ -47,39 +46,32 @@ def from_entry(entry: Entry) -> str:
 
 def from_entries(entries: list[Entry]) -> str:
     """Return the stubs of several tools. Their functions are called what `Names(names, "python")` says."""
-    return written(entries, "python", _function, _IMPORTED)
+    return written(entries, "python", _function, _definition, _IMPORTED, of_objects=True)
 
 
 # --- functions --------------------------------------------------------------------------------------------------------
 
 
-def _function(tool: ToolShapes, name: str, types: TypeDefinitions) -> str:
+def _function(tool: ToolShapes, name: str) -> str:
     members = sorted(tool.arguments.members, key=lambda member: not member.is_required)
     called = Names([member.name for member in members], "python").theirs
-    writer = _TypeWriter(tool.input, types)
-    parameters = [_parameter(member, called[member.name], writer) for member in members]
+    parameters = [_parameter(member, called[member.name]) for member in members]
     if tool.arguments.rest is not None:
-        parameters.append(f"**{_besides(called.values())}: {writer.type_of(tool.arguments.rest, 'more')}")
-    returned = ""
-    if tool.result:
-        returned = f" -> {_TypeWriter(tool.output, types).type_of(tool.result, f'{name} result')}"
+        more = "more"
+        while more in called.values():
+            more += "_"
+        parameters.append(f"**{more}: {_type(tool.arguments.rest)}")
+    returned = f" -> {_type(tool.result)}" if tool.result else ""
     head = f"# tool {as_json(tool.name)}\n" if name != tool.name else ""
     body = _docstring(tool.description, members, called, tool.about_result)
     return head + _head(name, parameters, returned) + (f"\n{body}" if body else " ...")
 
 
-def _parameter(member: Member, name: str, writer: _TypeWriter) -> str:
-    annotated = f"{name}: {writer.type_of(member.shape, member.name)}"
+def _parameter(member: Member, name: str) -> str:
+    annotated = f"{name}: {_type(member.shape)}"
     if member.is_required:
         return annotated
     return f"{annotated} = {_value(member.schema['default']) if 'default' in member.schema else '...'}"
-
-
-def _besides(taken: Any) -> str:
-    name = "more"
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _head(name: str, parameters: list[str], returned: str) -> str:
@@ -138,84 +130,45 @@ def _escaped(letter: str) -> str:
 # --- types ------------------------------------------------------------------------------------------------------------
 
 
-class _TypeWriter:
-    """Writes the types of one root schema."""
-
-    def __init__(self, reader: SchemaReader, types: TypeDefinitions) -> None:
-        self._reader = reader
-        self._types = types
-        self._open: set[str] = set()
-
-    def type_of(self, shape: Shape, hint: str) -> str:
-        """The annotation for *shape*; *hint* is the name of an object that has no title."""
-        match shape:
-            case ScalarShape(kind=kind):
-                return _SCALARS.get(kind, "Any")
-            case ValuesShape(values=values):
-                return _literal(values)
-            case ArrayShape(first=[], rest=rest) if rest is not None:
-                return f"list[{self.type_of(rest, hint + ' item')}]"
-            case ArrayShape(first=first, rest=rest):
-                parts = [self.type_of(item, f"{hint} {place}") for place, item in enumerate(first, 1)]
-                if rest is not None:
-                    parts.append(f"*tuple[{self.type_of(rest, hint + ' item')}, ...]")
-                return f"tuple[{', '.join(parts) or '()'}]"
-            case CombinedShape(is_all=True):
-                return self._intersection(shape, hint)
-            case CombinedShape(parts=several):
-                return " | ".join(dict.fromkeys(self.type_of(part, hint) for part in several))
-            case ReferenceShape(pointer=pointer):
-                return self._types.defined(pointer, self._reader, self._definition)
-            case ObjectShape(members=[]):
-                return f"dict[str, {self.type_of(shape.rest or NOTHING, hint + ' value')}]"
-            case ObjectShape():
-                hint = shape.title or hint
-                body = self._fields(shape, hint)
-                # The fields are the meaning: the types of members are in them, by names of their own.
-                return self._types.name("\n".join(body), hint, lambda name: _typed_dict(name, shape, body))
-
-    def _intersection(self, shape: CombinedShape, hint: str) -> str:
-        pointers = {part.pointer for part in shape.parts if isinstance(part, ReferenceShape)}
-        if pointers & self._open:  # a circle: an object is a part of its own member
-            return self.type_of(shape.parts[0], hint)
-        self._open |= pointers
-        annotation = self.type_of(self._reader.together(shape) or shape.parts[0], hint)
-        self._open -= pointers
-        return annotation
-
-    def _definition(self, name: str, shape: Shape) -> str:
-        if isinstance(shape, CombinedShape) and shape.is_all:
-            shape = self._reader.together(shape) or shape
-        if isinstance(shape, ObjectShape) and shape.members:
-            return _typed_dict(name, shape, self._fields(shape, name))
-        return f"{name} = {self.type_of(shape, name)}"
-
-    def _fields(self, shape: ObjectShape, hint: str) -> list[str]:
-        """The lines about the members of a TypedDict."""
-        is_class = _is_class(shape)
-        lines: list[str] = []
-        for member in shape.members:
-            kind = self.type_of(member.shape, member.name)
-            kind = kind if member.is_required else f"NotRequired[{kind}]"
-            field = f"{member.name}: {kind}" if is_class else f"{_value(member.name)}: {kind},"
-            note = on_one_line(described(member.schema))
-            lines.append(f"{_INDENT}{field}{note and f'  # {note}'}")
-        if shape.rest is not None:
-            lines.append(f"{_INDENT}# and others: {self.type_of(shape.rest, hint + ' value')}")
-        return lines
+def _type(shape: Shape) -> str:
+    match shape:
+        case ScalarShape(kind=kind):
+            return _SCALARS.get(kind, "Any")
+        case ValuesShape(values=values):
+            return _literal(values)
+        case ArrayShape(first=[], rest=rest) if rest is not None:
+            return f"list[{_type(rest)}]"
+        case ArrayShape(first=first, rest=rest):
+            parts = [*map(_type, first), *([] if rest is None else [f"*tuple[{_type(rest)}, ...]"])]
+            return f"tuple[{', '.join(parts) or '()'}]"
+        case UnionShape(parts=several):
+            return " | ".join(dict.fromkeys(map(_type, several)))
+        case ReferenceShape(name=name):
+            return name
+        case ObjectShape(rest=rest):
+            return f"dict[str, {_type(rest or NOTHING)}]"
 
 
-def _is_class(shape: ObjectShape) -> bool:
-    """Whether a TypedDict with these members can be written as a class."""
-    return all(RULES["python"].allows(member.name) for member in shape.members)
-
-
-def _typed_dict(name: str, shape: ObjectShape, body: list[str]) -> str:
-    said = _cleaned(shape.description)
-    if _is_class(shape):
+def _definition(definition: Definition) -> str:
+    name, shape = definition.name, definition.shape
+    if not isinstance(shape, ObjectShape) or not shape.members:
+        return f"{name} = {_type(shape)}"
+    is_class = all(RULES["python"].allows(member.name) for member in shape.members)
+    body = [_field(member, is_class) for member in shape.members]
+    if shape.rest is not None:
+        body.append(f"{_INDENT}# and others: {_type(shape.rest)}")
+    said = _cleaned(definition.description)
+    if is_class:
         return "\n".join([f"class {name}(TypedDict):", *([_quoted(said)] if said else []), *body])
     head = [f"# {on_one_line(said)}"] if said else []
     return "\n".join([*head, f'{name} = TypedDict("{name}", {{', *body, "})"])
+
+
+def _field(member: Member, is_class: bool) -> str:
+    kind = _type(member.shape) if member.is_required else f"NotRequired[{_type(member.shape)}]"
+    field = f"{member.name}: {kind}" if is_class else f"{_value(member.name)}: {kind},"
+    note = on_one_line(described(member.schema))
+    return f"{_INDENT}{field}{note and f'  # {note}'}"
 
 
 def _literal(values: list[Any]) -> str:

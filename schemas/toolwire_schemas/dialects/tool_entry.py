@@ -58,8 +58,13 @@ def properties(schema: Schema) -> dict[str, Schema]:
 
 def required(schema: Schema) -> list[str]:
     """Return the names of an object's required members."""
-    names = schema.get("required")
-    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    return [name for name in listed(schema, "required") if isinstance(name, str)]
+
+
+def listed(schema: Schema, word: str) -> list[Any]:
+    """Return the list under *word*; an empty one if it is none."""
+    value = schema.get(word)
+    return value if isinstance(value, list) else []
 
 
 def followed(schema: Schema, root: Schema) -> Schema:
@@ -118,9 +123,11 @@ def _own(schema: Schema) -> list[str]:
 
 
 def described(schema: Schema, *more: str) -> str:
-    """Return the description of *schema*, then in parentheses its limits and *more* notes."""
+    """Return the description of *schema*, or of a part of it, then in parentheses its limits and *more* notes."""
     notes = "; ".join(filter(None, (limits(schema), *more)))
-    return " ".join(filter(None, (text(schema.get("description")).strip(), notes and f"({notes})")))
+    wholes = (schema, without_null(schema)[0], *map(schema_of, listed(schema, "allOf")))
+    about = next(filter(None, (text(whole.get("description")).strip() for whole in wholes)), "")
+    return " ".join(filter(None, (about, notes and f"({notes})")))
 
 
 def as_json(value: Any) -> str:

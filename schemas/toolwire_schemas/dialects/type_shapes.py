@@ -1,25 +1,23 @@
-"""Reads a JSON Schema as a type: one of the few shapes that typed languages and tables for people have.
+"""Reads JSON Schemas as types: the few shapes that typed languages, and tables for people, are written from.
 
-Strategy. Each schema is read on its own, without following references, so circular ones cost nothing: a
-`ReferenceShape` has the pointer, and the writer of a language gives it a name. Conditions that are not types (`if`,
-`not`, limits) are left out: a shape allows everything that its schema allows, and maybe more. `ToolShapes` reads the
-entry of a tool, `written` puts the declarations of several tools together.
+Strategy. Conditions that are not types (`if`, `not`, limits) are left out: a shape allows everything that its schema
+allows, and maybe more. A reference becomes a name, and its target a definition that is read once, so circles end.
+Objects in parts (`allOf`) become one; of other intersections, which few languages have, the first part is the shape.
+For languages that have no types without a name, objects within types become definitions too.
 """
 
 from __future__ import annotations
 
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..json_schema.linear_regex import Budget, TooExpensive
 from ..json_schema.subschemas import target, walk
 from .name_mapping import RULES, Names
-from .tool_entry import Entry, Schema, described, properties, required, schema_of, text
+from .tool_entry import Entry, Schema, described, listed, properties, required, schema_of, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Sequence
 
 
 class ScalarShape(msgspec.Struct, frozen=True):
@@ -55,130 +53,179 @@ class ObjectShape(msgspec.Struct, frozen=True):
 
     members: list[Member]
     rest: Shape | None
-    title: str = ""
-    description: str = ""
 
 
-class CombinedShape(msgspec.Struct, frozen=True):
-    """One of two or more shapes, or all of them at once."""
+class UnionShape(msgspec.Struct, frozen=True):
+    """One of two or more shapes."""
 
     parts: list[Shape]
-    is_all: bool
 
 
 class ReferenceShape(msgspec.Struct, frozen=True):
-    """The shape that is defined elsewhere in the root schema, such as at `#/$defs/Node`."""
+    """The definition of this name."""
 
-    pointer: str
+    name: str
 
 
-Shape = ScalarShape | ValuesShape | ArrayShape | ObjectShape | CombinedShape | ReferenceShape
+Shape = ScalarShape | ValuesShape | ArrayShape | ObjectShape | UnionShape | ReferenceShape
+
+
+class Definition(msgspec.Struct, frozen=True):
+    """A shape with a name, under which others, and the shape itself, refer to it."""
+
+    name: str
+    shape: Shape
+    description: str
+
 
 MAX_DEPTH = 50
 """How many levels of a schema are looked at, and worth showing: Python and other readers give up at some hundreds."""
+_MAX_STEPS = 50_000
+"""How many schemas are read once more, as parts of an object or to compare definitions."""
 
 ANYTHING = ScalarShape("any")
 NOTHING = ValuesShape([])
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
-class SchemaReader:
-    """Reads the schemas within one root schema."""
+# --- definitions ------------------------------------------------------------------------------------------------------
 
-    def __init__(self, root: Schema) -> None:
+
+class Definitions:
+    """Collects the named types of a text in a *dialect* that has a rule for names, or else of a page.
+
+    *taken* are names that functions, or the language itself, have already. With *of_objects*, objects have to be named.
+    """
+
+    def __init__(self, dialect: str = "", taken: Iterable[str] = (), *, of_objects: bool = False) -> None:
+        self.of_objects = of_objects
+        self._rule = RULES.get(dialect)
+        self._taken = set(taken)
+        self._names: dict[str, str] = {}
+        self._numbers: dict[str, int] = {}
+        self._new: list[Definition] = []
+
+    def name(self, meaning: str, hint: str) -> tuple[str, bool]:
+        """Return the name of the type with this *meaning*, and whether it is new and has to be added.
+
+        A new type gets a name like *hint*.
+        """
+        if meaning in self._names:
+            return self._names[meaning], False
+        wanted = hint
+        if self._rule:
+            words = "".join(letter if letter.isalnum() else " " for letter in hint).split()
+            wanted = self._rule.nearest("".join(word[0].upper() + word[1:] for word in words) or "Type")
+        name, number = wanted, self._numbers.get(wanted, 1)  # thousands of objects may have the same hint
+        while name in self._taken:
+            number += 1
+            name = f"{wanted}{number}"
+        self._numbers[wanted] = number
+        self._taken.add(name)
+        self._names[meaning] = name
+        return name, True
+
+    def add(self, name: str, shape: Shape, description: str) -> None:
+        """Add the definition of a new *name*."""
+        self._new.append(Definition(name, shape, description))
+
+    def take(self) -> list[Definition]:
+        """Return the definitions that were added since the last time."""
+        new, self._new = self._new, []
+        return new
+
+
+# --- schemas ----------------------------------------------------------------------------------------------------------
+
+
+class _Pointer(msgspec.Struct, frozen=True):
+    """A reference that has no name yet."""
+
+    pointer: str
+
+
+class SchemaReader:
+    """Reads the schemas within one root schema, and adds what they refer to to *definitions*.
+
+    The definition that is being read is passed along, with those that consist of it, to all that is not within one of
+    its members or items: a type cannot be its own definition.
+    """
+
+    def __init__(self, root: Schema, definitions: Definitions) -> None:
         self.root = root
+        self._definitions = definitions
+        self._named: dict[str, ReferenceShape] = {}
+        self._waiting: list[str] = []
         self._depth = 0
-        self._budget = Budget()
+        self._joining: list[str] = []
+        self._steps_left = _MAX_STEPS
 
     def arguments(self) -> ObjectShape:
-        """The root itself, always as an object; the members of its parts are put together."""
-        shape = self._followed(self.shape(self.root))
-        if isinstance(shape, CombinedShape):
-            shape = self.together(shape) or shape
-        return shape if isinstance(shape, ObjectShape) and shape.members else self._object(self.root)
-
-    def together(self, shape: CombinedShape) -> ObjectShape | None:
-        """One object with the members of all parts of *shape*, if these are objects.
-
-        A member is required if one part of an intersection, or all of a union, require it.
-        """
-        parts = [self._followed(part) for part in shape.parts]
-        objects = [part for part in parts if isinstance(part, ObjectShape)]
-        members = {member.name: member for part in objects for member in part.members}
-        if len(objects) < len(parts) or not members:
-            return None
-        wanted = [{member.name for member in part.members if member.is_required} for part in objects]
-        needed = set.union(*wanted) if shape.is_all else set.intersection(*wanted)
-        return ObjectShape(
-            [msgspec.structs.replace(member, is_required=name in needed) for name, member in members.items()], None
-        )
-
-    def shape(self, schema: Any, defining: str | None = None) -> Shape:
-        """Return the shape of *schema*.
-
-        *defining* is the pointer of the definition that this is the whole of: types cannot be their own definition.
-        """
-        if schema is False:
-            return NOTHING
-        if self._depth > MAX_DEPTH:
-            return ANYTHING
-        self._depth += 1
-        made = self._shape(schema_of(schema), defining)
-        self._depth -= 1
+        """Return the root itself, always as an object; the members of its parts and alternatives are put together."""
+        bare = {word: value for word, value in self.root.items() if word not in ("anyOf", "oneOf")}
+        alternatives = [
+            self._together([self._unnamed(part, "arguments") for part in listed(self.root, word)], is_all=False)
+            for word in ("anyOf", "oneOf")
+        ]
+        parts = (self._resolved(self._unnamed(bare, "arguments")), *alternatives)
+        objects = [part for part in parts if isinstance(part, ObjectShape) and part.members]
+        made = objects[0] if len(objects) == 1 else self._together(objects) or self._object(self.root)
+        self._read_waiting()
         return made
 
-    def _shape(self, schema: Schema, defining: str | None) -> Shape:
-        parts = [self._plain(schema)]
-        if "$ref" in schema:
-            parts.append(self._reference(text(schema["$ref"]), defining))
+    def result(self, schema: Schema, hint: str) -> Shape:
+        """Return the shape of *schema*, whose description is shown elsewhere."""
+        made = self._shape(schema, hint, describes=False)
+        self._read_waiting()
+        return made
+
+    def _shape(self, schema: Any, hint: str, defining: tuple[str, ...] = (), *, describes: bool = True) -> Shape:
+        """Return the shape of *schema*; *hint* is the name of an object that has no title."""
+        made = self._unnamed(schema, hint, defining)
+        if isinstance(made, _Pointer):
+            return self._reference(made.pointer, defining)
+        if self._definitions.of_objects and isinstance(made, ObjectShape) and made.members:
+            name, is_new = self._definitions.name(_meaning(made), text(schema.get("title")) or hint)
+            if is_new:
+                self._definitions.add(name, made, text(schema.get("description")) if describes else "")
+            return ReferenceShape(name)
+        return made
+
+    def _unnamed(self, schema: Any, hint: str, defining: tuple[str, ...] = ()) -> Shape | _Pointer:
+        """Return the shape of *schema*; if that is a reference or an object, it has no name."""
+        if schema is False:
+            return NOTHING
+        self._steps_left -= bool(self._joining)
+        if self._depth > MAX_DEPTH or (self._joining and self._steps_left < 0):
+            return ANYTHING
+        self._depth += 1
+        schema = schema_of(schema)
+        parts: list[Shape | _Pointer] = [self._plain(schema, hint)]
+        if "$ref" in schema and isinstance(self._target(text(schema["$ref"])), dict | bool):
+            parts.append(_Pointer(text(schema["$ref"])))
         for word in ("anyOf", "oneOf"):
             if isinstance(schema.get(word), list):
-                parts.append(_one_of([self.shape(member, defining) for member in schema[word]]))
-        if isinstance(schema.get("allOf"), list):
-            parts += [self.shape(member, defining) for member in schema["allOf"]]
-        return _all_of(parts)
+                parts.append(_one_of([self._shape(part, hint, defining) for part in schema[word]]))
+        parts += [self._unnamed(part, hint, defining) for part in listed(schema, "allOf")]
+        self._depth -= 1
+        # Parts that restrict hardly anything give way to the others.
+        for vague in ([ANYTHING], [ObjectShape([], ANYTHING), ArrayShape([], ANYTHING)]):
+            parts = [part for part in parts if part not in vague] or parts
+        parts = _different(parts)
+        return parts[0] if len(parts) == 1 else self._together(parts) or parts[0]
 
-    def definition(self, pointer: str) -> Shape:
-        """The shape at the *pointer* of a `ReferenceShape`."""
-        return self.shape(self._target(pointer), pointer)
-
-    def _followed(self, shape: Shape) -> Shape:
-        seen: set[str] = set()
-        while isinstance(shape, ReferenceShape) and shape.pointer not in seen:
-            seen.add(shape.pointer)
-            shape = self.definition(shape.pointer)
-        return shape
-
-    def meaning(self, pointer: str) -> str:
-        """A text that is the same for equal definitions at *pointer*, also within other root schemas."""
-        try:
-            return f"{pointer} {sorted(self._reachable(pointer, _all_references).items(), key=itemgetter(0))}"
-        except (RecursionError, TooExpensive):  # nested too deeply, or too large, to be compared
-            return f"{pointer} {id(self.root)}"
-
-    def _reachable(self, pointer: str, references_of: Callable[[Schema], list[str]]) -> dict[str, Any]:
-        """The definition at *pointer*, and those that its references lead to."""
-        found: dict[str, Any] = {}
-        ahead = [pointer]
-        while ahead:
-            if (pointer := ahead.pop()) not in found:
-                self._budget.spend()
-                found[pointer] = self._target(pointer)
-                ahead += references_of(schema_of(found[pointer]))
-        return found
-
-    def _plain(self, schema: Schema) -> Shape:
+    def _plain(self, schema: Schema, hint: str) -> Shape:
         """The shape without references and combinations."""
         if "const" in schema:
             return ValuesShape([schema["const"]])
         if isinstance(schema.get("enum"), list):
             return ValuesShape(schema["enum"])
         kinds = schema.get("type", _implied(schema))
-        return _one_of([self._of_kind(kind, schema) for kind in (kinds if isinstance(kinds, list) else [kinds])])
+        return _one_of([self._of_kind(kind, schema, hint) for kind in (kinds if isinstance(kinds, list) else [kinds])])
 
-    def _of_kind(self, kind: Any, schema: Schema) -> Shape:
+    def _of_kind(self, kind: Any, schema: Schema, hint: str) -> Shape:
         if kind == "object":
-            made = self._object(schema)
+            made = self._object(schema, hint)
             is_known = made.members or schema.get("additionalProperties") is False
             return made if is_known else ObjectShape([], made.rest or ANYTHING)
         if kind == "array":
@@ -186,28 +233,83 @@ class SchemaReader:
             if isinstance(items, list):  # as drafts before 2020-12 have it
                 first, items = items, schema.get("additionalItems", {})
             if not isinstance(first, list):
-                return ArrayShape([], self.shape(items))
+                return ArrayShape([], self._shape(items, f"{hint} item"))
+            shapes = [self._shape(item, f"{hint} {place}") for place, item in enumerate(first, 1)]
             ends = items is False or schema.get("maxItems") == len(first)
-            return ArrayShape([self.shape(item) for item in first], None if ends else self.shape(items))
+            return ArrayShape(shapes, None if ends else self._shape(items, f"{hint} item"))
         return ScalarShape(kind) if kind in _SCALARS else ANYTHING
 
-    def _object(self, schema: Schema) -> ObjectShape:
+    def _object(self, schema: Schema, hint: str = "") -> ObjectShape:
         needed = set(required(schema))
         members = [
-            Member(name, without_description(self.shape(inner)), name in needed, inner)
+            Member(name, self._shape(inner, name, describes=False), name in needed, inner)
             for name, inner in properties(schema).items()
         ]
         more = schema.get("additionalProperties", False)
-        rest = None if more is False else self.shape(more)
-        return ObjectShape(members, rest, text(schema.get("title")), text(schema.get("description")))
+        return ObjectShape(members, None if more is False else self._shape(more, f"{hint} value"))
 
-    def _reference(self, pointer: str, defining: str | None) -> Shape:
-        leads_somewhere = isinstance(self._target(pointer), dict | bool)
-        try:
-            is_circle = defining is not None and defining in self._reachable(pointer, _direct)
-        except TooExpensive:  # thousands of references, each looked through from each other
+    def _together(self, parts: Sequence[Shape | _Pointer], *, is_all: bool = True) -> ObjectShape | None:
+        """One object with the members of all *parts*, if these are objects.
+
+        A member is required if one part of an intersection, or all of a union, require it.
+        """
+        objects = [part for part in map(self._resolved, parts) if isinstance(part, ObjectShape)]
+        members = {member.name: member for part in objects for member in part.members}
+        if len(objects) < len(parts) or not members:
+            return None
+        wanted = [{member.name for member in part.members if member.is_required} for part in objects]
+        needed = set.union(*wanted) if is_all else set.intersection(*wanted)
+        return ObjectShape(
+            [msgspec.structs.replace(member, is_required=name in needed) for name, member in members.items()], None
+        )
+
+    def _resolved(self, part: Shape | _Pointer) -> Shape | _Pointer:
+        """The shape that *part* refers to; *part* itself in a circle: an object may be a part of its own member."""
+        if not isinstance(part, _Pointer) or part.pointer in self._joining or len(self._joining) > MAX_DEPTH:
+            return part
+        self._joining.append(part.pointer)
+        made = self._resolved(self._unnamed(self._target(part.pointer), _hint(part.pointer)))
+        self._joining.pop()
+        return made
+
+    # --- references ---
+
+    def _reference(self, pointer: str, defining: tuple[str, ...]) -> Shape:
+        if pointer in defining:
             return ANYTHING
-        return ReferenceShape(pointer) if leads_somewhere and not is_circle else ANYTHING
+        if pointer not in self._named:
+            name, is_new = self._definitions.name(self._meaning_at(pointer), _hint(pointer))
+            self._named[pointer] = ReferenceShape(name)
+            if is_new and defining:
+                self._define(pointer, defining)
+            elif is_new:
+                self._waiting.append(pointer)
+        return self._named[pointer]
+
+    def _define(self, pointer: str, defining: tuple[str, ...] = ()) -> None:
+        schema = self._target(pointer)
+        made = self._unnamed(schema, _hint(pointer), (*defining, pointer))
+        if isinstance(made, _Pointer):
+            made = self._reference(made.pointer, (*defining, pointer))
+        self._definitions.add(self._named[pointer].name, made, text(schema_of(schema).get("description")))
+
+    def _read_waiting(self) -> None:
+        for pointer in self._waiting:  # it grows on the way
+            self._define(pointer)
+        self._waiting.clear()
+
+    def _meaning_at(self, pointer: str) -> str:
+        """A text that is the same for equal definitions at *pointer*, also within other root schemas."""
+        found: dict[str, Any] = {}
+        ahead = [pointer]
+        while ahead and self._steps_left > 0:
+            if (at := ahead.pop()) not in found:
+                found[at] = self._target(at)
+                parts = [part for _, part in walk(schema_of(found[at]), "")]
+                self._steps_left -= len(parts)
+                ahead += [text(part["$ref"]) for part in parts if "$ref" in part]
+        # What is too large to be compared has a meaning of its own.
+        return f"{pointer} {id(self.root) if ahead else sorted(found.items())}"
 
     def _target(self, pointer: str) -> Any:
         try:
@@ -216,58 +318,24 @@ class SchemaReader:
             return None
 
 
-def without_description(shape: Shape) -> Shape:
-    """*shape* without the description that its schema has, where that is shown elsewhere."""
-    return msgspec.structs.replace(shape, description="") if isinstance(shape, ObjectShape) else shape
-
-
-def parts_of(shape: Shape) -> list[Shape]:
-    """The shapes directly inside *shape*."""
-    match shape:
-        case ArrayShape(first=parts, rest=rest):
-            return parts if rest is None else [*parts, rest]
-        case ObjectShape(members=members, rest=rest):
-            return [*(member.shape for member in members), *([] if rest is None else [rest])]
-        case CombinedShape(parts=parts):
-            return parts
-    return []
-
-
-def references(shape: Shape) -> Iterator[str]:
-    """Yield the pointers of all references in *shape*."""
-    if isinstance(shape, ReferenceShape):
-        yield shape.pointer
-    for part in parts_of(shape):
-        yield from references(part)
+def _hint(pointer: str) -> str:
+    return pointer.rpartition("/")[2].strip("#") or "Arguments"
 
 
 def _one_of(shapes: list[Shape]) -> Shape:
-    is_union = [isinstance(shape, CombinedShape) and not shape.is_all for shape in shapes]
     flat = _different(
-        [
-            part
-            for shape, several in zip(shapes, is_union, strict=True)
-            for part in (parts_of(shape) if several else [shape])
-        ]
+        [part for shape in shapes for part in (shape.parts if isinstance(shape, UnionShape) else [shape])]
     )
     if ANYTHING in flat:
         return ANYTHING
     if len(some := [shape for shape in flat if shape != NOTHING]) < 2:
         return some[0] if some else NOTHING
-    return CombinedShape(some, is_all=False)
+    return UnionShape(some)
 
 
-def _all_of(parts: list[Shape]) -> Shape:
-    """The intersection of *parts*: those that restrict hardly anything give way to the others."""
-    for vague in ([ANYTHING], [ObjectShape([], ANYTHING), ArrayShape([], ANYTHING)]):
-        parts = [part for part in parts if part not in vague] or parts
-    parts = _different(parts)
-    return parts[0] if len(parts) == 1 else CombinedShape(parts, is_all=True)
-
-
-def _different(shapes: list[Shape]) -> list[Shape]:
+def _different(shapes: list[Any]) -> list[Any]:
     """*shapes* without repeated simple ones; the others are compared when they are written."""
-    is_simple = (ScalarShape, ReferenceShape)
+    is_simple = (ScalarShape, ReferenceShape, _Pointer)
     return list({shape if isinstance(shape, is_simple) else id(shape): shape for shape in shapes}.values())
 
 
@@ -278,95 +346,49 @@ def _implied(schema: Schema) -> str | None:
     return "array" if "items" in schema or "prefixItems" in schema else None
 
 
-def _all_references(schema: Schema) -> list[str]:
-    return [text(part["$ref"]) for _, part in walk(schema, "") if "$ref" in part]
-
-
-def _direct(schema: Schema) -> list[str]:
-    """The references of *schema* that are not inside an array or object."""
-    found = [schema["$ref"]] if isinstance(schema.get("$ref"), str) else []
-    for word in ("anyOf", "oneOf", "allOf"):
-        for member in schema[word] if isinstance(schema.get(word), list) else []:
-            found += _direct(schema_of(member))
-    return found
+def _meaning(shape: ObjectShape) -> str:
+    members = [(member.name, member.shape, member.is_required, described(member.schema)) for member in shape.members]
+    return str((members, shape.rest))
 
 
 # --- tools ------------------------------------------------------------------------------------------------------------
 
 
 class ToolShapes:
-    """The entry of a tool as shapes."""
+    """The entry of a tool as shapes, with the *definitions* that they need and earlier tools did not."""
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: Entry, definitions: Definitions) -> None:
         self.name, self.description = text(entry.get("name")), text(entry.get("description"))
-        self.input = SchemaReader(schema_of(entry.get("inputSchema")))
-        self.output = SchemaReader(schema_of(entry.get("outputSchema")))
-        self.arguments = self.input.arguments()
-        self.result: Shape | None = None
-        self.about_result = described(self.output.root)
-        match self.output.arguments().members:
-            # Structured content has to be an object, so any other result is its only member.
-            case [Member(name="result", is_required=True) as result]:
-                self.result, self.about_result = result.shape, described(result.schema)
-                self.is_wrapped = True
-            case _:
-                self.is_wrapped = False
-                if self.output.root:
-                    self.result = without_description(self.output.shape(self.output.root))
-
-
-class TypeDefinitions:
-    """Collects the named types of a text. *taken* are names that functions, or the language itself, have already."""
-
-    def __init__(self, dialect: str, taken: Iterable[str]) -> None:
-        self._rule = RULES[dialect]
-        self._taken = set(taken)
-        self._names: dict[str, str] = {}
-        self._numbers: dict[str, int] = {}
-        self._waiting: list[str] = []
-
-    def name(self, meaning: str, hint: str, write: Callable[[str], str]) -> str:
-        """Return the name of the type with this *meaning*.
-
-        A new type gets a name like *hint*, and *write* writes its definition.
-        """
-        if meaning in self._names:
-            return self._names[meaning]
-        words = "".join(letter if letter.isalnum() else " " for letter in hint).split()
-        wanted = self._rule.nearest("".join(word[0].upper() + word[1:] for word in words) or "Type")
-        name, number = wanted, self._numbers.get(wanted, 1)  # thousands of objects may have the same hint
-        while name in self._taken:
-            number += 1
-            name = f"{wanted}{number}"
-        self._numbers[wanted] = number
-        self._taken.add(name)
-        self._names[meaning] = name
-        self._waiting.append(write(name))
-        return name
-
-    def defined(self, pointer: str, reader: SchemaReader, write: Callable[[str, Shape], str]) -> str:
-        """Return the name of the type that *pointer* refers to in the schema of *reader*."""
-        hint = pointer.rpartition("/")[2].strip("#") or "Arguments"
-        return self.name(reader.meaning(pointer), hint, lambda name: write(name, reader.definition(pointer)))
-
-    def take(self) -> list[str]:
-        """The definitions that were written since the last time."""
-        written, self._waiting = self._waiting, []
-        return written
+        self.arguments = SchemaReader(schema_of(entry.get("inputSchema")), definitions).arguments()
+        self.argument_types = definitions.take()
+        output = schema_of(entry.get("outputSchema"))
+        members = properties(output)
+        # Structured content has to be an object, so any other result is its only member.
+        self.is_wrapped = list(members) == ["result"] and "result" in required(output)
+        result = members["result"] if self.is_wrapped else output
+        self.about_result = described(result)
+        self.result = SchemaReader(output, definitions).result(result, f"{self.name} result") if output else None
+        self.result_types = definitions.take()
 
 
 def written(
     entries: list[Entry],
     dialect: str,
-    function: Callable[[ToolShapes, str, TypeDefinitions], str],
+    function: Callable[[ToolShapes, str], str],
+    definition: Callable[[Definition], str],
     taken: Iterable[str] = (),
+    *,
+    of_objects: bool = False,
 ) -> str:
-    """Return the functions of tools as a *dialect* has them, the types that each needs above it."""
+    """Return the functions of tools as a *dialect* has them, the types that each needs above it.
+
+    *taken* and *of_objects* are those of `Definitions`.
+    """
     names = Names([text(entry.get("name")) for entry in entries], dialect)
-    types = TypeDefinitions(dialect, {*taken, *names.ours})
+    definitions = Definitions(dialect, {*taken, *names.ours}, of_objects=of_objects)
     blocks: list[str] = []
     for entry in entries:
-        tool = ToolShapes(entry)
-        declared = function(tool, names.theirs[tool.name], types)
-        blocks += [*types.take(), declared]
+        tool = ToolShapes(entry, definitions)
+        blocks += map(definition, [*tool.argument_types, *tool.result_types])
+        blocks.append(function(tool, names.theirs[tool.name]))
     return "\n\n".join(blocks)

@@ -14,17 +14,15 @@ from .tool_entry import Entry, as_json, described
 from .type_shapes import (
     MAX_DEPTH,
     ArrayShape,
-    CombinedShape,
+    Definition,
     Member,
     ObjectShape,
     ReferenceShape,
     ScalarShape,
-    SchemaReader,
     Shape,
     ToolShapes,
-    TypeDefinitions,
+    UnionShape,
     ValuesShape,
-    references,
     written,
 )
 
@@ -39,89 +37,77 @@ def from_entry(entry: Entry) -> str:
 
 def from_entries(entries: list[Entry]) -> str:
     """Return the declarations of several tools. Their functions are called what `Names(names, "typescript")` says."""
-    return written(entries, "typescript", _function)
+    return written(entries, "typescript", _function, _definition)
 
 
-def _function(tool: ToolShapes, name: str, types: TypeDefinitions) -> str:
-    arguments, given = tool.arguments, ""
-    if arguments.members or arguments.rest is not None:
-        mark = "" if any(member.is_required for member in arguments.members) else "?"
-        given = f"args{mark}: {_TypeWriter(tool.input, types).members_of(arguments)}"
-    returned = _TypeWriter(tool.output, types).type_of(tool.result) if tool.result else "unknown"
+def _function(tool: ToolShapes, name: str) -> str:
+    given = ""
+    if tool.arguments.members or tool.arguments.rest is not None:
+        mark = "" if any(member.is_required for member in tool.arguments.members) else "?"
+        given = f"args{mark}: {_members(tool.arguments)}"
     said = [
         tool.description.strip(),
         f"Tool {as_json(tool.name)}." if name != tool.name else "",
         f"@returns {tool.about_result}" if tool.about_result else "",
     ]
+    returned = _type(tool.result) if tool.result else "unknown"
     return _comment(*said) + f"export declare function {name}({given}): Promise<{returned}>;"
 
 
-class _TypeWriter:
-    """Writes the types of one root schema."""
+def _definition(definition: Definition) -> str:
+    comment, shape = _comment(definition.description), definition.shape
+    if isinstance(shape, ObjectShape):
+        return f"{comment}export interface {definition.name} {_members(shape)}"
+    return f"{comment}export type {definition.name} = {_type(shape)};"
 
-    def __init__(self, reader: SchemaReader, types: TypeDefinitions) -> None:
-        self._reader = reader
-        self._types = types
 
-    def type_of(self, shape: Shape) -> str:
-        """The type for *shape*."""
-        match shape:
-            case ScalarShape(kind=kind):
-                return _SCALARS.get(kind, "unknown")
-            case ValuesShape(values=values):
-                return " | ".join(_literal(value) for value in values) or "never"
-            case ArrayShape(first=[], rest=rest) if rest is not None:
-                return f"{self._part(rest)}[]"
-            case ArrayShape(first=first, rest=rest):
-                parts = [self.type_of(item) for item in first]
-                if rest is not None:
-                    parts.append(f"...{self._part(rest)}[]")
-                return f"[{', '.join(parts)}]"
-            case CombinedShape(parts=several, is_all=True):
-                return " & ".join(dict.fromkeys(self._part(part) for part in several))
-            case CombinedShape(parts=several):
-                return " | ".join(dict.fromkeys(self.type_of(part) for part in several))
-            case ReferenceShape(pointer=pointer):
-                return self._types.defined(pointer, self._reader, self._definition)
-            # A type may refer to itself from within an object, but not as an argument of Record.
-            case ObjectShape(members=[], rest=rest) if rest is not None and not any(references(rest)):
-                return f"Record<string, {self.type_of(rest)}>"
-            case ObjectShape():
-                return self.members_of(shape)
+def _type(shape: Shape) -> str:
+    match shape:
+        case ScalarShape(kind=kind):
+            return _SCALARS.get(kind, "unknown")
+        case ValuesShape(values=values):
+            return " | ".join(_literal(value) for value in values) or "never"
+        case ArrayShape(first=[], rest=rest) if rest is not None:
+            return f"{_part(rest)}[]"
+        case ArrayShape(first=first, rest=rest):
+            return f"[{', '.join([*map(_type, first), *([] if rest is None else [f'...{_part(rest)}[]'])])}]"
+        case UnionShape(parts=parts):
+            return " | ".join(dict.fromkeys(map(_type, parts)))
+        case ReferenceShape(name=name):
+            return name
+        # A type may refer to itself from within an object, but not as an argument of Record.
+        case ObjectShape(members=[], rest=ScalarShape() as rest):
+            return f"Record<string, {_type(rest)}>"
+        case ObjectShape():
+            return _members(shape)
 
-    def _part(self, shape: Shape) -> str:
-        whole = self.type_of(shape)
-        return f"({whole})" if isinstance(shape, CombinedShape | ValuesShape) else whole
 
-    def members_of(self, shape: ObjectShape) -> str:
-        """An object's members in braces: on a line if they fit and have no comments."""
-        members = [(_comment(_said(member)), self._member(member)) for member in shape.members]
-        if shape.rest is not None:
-            members.append(("", f"[key: string]: {'unknown' if shape.members else self.type_of(shape.rest)}"))
-        line = f"{{ {'; '.join(member for _, member in members)} }}"
-        if not any(comment for comment, _ in members) and len(line) <= _LINE and "\n" not in line:
-            return line if members else "{}"
-        body = "".join(f"{comment}{member};\n" for comment, member in members)
-        return f"{{\n{indent(body, '  ')}}}"
+def _part(shape: Shape) -> str:
+    return f"({_type(shape)})" if isinstance(shape, UnionShape | ValuesShape) else _type(shape)
 
-    def _member(self, member: Member) -> str:
-        name = member.name if _is_plain(member.name) else as_json(member.name)
-        return f"{name}{'' if member.is_required else '?'}: {self.type_of(member.shape)}"
 
-    def _definition(self, name: str, shape: Shape) -> str:
-        if isinstance(shape, ObjectShape):
-            return f"{_comment(shape.description)}export interface {name} {self.members_of(shape)}"
-        return f"export type {name} = {self.type_of(shape)};"
+def _members(shape: ObjectShape) -> str:
+    """An object's members in braces: on a line if they fit and have no comments."""
+    members = [(_comment(_said(member)), _member(member)) for member in shape.members]
+    if shape.rest is not None:
+        members.append(("", f"[key: string]: {'unknown' if shape.members else _type(shape.rest)}"))
+    line = f"{{ {'; '.join(member for _, member in members)} }}"
+    if not any(comment for comment, _ in members) and len(line) <= _LINE and "\n" not in line:
+        return line if members else "{}"
+    body = "".join(f"{comment}{member};\n" for comment, member in members)
+    return f"{{\n{indent(body, '  ')}}}"
+
+
+def _member(member: Member) -> str:
+    is_plain = member.name.isascii() and member.name.replace("$", "_").isidentifier()
+    name = member.name if is_plain else as_json(member.name)
+    return f"{name}{'' if member.is_required else '?'}: {_type(member.shape)}"
 
 
 def _said(member: Member) -> str:
     """The description of *member*, with its default unless that is null, which only means that it is optional."""
     default = member.schema.get("default")
     return described(member.schema, "" if default is None else f"default: {as_json(default)}")
-
-
-def _is_plain(name: str) -> bool:
-    return name.isascii() and name.replace("$", "_").isidentifier()
 
 
 def _literal(value: Any, depth: int = 0) -> str:

@@ -183,6 +183,20 @@ def test_an_object_may_be_a_part_of_its_own_member() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"allOf": [{"type": "string", "description": "a name"}]},
+        {"anyOf": [{"type": "string", "description": "a name"}, {"type": "null"}]},
+        {"allOf": [{"type": "string", "description": "another"}], "description": "a name"},
+    ],
+)
+def test_a_member_has_the_description_of_its_only_part(schema: dict[str, Any]) -> None:
+    point = {"type": "object", "properties": {"label": schema}}
+    stub = python.from_entry({"name": "f", "inputSchema": {"properties": {"at": point}}})
+    assert stub.splitlines()[1].endswith("]  # a name")
+
+
 def test_arguments_that_are_said_in_parts_are_put_together() -> None:
     one = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a", "b"]}
     other = {"properties": {"b": {"type": "integer"}, "c": {}}, "required": ["b"]}

@@ -74,7 +74,7 @@ def test_a_tool_that_says_little_takes_a_line() -> None:
         ({"type": "array", "items": {"enum": ["a"]}}, '("a")[]'),
         ({"type": "object", "additionalProperties": {"type": "string"}}, "Record<string, string>"),
         ({"$ref": "#/$defs/Json"}, "Json"),
-        ({"allOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]}, "A & B"),
+        ({"allOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]}, "{ a?: unknown; b?: unknown }"),
         ({"type": "array", "prefixItems": [{}], "items": {"enum": [1, 2]}}, "[unknown, ...(1 | 2)[]]"),
         ({"const": {"a": [1, {}]}}, '{ "a": [1, Record<string, never>] }'),
         (False, "never"),

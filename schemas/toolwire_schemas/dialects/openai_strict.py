@@ -15,7 +15,7 @@ said in words, too.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
@@ -23,12 +23,8 @@ from jsonschema.exceptions import best_match
 from ..json_schema.bounded_validator import Budget, CannotJudge, SchemaValidator, TooExpensive, faults_of_schema
 from ..lint.portability import COMBINATORS
 from ..lint.vendors import about_strict
-from .tool_entry import FaultAt, Schema, as_json, followed, properties, required, schema_of, text
+from .tool_entry import FaultAt, Schema, as_json, followed, listed, properties, required, schema_of, text
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-# Keywords that are kept for each type, and those that are said in its description. Others do not restrict values.
 _OF_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _KEPT = {
     "string": ("pattern", "format"),
@@ -36,16 +32,16 @@ _KEPT = {
     "number": _OF_NUMBERS,
     "array": ("minItems", "maxItems"),
 }
+"""Keywords that the mode knows, for each type."""
 _SAID = {
     "string": ("pattern", "format", "minLength", "maxLength", "contentEncoding", "contentMediaType"),
     "array": ("prefixItems", "uniqueItems", "contains", "minContains", "maxContains"),
-    "object": (
-        *("minProperties", "maxProperties", "propertyNames", "patternProperties"),
-        *("dependentRequired", "dependentSchemas"),
-    ),
+    "object": ("minProperties", "maxProperties", "propertyNames", "patternProperties", "dependentRequired"),
 }
-_SAID_OF_ALL = ("anyOf", "oneOf", "not", "if", "then", "else", "examples")
+"""Keywords that are said in the description unless they are kept. Others do not restrict values."""
+_SAID_OF_ALL = ("anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "examples")
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+_NULL: Schema = {"type": "null"}
 _FORMATS = ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
 _LOOKS_AROUND = re.compile(r"\(\?(?!:)|\\[1-9]")
 
@@ -61,20 +57,16 @@ def strict(schema: Schema) -> Schema:
         NotStrict: if no such form exists.
     """
     try:
-        return _strict(schema)
+        if error := best_match(iter(faults_of_schema(schema, dialect=Draft202012Validator, is_fixed=True))):
+            raise NotStrict(".".join(map(str, error.absolute_path)), f"it is no JSON Schema: {error.message}")
+        for word in ("$ref", *COMBINATORS):
+            if word in schema:
+                raise NotStrict(word, "it is not allowed at the root")
+        made = _Writer(schema).root()
     except RecursionError:
         raise NotStrict("", "it is nested too deeply") from None
     except CannotJudge as error:
         raise NotStrict("", str(error)) from None
-
-
-def _strict(schema: Schema) -> Schema:
-    if error := best_match(iter(faults_of_schema(schema, dialect=Draft202012Validator, is_fixed=True))):
-        raise NotStrict(".".join(map(str, error.absolute_path)), f"it is no JSON Schema: {error.message}")
-    for word in ("$ref", *COMBINATORS):
-        if word in schema:
-            raise NotStrict(word, "it is not allowed at the root")
-    made = _Writer(schema).root()
     for _, problem, *_ in about_strict(made):  # its limits
         raise NotStrict("", problem)
     return made
@@ -106,7 +98,7 @@ class _Writer:
 
     def root(self) -> Schema:
         made = self._object(self._root, "", may_be_empty=True)
-        made = _with_description(made, self._root, "object")
+        made = _described(made, self._root, "object")
         return {**made, "$defs": self._definitions} if self._definitions else made
 
     def schema(self, schema: Any, where: str) -> Schema:
@@ -121,15 +113,16 @@ class _Writer:
         if "allOf" in schema:
             return self._all_of(schema, where)
         kinds = schema.get("type", "object" if "properties" in schema else None)
+        is_open = kinds is None or (kinds == "object" and not properties(schema))
         for word in ("anyOf", "oneOf"):
-            if isinstance(schema.get(word), list) and (kinds is None or (kinds == "object" and not properties(schema))):
+            if is_open and (members := listed(schema, word)):
                 base = {} if kinds is None else {"type": kinds}
-                members = [{**base, **member} if isinstance(member, dict) else member for member in schema[word]]
+                members = [{**base, **member} if isinstance(member, dict) else member for member in members]
                 return self._any_of(schema, members, f"{where}.{word}")
         if isinstance(kinds, list):
             bare = {word: value for word, value in schema.items() if word != "description"}
             return self._any_of(schema, [{**bare, "type": kind} for kind in kinds], where)
-        return _with_description(self._of_kind(kinds, schema, where), schema, str(kinds))
+        return _described(self._of_kind(kinds, schema, where), schema, str(kinds))
 
     def _of_kind(self, kind: Any, schema: Schema, where: str) -> Schema:
         match kind:
@@ -160,35 +153,26 @@ class _Writer:
         default = f"default: {as_json(original['default'])}" if original.get("default") is not None else ""
         if _takes(self._judge, original, None):
             return _saying(made, default)
-        note = f"null for the {default}" if default else "null to leave it out"
-        if set(made) - {"description"} == {"anyOf"}:
-            return _saying({**made, "anyOf": [*made["anyOf"], {"type": "null"}]}, note)
         bare = {word: value for word, value in made.items() if word != "description"}
         about = {"description": made["description"]} if "description" in made else {}
-        return _saying({"anyOf": [bare, {"type": "null"}], **about}, note)
+        return _saying(_either([bare, _NULL]) | about, f"null for the {default}" if default else "null to leave it out")
 
     def _items(self, schema: Schema, where: str) -> Schema:
-        first = schema.get("prefixItems")
-        members = list(first) if isinstance(first, list) else []
+        members = list(listed(schema, "prefixItems"))
         if schema.get("items") or not members:
             members.append(schema.get("items"))
-        written = [self.schema(member, f"{where}.items") for member in members]
-        made = _unique(part for whole in written for part in whole.get("anyOf", [whole]))
-        return made[0] if len(made) == 1 else {"anyOf": made}
+        return _either([self.schema(member, f"{where}.items") for member in members])
 
     def _enum(self, schema: Schema, where: str) -> Schema:
-        values = schema["enum"] if isinstance(schema["enum"], list) else []
         rest = {word: value for word, value in schema.items() if word != "enum"}
-        allowed = [value for value in values if _takes(self._judge, rest, value)]
         of_kinds: dict[str | None, list[Any]] = {}
-        for value in allowed:
-            of_kinds.setdefault(_KINDS.get(type(value)), []).append(value)
+        for value in listed(schema, "enum"):
+            if _takes(self._judge, rest, value):
+                of_kinds.setdefault(_KINDS.get(type(value)), []).append(value)
         if not of_kinds or None in of_kinds:
             raise NotStrict(where, "strict mode has only values that are text, numbers, booleans or null")
-        parts: list[Schema] = [
-            {"type": kind} if kind == "null" else {"type": kind, "enum": group} for kind, group in of_kinds.items()
-        ]
-        return _with_description(parts[0] if len(parts) == 1 else {"anyOf": parts}, schema, "")
+        parts = [_NULL if kind == "null" else {"type": kind, "enum": group} for kind, group in of_kinds.items()]
+        return _described(_either(parts), schema)
 
     def _all_of(self, schema: Schema, where: str) -> Schema:
         members = schema["allOf"]
@@ -200,9 +184,8 @@ class _Writer:
         return self.schema({**members[0], **rest}, where)
 
     def _any_of(self, schema: Schema, members: list[Any], where: str) -> Schema:
-        made = [self.schema(member, f"{where}[{index}]") for index, member in enumerate(members)]
-        flat = _unique(part for whole in made for part in (whole["anyOf"] if whole.keys() == {"anyOf"} else [whole]))
-        return _with_description(flat[0] if len(flat) == 1 else {"anyOf": flat}, schema, "", but=("anyOf", "oneOf"))
+        made = _either([self.schema(member, f"{where}[{index}]") for index, member in enumerate(members)])
+        return _described(made, schema, but=("anyOf", "oneOf"))
 
     def _reference(self, schema: Schema, where: str) -> Schema:
         pointer = text(schema["$ref"])
@@ -215,7 +198,7 @@ class _Writer:
             self._definitions[name] = self.schema(target, pointer)
         made: Schema = {"$ref": f"#/$defs/{self._names[pointer]}"}
         # A reference may have no other keywords next to it.
-        said = _with_description({"anyOf": [made]}, schema, "")
+        said = _described({"anyOf": [made]}, schema)
         return said if "description" in said else made
 
     def _free_name(self, pointer: str) -> str:
@@ -225,8 +208,11 @@ class _Writer:
         return name
 
 
-def _unique(parts: Iterable[Schema]) -> list[Schema]:
-    return list({as_json(part): part for part in reversed(list(parts))}.values())[::-1]
+def _either(parts: list[Schema]) -> Schema:
+    """One of *parts*, each once; those that are such alternatives themselves are taken apart."""
+    flat = [part for whole in parts for part in (whole["anyOf"] if whole.keys() == {"anyOf"} else [whole])]
+    unique = {as_json(part): part for part in flat}
+    return {"anyOf": list(unique.values())} if len(unique) > 1 else flat[0]
 
 
 def _kept(schema: Schema, kind: str) -> Schema:
@@ -239,7 +225,7 @@ def _kept(schema: Schema, kind: str) -> Schema:
     return kept
 
 
-def _with_description(made: Schema, schema: Schema, kind: str, but: tuple[str, ...] = ()) -> Schema:
+def _described(made: Schema, schema: Schema, kind: str = "", but: tuple[str, ...] = ()) -> Schema:
     """*made*, with the description of *schema* and what *made* lost of it, except for the words in *but*."""
     lost = [word for word in (*_SAID.get(kind, ()), *_SAID_OF_ALL) if word in schema and word not in (*made, *but)]
     said = text(schema.get("description")).strip()
@@ -258,15 +244,15 @@ def _restored(value: Any, schema: Schema, judge: SchemaValidator, budget: Budget
     budget.spend()
     schema = followed(schema, judge.schema)
     for word in ("anyOf", "oneOf"):
-        for member in schema[word] if isinstance(schema.get(word), list) else []:
+        for member in listed(schema, word):
             candidate = _restored(value, schema_of(member), judge, budget)
             if _takes(judge, member, candidate):
                 value = candidate
                 break
-    for member in schema["allOf"] if isinstance(schema.get("allOf"), list) else []:
+    for member in listed(schema, "allOf"):
         value = _restored(value, schema_of(member), judge, budget)
     if isinstance(value, list):
-        first = schema["prefixItems"] if isinstance(schema.get("prefixItems"), list) else []
+        first = listed(schema, "prefixItems")
         items = [*first, *[schema.get("items")] * (len(value) - len(first))]
         return [_restored(item, schema_of(inner), judge, budget) for item, inner in zip(value, items, strict=False)]
     if not isinstance(value, dict):

@@ -30,7 +30,7 @@ _COST_OF_STEP = 10_000
 _MAX_PATTERN = 20_000
 _MAX_NODES = 20_000
 
-_REPEATS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT)
+_REPEATS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT)
 _CHARACTERS = (_constants.LITERAL, _constants.NOT_LITERAL, _constants.ANY, _constants.IN)
 _LOOKS = (_constants.ASSERT, _constants.ASSERT_NOT)
 
@@ -125,56 +125,38 @@ def _parsed(pattern: str, flags: int) -> Any:
 
 
 def _is_anchored(parsed: Any) -> bool:
-    return bool(parsed) and parsed[0] == (_constants.AT, _constants.AT_BEGINNING) and not _has_flags(parsed, re.M)
-
-
-def _has_flags(parsed: Any, flags: int) -> bool:
-    return bool(parsed.state.flags & flags)
+    is_first = bool(parsed) and parsed[0] == (_constants.AT, _constants.AT_BEGINNING)
+    return is_first and not parsed.state.flags & re.M
 
 
 def _ways(sequence: Iterable[Any], length: int) -> int:
     """The number of ways to match *sequence* from one place, at most; any number above the limit for all above it."""
     product = 1
     for kind, value in sequence:
-        product *= _ways_of(kind, value, length)
+        ways = sum(_ways(inner, length) for inner in _inside(value)) or 1
+        if kind in _REPEATS:
+            low, high = int(value[0]), int(value[1])
+            most = min(high, max(length, low))
+            ways = most - low + 1 if ways == 1 else int(ways ** min(most + 1, 25))  # 2 ** 25 is above the limit
+        product *= ways
         if product > _MAX_COST:
-            return product
+            break
     return product
 
 
-def _ways_of(kind: Any, value: Any, length: int) -> int:
-    if kind in _REPEATS or kind == _constants.POSSESSIVE_REPEAT:
-        low, high, inner = value
-        ways, most = _ways(inner, length), min(int(high), max(length, int(low)))
-        if ways == 1:
-            return most - int(low) + 1
-        return int(ways ** min(most + 1, 25))  # 2 ** 25 is above the limit
-    if kind == _constants.BRANCH:
-        return sum(_ways(branch, length) for branch in value[1])
-    if kind == _constants.GROUPREF_EXISTS:
-        return sum(_ways(branch, length) for branch in value[1:] if branch is not None)
-    if kind == _constants.SUBPATTERN:
-        return _ways(value[-1], length)
-    if kind in _LOOKS:
-        return _ways(value[1], length)
-    return _ways(value, length) if kind == _constants.ATOMIC_GROUP else 1
+def _inside(value: Any) -> list[Any]:
+    """The patterns that a piece of a pattern contains, such as the branches of an alternative."""
+    if isinstance(value, _parser.SubPattern):
+        return [value]
+    return [inner for part in value for inner in _inside(part)] if isinstance(value, list | tuple) else []
 
 
 @lru_cache(maxsize=512)
 def _graph(pattern: str, flags: int) -> Graph:
     try:
-        return Graph(_parsed(pattern, flags))
+        return Graph(pattern, flags)
     except RecursionError:
         raise CannotJudge("a pattern is nested too deeply") from None
-
-
-def graph(pattern: str, flags: int = 0) -> Graph:
-    """Return what `search` uses where `re` may be too slow.
-
-    Raises:
-        CannotJudge: as `search`.
-    """
-    return _graph(pattern, flags)
 
 
 class Graph:
@@ -183,8 +165,8 @@ class Graph:
     `steps` has a node's test (a compiled pattern for one character or none), or None, with the nodes that follow.
     """
 
-    def __init__(self, parsed: Any) -> None:
-        self._parsed = parsed
+    def __init__(self, pattern: str, flags: int = 0) -> None:
+        self._parsed = parsed = _parsed(pattern, flags)
         self.steps: list[tuple[Any, list[int]]] = [(None, [])]
         self._looks: dict[int, Any] = {}
         self.end = 0
@@ -235,9 +217,8 @@ class Graph:
             return self._add(None, [self._sequence(branch, following) for branch in value[1]])
         if kind == _constants.SUBPATTERN and not (value[1] or value[2]):
             return self._sequence(value[3], following)
-        if kind in _REPEATS:
-            low, high, inner = value
-            return self._repeat(low, high, inner, following)
+        if kind in _REPEATS and kind != _constants.POSSESSIVE_REPEAT:
+            return self._repeat(value[0], value[1], value[2], following)
         raise TooExpensive("a pattern has back references or atomic groups")
 
     def _repeat(self, low: int, high: Any, inner: Any, following: int) -> int:

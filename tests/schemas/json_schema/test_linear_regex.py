@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from toolwire_schemas.json_schema.linear_regex import Budget, CannotJudge, TooExpensive, graph, is_cheap, search
+from toolwire_schemas.json_schema.linear_regex import Budget, CannotJudge, Graph, TooExpensive, is_cheap, search
 
 _PIECES = st.sampled_from(["a", "b", "[ab]", "[^a]", ".", r"\d", r"\w", r"\b", "^", "$", "-", "(?<!a)"])
 
@@ -40,7 +40,7 @@ def test_the_graph_of_a_pattern_finds_what_re_finds(pattern: str, text: str) -> 
         expected = re.search(pattern, text) is not None
     except re.error:
         return
-    assert graph(pattern).leads_through(text, Budget().spend) == expected
+    assert Graph(pattern).leads_through(text, Budget().spend) == expected
 
 
 @pytest.mark.parametrize("pattern", CATASTROPHES)

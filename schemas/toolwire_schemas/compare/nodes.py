@@ -105,29 +105,30 @@ class Document:
             TooExpensive: if that takes more steps than the *budget* has.
         """
         try:
-            fits = self._validator.is_valid(value, schema, total=budget)
-            if self._has_formats and fits != self._validator.is_valid(value, schema, formats=True, total=budget):
-                return None
+            verdicts = {validator.is_valid(value, schema, total=budget) for validator in self._validators}
         except TooExpensive:
             raise
         except CannotJudge:
             return None
-        return fits
+        return verdicts.pop() if len(verdicts) == 1 else None
 
     @cached_property
-    def _validator(self) -> SchemaValidator:
-        from jsonschema import Draft202012Validator
+    def _validators(self) -> list[SchemaValidator]:
+        """One without formats and, if the schema has some, one with them."""
+        from jsonschema import Draft202012Validator as Dialect
 
-        return SchemaValidator(
-            self.root, dialect=Draft202012Validator, is_fixed=True, checks=False, exact_multiples=False
-        )
+        checkers = (None, Dialect.FORMAT_CHECKER) if self._has_formats else (None,)
+        return [
+            SchemaValidator(self.root, dialect=Dialect, checks=False, format_checker=checker, exact_multiples=False)
+            for checker in checkers
+        ]
 
 
 def _is_schema(root: Any) -> bool:
     from jsonschema import Draft202012Validator
 
     try:
-        return not faults_of_schema(root, dialect=Draft202012Validator, is_fixed=True)
+        return not faults_of_schema(root, dialect=Draft202012Validator)
     except CannotJudge:
         return False
 

@@ -57,7 +57,7 @@ def strict(schema: Schema) -> Schema:
         NotStrict: if no such form exists.
     """
     try:
-        if error := best_match(iter(faults_of_schema(schema, dialect=Draft202012Validator, is_fixed=True))):
+        if error := best_match(iter(faults_of_schema(schema, dialect=Draft202012Validator))):
             raise NotStrict(".".join(map(str, error.absolute_path)), f"it is no JSON Schema: {error.message}")
         for word in ("$ref", *COMBINATORS):
             if word in schema:
@@ -86,7 +86,7 @@ def restored(arguments: dict[str, Any], schema: Schema) -> dict[str, Any]:
 
 
 def _judge_of(schema: Schema) -> SchemaValidator:
-    return SchemaValidator(schema, dialect=Draft202012Validator, is_fixed=True, checks=False)
+    return SchemaValidator(schema, dialect=Draft202012Validator, checks=False)
 
 
 class _Writer:

@@ -39,9 +39,9 @@ _budget: ContextVar[Budget] = ContextVar("budget")
 class SchemaValidator:
     """Validates values against *schema*. References never leave the schema.
 
-    *dialect* is the draft for a schema that does not name one; its own draft for one that does, unless *is_fixed*.
+    *dialect* is the draft to judge by, instead of the one that the schema names (2020-12 if it does not).
     A schema that *is_trusted*, because the tool's author wrote it, is not checked and may take any number of steps.
-    *format_checker* checks formats in place of jsonschema's own. Without *exact_multiples* jsonschema decides
+    Formats are those of the *format_checker*, if there is one. Without *exact_multiples* jsonschema decides
     `multipleOf` as well, as validators that divide in binary do.
 
     Raises:
@@ -53,7 +53,6 @@ class SchemaValidator:
         schema: Any,
         *,
         dialect: Any = None,
-        is_fixed: bool = False,
         checks: bool = True,
         is_trusted: bool = False,
         format_checker: Any = None,
@@ -63,57 +62,50 @@ class SchemaValidator:
 
         self.schema = schema
         self._steps = sys.maxsize if is_trusted else MAX_STEPS
-        self._kind = _extended(_dialect(None if is_fixed else schema, dialect), not is_trusted, exact_multiples)
+        kind = _extended(dialect or _named_dialect(schema), not is_trusted, exact_multiples)
         if not is_trusted:
-            if checks and (faults := _faults(self._kind, schema)):
+            if checks and (faults := _faults(kind, schema)):
                 raise CannotJudge(f"it is no JSON Schema: {faults[0].message[:200]}")
             _check_names(schema)
-        self._formats = format_checker or self._kind.FORMAT_CHECKER
-        self._validator: Any = self._kind(schema, registry=Registry())  # nothing is fetched
+        self._validator = kind(schema, registry=Registry(), format_checker=format_checker)  # nothing is fetched
 
     def errors(
-        self, value: Any, schema: Any = None, *, formats: bool = False, total: Budget | None = None
+        self, value: Any, schema: Any = None, *, total: Budget | None = None, most: int = _MAX_ERRORS
     ) -> list[Any]:
-        """Return jsonschema's errors about *value* by the schema, or by a part *schema* of it; at most 1,000.
+        """Return jsonschema's errors about *value* by the schema, or by a part *schema* of it; at most *most*.
 
         The steps are also taken from *total*.
 
         Raises:
             CannotJudge: if the schema gives no answer, as in a circle; `TooExpensive` after too many steps.
         """
-        return self._judged(value, schema, _MAX_ERRORS, formats, total)
-
-    def is_valid(self, value: Any, schema: Any = None, *, formats: bool = False, total: Budget | None = None) -> bool:
-        """Return whether *value* fits the schema, or a part *schema* of it.
-
-        Raises:
-            CannotJudge: as `errors`.
-        """
-        return not self._judged(value, schema, 1, formats, total)
-
-    def _judged(self, value: Any, schema: Any, most: int, formats: bool, total: Budget | None) -> list[Any]:
-        validator = self._validator
-        changes = {} if schema is None else {"schema": schema}
-        if formats:
-            changes["format_checker"] = self._formats
         before = _budget.set(budget := Budget(self._steps))
         try:
-            return _first(most, (validator.evolve(**changes) if changes else validator).iter_errors(value))
+            validator = self._validator if schema is None else self._validator.evolve(schema=schema)
+            return _first(most, validator.iter_errors(value))
         finally:
             _budget.reset(before)
             if total is not None:
                 total.spend(self._steps - budget.left)
 
+    def is_valid(self, value: Any, schema: Any = None, *, total: Budget | None = None) -> bool:
+        """Return whether *value* fits the schema, or a part *schema* of it.
 
-def faults_of_schema(schema: Any, *, dialect: Any = None, is_fixed: bool = False) -> list[Any]:
+        Raises:
+            CannotJudge: as `errors`.
+        """
+        return not self.errors(value, schema, total=total, most=1)
+
+
+def faults_of_schema(schema: Any, *, dialect: Any = None) -> list[Any]:
     """Return jsonschema's errors about *schema* as a JSON Schema, at most 1,000, without those about formats.
 
-    *dialect* and *is_fixed* are those of `SchemaValidator`.
+    *dialect* is that of `SchemaValidator`.
 
     Raises:
         CannotJudge: if it is too large or nested too deeply.
     """
-    return _faults(_extended(_dialect(None if is_fixed else schema, dialect), True), schema)
+    return _faults(_extended(dialect or _named_dialect(schema), True), schema)
 
 
 def _faults(kind: Any, schema: Any) -> list[Any]:
@@ -175,17 +167,14 @@ def _check_names(schema: Any) -> None:
         raise TooExpensive("a pattern is too expensive together with unevaluatedProperties")
 
 
-def _dialect(schema: Any, default: Any) -> Any:
-    """Return jsonschema's validator for the draft that *schema* names, or else the *default*."""
+def _named_dialect(schema: Any) -> Any:
+    """Return jsonschema's validator for the draft that *schema* names, or else for 2020-12."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import validator_for
 
     named = schema.get("$schema") if isinstance(schema, dict) else None
-    default = default or Draft202012Validator
-    if not isinstance(named, str):
-        return default
     try:
-        return validator_for({"$schema": named}, default=default)
+        return validator_for({"$schema": named} if isinstance(named, str) else {}, default=Draft202012Validator)
     except ValueError as error:  # urllib cannot parse it
         raise CannotJudge(f"its $schema is no URI: {error}") from None
 
@@ -238,13 +227,19 @@ def _pattern_properties(validator: Any, patterns: dict[str, Any], instance: Any,
                 yield from validator.descend(member, inner, path=name, schema_path=pattern)
 
 
-def _additional_properties(validator: Any, more: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    if not isinstance(instance, dict):
-        return
-    spend = _budget.get().spend
+def unexpected(instance: dict[str, Any], schema: dict[str, Any], spend: Callable[[int], None]) -> list[str]:
+    """Return the names in *instance* that are neither among the properties nor match a pattern of *schema*.
+
+    Raises:
+        CannotJudge: as `search`.
+    """
     known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
     extras = [name for name in instance if name not in known]
-    extras = [name for name in extras if not any(search(pattern, name, spend) for pattern in patterns)]
+    return [name for name in extras if not any(search(pattern, name, spend) for pattern in patterns)]
+
+
+def _additional_properties(validator: Any, more: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    extras = unexpected(instance, schema, _budget.get().spend) if isinstance(instance, dict) else []
     if isinstance(more, dict):
         for name in extras:
             yield from validator.descend(instance[name], more, path=name)

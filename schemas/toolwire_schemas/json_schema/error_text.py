@@ -10,7 +10,7 @@ from ..did_you_mean import closest
 from ..language import say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
 Fault = tuple[str, str]
 """A place, such as `arguments.items[2].count`, and what is wrong there."""
@@ -62,35 +62,29 @@ def _cut(text: str) -> str:
 
 
 def _faults(error: Any, root: str) -> Iterable[Fault]:
-    if error.validator in ("anyOf", "oneOf") and error.context:
-        return _alternatives(error, root)
-    where = place(root, error.absolute_path)
-    wording = _WORDING.get(error.validator)
-    if error.validator == "required":
-        missing = [name for name in error.validator_value if name not in error.instance]
-        return [(place(root, (*error.absolute_path, name)), say("is missing")) for name in missing]
-    if error.validator == "additionalProperties" and error.validator_value is False:
-        return _unknown(error, root)
-    return [(where, wording(error) if wording else error.message[:300])]
+    here = error.absolute_path
+    match error.validator:
+        case "anyOf" | "oneOf" if error.context:
+            return _alternatives(error, root)
+        case "required":
+            missing = [name for name in error.validator_value if name not in error.instance]
+            return [(place(root, (*here, name)), say("is missing")) for name in missing]
+        case "additionalProperties" if error.validator_value is False:
+            known = list(error.schema.get("properties", ()))
+            return [
+                (place(root, (*here, name)), say("is unknown; {hint}", hint=_known(name, known)))
+                for name in _unexpected(error)
+            ]
+    return [(place(root, here), _sentence(error))]
 
 
-def _unknown(error: Any, root: str) -> Iterator[Fault]:
-    known = error.schema.get("properties", {})
-    patterns = error.schema.get("patternProperties", {})
-    for name in error.instance:
-        if name not in known and not _is_named(name, patterns):
-            hint = _known(name, list(known))
-            yield place(root, (*error.absolute_path, name)), say("is unknown; {hint}", hint=hint)
+def _unexpected(error: Any) -> list[str]:
+    from .bounded_validator import Budget, CannotJudge, unexpected
 
-
-def _is_named(name: str, patterns: Iterable[str]) -> bool:
-    from .linear_regex import Budget, CannotJudge, search
-
-    spend = Budget().spend
     try:
-        return any(search(pattern, name, spend) for pattern in patterns)
+        return unexpected(error.instance, error.schema, Budget().spend)
     except CannotJudge:
-        return False
+        return [name for name in error.instance if name not in error.schema.get("properties", ())]
 
 
 def _known(name: str, known: Sequence[str]) -> str:
@@ -178,43 +172,38 @@ _FORMATS = {
 }
 
 
-def _wanted(template: str) -> Callable[[Any], str]:
-    """Say it of the value, and of what the schema wants."""
-    return lambda error: say(template, value=shown(error.instance), wanted=error.validator_value)
+def _sentence(error: Any) -> str:
+    keyword, instance, wanted = error.validator, error.instance, error.validator_value
+    match keyword:
+        case "type":
+            wanted = _types(wanted)
+        case "const":
+            wanted = shown(wanted)
+        case "enum":
+            keyword = "enum" if len(wanted) > 1 else "const"
+            wanted = _listed(wanted)
+        case "format":
+            wanted = say(_FORMATS.get(wanted, "of the format {name}"), name=wanted)
+    if keyword not in _TEMPLATES:
+        return str(error.message[:300])
+    count = len(instance) if isinstance(instance, list | dict) else 0
+    return say(_TEMPLATES[keyword], value=shown(instance), wanted=wanted, values=wanted, count=count)
 
 
-def _counted(template: str) -> Callable[[Any], str]:
-    """Say it of how many there are, and of how many the schema wants."""
-    return lambda error: say(template, count=len(error.instance), wanted=error.validator_value)
-
-
-def _enumerated(error: Any) -> str:
-    values = error.validator_value
-    template = "{value} is not {values}" if len(values) == 1 else "{value} is not one of {values}"
-    return say(template, value=shown(error.instance), values=_listed(values))
-
-
-def _formatted(error: Any) -> str:
-    wanted = say(_FORMATS.get(error.validator_value, "of the format {name}"), name=error.validator_value)
-    return say("{value} is not {wanted}", value=shown(error.instance), wanted=wanted)
-
-
-_WORDING: dict[str, Callable[[Any], str]] = {
-    "type": lambda e: say("{value} is not {wanted}", value=shown(e.instance), wanted=_types(e.validator_value)),
-    "enum": _enumerated,
-    "const": lambda e: say("{value} is not {wanted}", value=shown(e.instance), wanted=shown(e.validator_value)),
-    "format": _formatted,
-    "pattern": _wanted("{value} does not match the pattern {wanted}"),
-    "minimum": _wanted("{value} is less than {wanted}"),
-    "maximum": _wanted("{value} is greater than {wanted}"),
-    "exclusiveMinimum": _wanted("{value} is not greater than {wanted}"),
-    "exclusiveMaximum": _wanted("{value} is not less than {wanted}"),
-    "multipleOf": _wanted("{value} is not a multiple of {wanted}"),
-    "minLength": _wanted("{value} is shorter than {wanted} characters"),
-    "maxLength": _wanted("{value} is longer than {wanted} characters"),
-    "minItems": _counted("has {count} items, at least {wanted} are needed"),
-    "maxItems": _counted("has {count} items, at most {wanted} are taken"),
-    "minProperties": _counted("has {count} members, at least {wanted} are needed"),
-    "maxProperties": _counted("has {count} members, at most {wanted} are taken"),
-    "uniqueItems": lambda _: say("has items that are equal"),
+_TEMPLATES = {
+    **dict.fromkeys(("type", "const", "format"), "{value} is not {wanted}"),
+    "enum": "{value} is not one of {values}",
+    "pattern": "{value} does not match the pattern {wanted}",
+    "minimum": "{value} is less than {wanted}",
+    "maximum": "{value} is greater than {wanted}",
+    "exclusiveMinimum": "{value} is not greater than {wanted}",
+    "exclusiveMaximum": "{value} is not less than {wanted}",
+    "multipleOf": "{value} is not a multiple of {wanted}",
+    "minLength": "{value} is shorter than {wanted} characters",
+    "maxLength": "{value} is longer than {wanted} characters",
+    "minItems": "has {count} items, at least {wanted} are needed",
+    "maxItems": "has {count} items, at most {wanted} are taken",
+    "minProperties": "has {count} members, at least {wanted} are needed",
+    "maxProperties": "has {count} members, at most {wanted} are taken",
+    "uniqueItems": "has items that are equal",
 }

@@ -21,19 +21,23 @@ class SchemaValidator:
     """Checks values against one JSON Schema, 2020-12, formats included. References never leave the schema."""
 
     def __init__(self, schema: Schema) -> None:
-        self._validator = JsonSchemaValidator(schema, is_fixed=True, is_trusted=True, format_checker=_formats())
+        from jsonschema import Draft202012Validator
+
+        self._validator = JsonSchemaValidator(
+            schema, dialect=Draft202012Validator, is_trusted=True, format_checker=_formats()
+        )
 
     def faults(self, value: Any, root: str) -> list[Fault]:
         """Return what the schema has against *value*, as places (starting with *root*) and sentences."""
         try:
-            return worded(self._validator.errors(value, formats=True), root)
+            return worded(self._validator.errors(value), root)
         except CannotJudge:  # no other reason is left: references were checked by `problem`
             return [(root, say("is nested too deeply"))]
 
     def accepts(self, value: Any) -> bool:
         """Return whether the schema has nothing against *value*."""
         try:
-            return self._validator.is_valid(value, formats=True)
+            return self._validator.is_valid(value)
         except CannotJudge:
             return False
 

@@ -59,14 +59,14 @@ class Document:
             for _, part in walk(schema, "") if isinstance(schema, dict) else ():
                 if any(_is_long(part.get(word)) for word in ("properties", "anyOf", "oneOf", "allOf")):
                     raise NoValues("", f"no values are made of more than {_MAX_PARTS} members or alternatives")
-            for fault in faults_of_schema(schema, dialect=dialect, is_fixed=True)[:1]:
+            for fault in faults_of_schema(schema, dialect=dialect)[:1]:
                 where = ".".join(map(str, fault.absolute_path))
                 raise NoValues(where, f"this is no valid schema: {fault.message[:200]}")
             for where, why in self._faults():
                 raise NoValues(where, why)
             # A multiple for validators that divide exactly and for those that divide in binary.
             self._judges = [
-                SchemaValidator(schema, dialect=dialect, is_fixed=True, checks=False, exact_multiples=is_exact)
+                SchemaValidator(schema, dialect=dialect, checks=False, exact_multiples=is_exact)
                 for is_exact in (True, False)
             ]
             self.errors(None)

@@ -100,9 +100,6 @@ def from_entry(entry: Entry) -> dict[str, Any]:
     return made
 
 
-# --- from Lagent ------------------------------------------------------------------------------------------------------
-
-
 def _check_types(description: Any) -> None:
     try:
         msgspec.convert(description, _Description)
@@ -183,9 +180,6 @@ def _known(kind: Any) -> str | list[str] | None:
         names = [_FROM_LAGENT.get(str(one).lower(), "") for one in kind]
         return list(dict.fromkeys(names)) if all(names) else None
     return _FROM_LAGENT.get(str(kind).lower())
-
-
-# --- to Lagent --------------------------------------------------------------------------------------------------------
 
 
 def _parameter(name: str, schema: Schema, root: Schema) -> dict[str, Any]:

@@ -60,9 +60,6 @@ def _with_description(words: str, description: str) -> str:
     return f"{words}: {said}" if said else words
 
 
-# --- tables -----------------------------------------------------------------------------------------------------------
-
-
 def _table(what: str, members: list[Member]) -> str:
     return "\n".join([_HEAD.format(what), *_rows(members, 0)]) if members else ""
 
@@ -121,8 +118,6 @@ def _part(shape: Shape) -> str:
     is_several = isinstance(shape, UnionShape) or (isinstance(shape, ValuesShape) and len(shape.values) > 1)
     return f"({_type(shape)})" if is_several else _type(shape)
 
-
-# --- what is safe to write --------------------------------------------------------------------------------------------
 
 _ANY_MARKUP = re.compile(r"[!-/:-@\[-`{-~]")
 

@@ -49,9 +49,6 @@ def from_entries(entries: list[Entry]) -> str:
     return written(entries, "python", _function, _definition, _IMPORTED, of_objects=True)
 
 
-# --- functions --------------------------------------------------------------------------------------------------------
-
-
 def _function(tool: ToolShapes, name: str) -> str:
     members = sorted(tool.arguments.members, key=lambda member: not member.is_required)
     called = Names([member.name for member in members], "python").theirs
@@ -63,7 +60,7 @@ def _function(tool: ToolShapes, name: str) -> str:
         parameters.append(f"**{more}: {_type(tool.arguments.rest)}")
     returned = f" -> {_type(tool.result)}" if tool.result else ""
     head = f"# tool {as_json(tool.name)}\n" if name != tool.name else ""
-    body = _docstring(tool.description, members, called, tool.about_result)
+    body = _docstring(tool, members, called)
     return head + _head(name, parameters, returned) + (f"\n{body}" if body else " ...")
 
 
@@ -78,28 +75,24 @@ def _head(name: str, parameters: list[str], returned: str) -> str:
     line = f"def {name}({', '.join(parameters)}){returned}:"
     if len(line) <= _LINE or not parameters:
         return line
-    return f"def {name}(\n" + "".join(f"{_INDENT}{parameter},\n" for parameter in parameters) + f"){returned}:"
+    return "\n".join([f"def {name}(", *(f"{_INDENT}{parameter}," for parameter in parameters), f"){returned}:"])
 
 
-def _docstring(said: str, members: list[Member], called: dict[str, str], returned: str) -> str:
-    said = _cleaned(said)
-    sections = [said] if said else []
-    arguments = [_argument(member, called[member.name]) for member in members]
-    if any(arguments):
-        sections.append("Args:\n" + "\n".join(filter(None, arguments)))
-    if returned := _cleaned(returned):
+def _docstring(tool: ToolShapes, members: list[Member], called: dict[str, str]) -> str:
+    sections = [_cleaned(tool.description)]
+    arguments = []
+    for member in members:
+        name = called[member.name]
+        note = f"called {as_json(member.name)}" if name != member.name else ""
+        if said := _cleaned(described(member.schema, note)):
+            arguments.append(_indented(f"{name}: {_indented(said).lstrip(' ')}"))
+    if arguments:
+        sections.append("\n".join(["Args:", *arguments]))
+    if returned := _cleaned(tool.about_result):
         sections.append("Returns:\n" + _indented(returned))
-    written = "\n\n".join(sections)
     # Without a first line of its own, the indentation of all the others would not count.
-    return _quoted(written if said or not written else f"\n{written}")
-
-
-def _argument(member: Member, name: str) -> str:
-    said = _cleaned(described(member.schema, f"called {as_json(member.name)}" if name != member.name else ""))
-    if not said:
-        return ""
-    first, *others = said.split("\n")
-    return "\n".join([f"{_INDENT}{name}: {first}", *(line and _INDENT * 2 + line for line in others)])
+    text = "\n\n".join(filter(None, sections))
+    return _quoted(text if sections[0] or not text else f"\n{text}")
 
 
 def _cleaned(words: str) -> str:
@@ -108,7 +101,7 @@ def _cleaned(words: str) -> str:
 
 
 def _indented(lines: str) -> str:
-    return "\n".join(line and _INDENT + line for line in lines.split("\n"))
+    return re.sub("(?m)^(?=.)", _INDENT, lines)
 
 
 def _quoted(words: str) -> str:
@@ -116,18 +109,14 @@ def _quoted(words: str) -> str:
     if not words:
         return ""
     escaped = re.sub('"(?="|$)', '\\\\"', "".join(map(_escaped, words)))  # neither three in a row, nor one at the end
-    first, *others = escaped.split("\n")
-    end = f'\n{_INDENT}"""' if others else '"""'
-    return "\n".join([f'{_INDENT}"""{first}', *(line and _INDENT + line for line in others)]) + end
+    end = '\n"""' if "\n" in escaped else '"""'
+    return _indented(f'"""{escaped}{end}')
 
 
 def _escaped(letter: str) -> str:
     if letter.isprintable() or letter == "\n" or unicodedata.category(letter) == "Zs":
         return letter if letter != "\\" else "\\\\"
     return letter.encode("unicode_escape").decode()
-
-
-# --- types ------------------------------------------------------------------------------------------------------------
 
 
 def _type(shape: Shape) -> str:

@@ -62,7 +62,7 @@ def required(schema: Schema) -> list[str]:
 
 
 def listed(schema: Schema, word: str) -> list[Any]:
-    """Return the list under *word*; an empty one if it is none."""
+    """Return the list under *word*, or an empty list."""
     value = schema.get(word)
     return value if isinstance(value, list) else []
 

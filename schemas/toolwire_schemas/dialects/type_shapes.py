@@ -154,7 +154,7 @@ class SchemaReader:
     def __init__(self, root: Schema, definitions: Definitions) -> None:
         self.root = root
         self._definitions = definitions
-        self._named: dict[str, ReferenceShape] = {}
+        self._references: dict[str, ReferenceShape] = {}
         self._waiting: list[str] = []
         self._depth = 0
         self._joining: list[str] = []
@@ -184,12 +184,16 @@ class SchemaReader:
         made = self._unnamed(schema, hint, defining)
         if isinstance(made, _Pointer):
             return self._reference(made.pointer, defining)
-        if self._definitions.of_objects and isinstance(made, ObjectShape) and made.members:
-            name, is_new = self._definitions.name(_meaning(made), text(schema.get("title")) or hint)
-            if is_new:
-                self._definitions.add(name, made, text(schema.get("description")) if describes else "")
-            return ReferenceShape(name)
-        return made
+        return self._named(made, schema, hint, describes=describes)
+
+    def _named(self, shape: Shape, schema: Any, hint: str, *, describes: bool = True) -> Shape:
+        """The shape itself; a reference to it if it is an object, and has to be named."""
+        if not (self._definitions.of_objects and isinstance(shape, ObjectShape) and shape.members):
+            return shape
+        name, is_new = self._definitions.name(_meaning(shape), text(schema.get("title")) or hint)
+        if is_new:
+            self._definitions.add(name, shape, text(schema.get("description")) if describes else "")
+        return ReferenceShape(name)
 
     def _unnamed(self, schema: Any, hint: str, defining: tuple[str, ...] = ()) -> Shape | _Pointer:
         """Return the shape of *schema*; if that is a reference or an object, it has no name."""
@@ -220,8 +224,10 @@ class SchemaReader:
             return ValuesShape([schema["const"]])
         if isinstance(schema.get("enum"), list):
             return ValuesShape(schema["enum"])
-        kinds = schema.get("type", _implied(schema))
-        return _one_of([self._of_kind(kind, schema, hint) for kind in (kinds if isinstance(kinds, list) else [kinds])])
+        kinds = listed(schema, "type") or [schema.get("type", _implied(schema))]
+        if len(kinds) == 1:
+            return self._of_kind(kinds[0], schema, hint)
+        return _one_of([self._named(self._of_kind(kind, schema, hint), schema, hint) for kind in kinds])
 
     def _of_kind(self, kind: Any, schema: Schema, hint: str) -> Shape:
         if kind == "object":
@@ -277,21 +283,21 @@ class SchemaReader:
     def _reference(self, pointer: str, defining: tuple[str, ...]) -> Shape:
         if pointer in defining:
             return ANYTHING
-        if pointer not in self._named:
+        if pointer not in self._references:
             name, is_new = self._definitions.name(self._meaning_at(pointer), _hint(pointer))
-            self._named[pointer] = ReferenceShape(name)
+            self._references[pointer] = ReferenceShape(name)
             if is_new and defining:
                 self._define(pointer, defining)
             elif is_new:
                 self._waiting.append(pointer)
-        return self._named[pointer]
+        return self._references[pointer]
 
     def _define(self, pointer: str, defining: tuple[str, ...] = ()) -> None:
         schema = self._target(pointer)
         made = self._unnamed(schema, _hint(pointer), (*defining, pointer))
         if isinstance(made, _Pointer):
             made = self._reference(made.pointer, (*defining, pointer))
-        self._definitions.add(self._named[pointer].name, made, text(schema_of(schema).get("description")))
+        self._definitions.add(self._references[pointer].name, made, text(schema_of(schema).get("description")))
 
     def _read_waiting(self) -> None:
         for pointer in self._waiting:  # it grows on the way
@@ -308,7 +314,7 @@ class SchemaReader:
                 parts = [part for _, part in walk(schema_of(found[at]), "")]
                 self._steps_left -= len(parts)
                 ahead += [text(part["$ref"]) for part in parts if "$ref" in part]
-        # What is too large to be compared has a meaning of its own.
+        # Definitions that are too large to be compared are different.
         return f"{pointer} {id(self.root) if ahead else sorted(found.items())}"
 
     def _target(self, pointer: str) -> Any:

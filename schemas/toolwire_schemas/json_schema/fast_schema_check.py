@@ -41,14 +41,6 @@ def is_well_formed(schema: Any) -> bool:
     return True
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
 def _are_names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value)
 
@@ -57,27 +49,20 @@ def _is_type(value: Any) -> bool:
     return value in _TYPES if isinstance(value, str) else bool(value) and _are_names(value) and _TYPES.issuperset(value)
 
 
-def _is(kind: type) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, kind)
-
-
-def _is_unclear(value: Any) -> bool:
-    return False
-
-
-_SHAPES: dict[str, Callable[[Any], bool]] = {
+_CHECKS: dict[str, Callable[[Any], bool]] = {
     "type": _is_type,
-    "multipleOf": lambda value: _is_number(value) and value > 0,
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
-    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _is_count),
-    **dict.fromkeys(("minContains", "maxContains"), _is_count),
-    **dict.fromkeys(("pattern", "format", "title", "description", "$comment", "$ref", "$schema"), _is(str)),
-    **dict.fromkeys(("contentEncoding", "contentMediaType"), _is(str)),
-    **dict.fromkeys(("uniqueItems", "readOnly", "writeOnly", "deprecated"), _is(bool)),
-    **dict.fromkeys(("enum", "examples"), _is(list)),
     "required": _are_names,
-    **dict.fromkeys(("$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$vocabulary"), _is_unclear),
-    **dict.fromkeys(("$recursiveAnchor", "$recursiveRef", "dependencies", "dependentRequired"), _is_unclear),
-    "additionalItems": _is_unclear,
+    "multipleOf": lambda value: type(value) in (int, float) and value > 0,
+    "minimum maximum exclusiveMinimum exclusiveMaximum": lambda value: type(value) in (int, float),
+    "minLength maxLength minItems maxItems": lambda value: type(value) is int and value >= 0,
+    "minProperties maxProperties minContains maxContains": lambda value: type(value) is int and value >= 0,
+    "pattern format title description $comment $ref $schema": lambda value: isinstance(value, str),
+    "contentEncoding contentMediaType": lambda value: isinstance(value, str),
+    "uniqueItems readOnly writeOnly deprecated": lambda value: isinstance(value, bool),
+    "enum examples": lambda value: isinstance(value, list),
+    # Here the drafts differ.
+    "$id $anchor $dynamicAnchor $dynamicRef $vocabulary $recursiveAnchor $recursiveRef": lambda value: False,
+    "dependencies dependentRequired additionalItems": lambda value: False,
 }
+_SHAPES = {word: check for words, check in _CHECKS.items() for word in words.split()}
 """The check of each keyword's value; other keywords accept any value, or hold schemas."""

@@ -137,6 +137,7 @@ def test_a_type_is_written_once_however_many_tools_have_it() -> None:
         ({"type": "array", "items": [{"type": "string"}], "additionalItems": False}, "tuple[str]"),
         ({"type": "array", "prefixItems": [], "items": False}, "tuple[()]"),
         ({"type": "object", "anyOf": [{"required": ["a"]}], "properties": {"a": {}}, "title": "the thing"}, "TheThing"),
+        ({"type": ["object", "null"], "properties": {"a": {}}}, "X | None"),
         ({"$ref": "#/$defs/Json"}, "Json"),
         ({"$ref": "#/$defs/Circle"}, "Circle"),
         ({"$ref": "#/$defs/nowhere"}, "Any"),

@@ -23,14 +23,10 @@ _MAX_LIST = 30
 
 def worded(errors: Iterable[Any], root: str) -> list[Fault]:
     """Return jsonschema's errors as faults, without repetitions, at most ten and a line that says how many more."""
-    found: dict[Fault, None] = {}
-    for fault in (fault for error in errors for fault in _faults(error, root)):
-        found[fault] = None
-        if len(found) > _MAX_COUNTED:  # a long list of bad items: the exact count does not help
-            break
-    faults = list(found)
-    if len(faults) > MAX_FAULTS:
-        more = str(len(faults) - MAX_FAULTS) if len(faults) <= _MAX_COUNTED else say("many")
+    every = (fault for error in errors for fault in _faults(error, root))
+    faults = list(dict.fromkeys(islice(every, _MAX_COUNTED)))
+    if len(faults) > MAX_FAULTS:  # the exact count of a long list of bad items does not help
+        more = say("many") if next(every, None) else len(faults) - MAX_FAULTS
         faults = [*faults[:MAX_FAULTS], (root, say("{count} more faults of this kind", count=more))]
     return faults
 
@@ -48,10 +44,8 @@ def place(root: str, path: Iterable[str | int]) -> str:
 
 def shown(value: Any) -> str:
     """Return *value* as JSON, cut to a readable length."""
-    if isinstance(value, str) and len(value) > 2 * _MAX_VALUE:
+    if isinstance(value, str | list):
         value = value[: 2 * _MAX_VALUE]
-    if isinstance(value, list):
-        value = value[:_MAX_LIST]
     if isinstance(value, dict):
         value = dict(islice(value.items(), _MAX_LIST))
     return _cut(json.dumps(value, ensure_ascii=False, default=str))
@@ -71,10 +65,10 @@ def _faults(error: Any, root: str) -> Iterable[Fault]:
             return [(place(root, (*here, name)), say("is missing")) for name in missing]
         case "additionalProperties" if error.validator_value is False:
             known = list(error.schema.get("properties", ()))
-            return [
+            return (  # lazily: of thousands of names, few are looked up
                 (place(root, (*here, name)), say("is unknown; {hint}", hint=_known(name, known)))
                 for name in _unexpected(error)
-            ]
+            )
     return [(place(root, here), _sentence(error))]
 
 
@@ -105,10 +99,7 @@ def _alternatives(error: Any, root: str) -> Iterable[Fault]:
         branches.setdefault(inner.schema_path[0] if inner.schema_path else -1, []).append(inner)
     meant = [found for found in branches.values() if not any(_about_type(inner, error) for inner in found)]
     if not meant:
-        wanted = [
-            _types(inner.validator_value) for found in branches.values() for inner in found if _about_type(inner, error)
-        ]
-        unique = list(dict.fromkeys(wanted))
+        unique = {_types(inner.validator_value): None for inner in error.context if _about_type(inner, error)}
         if len(unique) == 1:
             return _faults(error.context[0], root)
         neither = say("{value} is neither {kinds}", value=shown(error.instance), kinds=say(" nor ").join(unique))

@@ -14,6 +14,7 @@ import sys
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import cache
+from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -79,12 +80,10 @@ class SchemaValidator:
         Raises:
             CannotJudge: if the schema gives no answer, as in a circle; `TooExpensive` after too many steps.
         """
-        before = _budget.set(budget := Budget(self._steps))
+        budget = Budget(self._steps)
         try:
-            validator = self._validator if schema is None else self._validator.evolve(schema=schema)
-            return _first(most, validator.iter_errors(value))
+            return _judged(self._validator, value, budget, most, schema)
         finally:
-            _budget.reset(before)
             if total is not None:
                 total.spend(self._steps - budget.left)
 
@@ -109,52 +108,40 @@ def faults_of_schema(schema: Any, *, dialect: Any = None) -> list[Any]:
 
 
 def _faults(kind: Any, schema: Any) -> list[Any]:
-    _check_depth(schema)
-    if _is_known(kind) and is_well_formed(schema):
-        return []
-    before = _budget.set(Budget(_MAX_STEPS_OF_SCHEMA))
-    try:
-        return _first(_MAX_ERRORS, kind(kind.META_SCHEMA).iter_errors(schema))
-    finally:
-        _budget.reset(before)
-
-
-def _is_known(kind: Any) -> bool:
+    if any(depth > MAX_DEPTH for depth, _ in enumerate(_levels(schema))):
+        raise TooExpensive(f"it is nested more than {MAX_DEPTH} levels deep")
     # Drafts 3 and 4 have an `id` instead.
-    return any(draft in kind.META_SCHEMA.get("$id", "") for draft in ("draft-07", "2019-09", "2020-12"))
+    is_known = any(draft in kind.META_SCHEMA.get("$id", "") for draft in ("draft-07", "2019-09", "2020-12"))
+    if is_known and is_well_formed(schema):
+        return []
+    return _judged(kind(kind.META_SCHEMA), schema, Budget(_MAX_STEPS_OF_SCHEMA), _MAX_ERRORS)
 
 
-def _first(most: int, errors: Iterator[Any]) -> list[Any]:
+def _judged(validator: Any, value: Any, budget: Budget, most: int, part: Any = None) -> list[Any]:
     from jsonschema.exceptions import UnknownType
     from referencing.exceptions import Unresolvable
 
-    found: list[Any] = []
+    before = _budget.set(budget)
     try:
-        for error in errors:
-            found.append(error)
-            if len(found) >= most:
-                break
+        return list(islice((validator if part is None else validator.evolve(schema=part)).iter_errors(value), most))
     except RecursionError:
         raise CannotJudge("it is nested too deeply, or refers to itself in a circle") from None
     except (Unresolvable, UnknownType, ValueError, TypeError, AttributeError, LookupError, ArithmeticError) as error:
         raise CannotJudge(f"it gives no answer: {str(error)[:200]}") from error
-    return found
-
-
-def _check_depth(schema: Any) -> None:
-    if any(depth > MAX_DEPTH for depth, _ in enumerate(_levels(schema))):
-        raise TooExpensive(f"it is nested more than {MAX_DEPTH} levels deep")
+    finally:
+        _budget.reset(before)
 
 
 def _levels(value: Any) -> Iterator[list[Any]]:
     """Yield the objects and arrays at each depth of *value*; the first level is the value itself."""
-    level = [value]
-    while level:
+    level: list[Any] = [[value]]
+    while level := [
+        inner
+        for outer in level
+        for inner in (outer.values() if isinstance(outer, dict) else outer)
+        if isinstance(inner, dict | list)
+    ]:
         yield level
-        members = [
-            value.values() if isinstance(value, dict) else value for value in level if isinstance(value, dict | list)
-        ]
-        level = [inner for values in members for inner in values if isinstance(inner, dict | list)]
 
 
 def _check_names(schema: Any) -> None:

@@ -14,11 +14,10 @@ import importlib.util
 import os
 import re
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import anyio
 import msgspec
-from toolwire_schemas.dialects import openai
 from toolwire_schemas.dialects.name_mapping import Names
 from toolwire_schemas.wire import codec
 
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ...react.messages import ModelReply
-    from ..model import Message, OnText
+    from ..model import Message, OnText, ReplyOptions
 
 # The patterns match refusals as users report them. `response_format` is named by OpenAI ("'response_format' of type
 # 'json_schema' is not supported with this model"), DeepSeek ("This response_format type is unavailable now", once a
@@ -99,8 +98,9 @@ class RemoteModel:
         self.name = f"{preset}:{model}" if isinstance(preset, str) and not own else None
         # A custom endpoint may need no key.
         self._key = key_from(key, self._preset.key_variables, needed=self._preset.needs_key and not own)
-        self._settings: dict[str, Any] = {"temperature": temperature, "max_tokens": max_tokens, "stream": stream}
-        self._body = dict(body or {})
+        self._request = HttpRequest(
+            model=model, temperature=temperature, max_tokens=max_tokens, stream=stream, body=dict(body or {})
+        )
         self._retries = retries or Retries()
         self._limits = time_limits or TimeLimits()
         url = address(own or self._preset.base_url, self._wire.path)
@@ -117,64 +117,33 @@ class RemoteModel:
     ) -> Self:
         """Return the same model with other settings. Connections are shared."""
         other = copy.copy(self)
-        changes = {"temperature": temperature, "max_tokens": max_tokens}
-        other._settings = self._settings | {name: value for name, value in changes.items() if value is not None}
-        other._body = self._body | dict(body or {})
+        changes = {"temperature": temperature, "max_tokens": max_tokens, "body": self._request.body | dict(body or {})}
+        given = {name: value for name, value in changes.items() if value is not None}
+        other._request = msgspec.structs.replace(self._request, **given)
         return other
 
-    async def reply(
-        self,
-        messages: list[Message],
-        *,
-        tools: list[dict[str, Any]] | None = None,
-        reply_schema: dict[str, Any] | None = None,
-        on_text: OnText | None = None,
-    ) -> ModelReply:
+    async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
         """As `Model.reply`. A reply is not requested again after *on_text* has received a part of it.
 
         Raises:
             ModelError: see `errors.py`.
         """
-        # OpenAI's functions are taken as well as MCP's entries.
-        entries = [
-            openai.to_entry(tool) if "inputSchema" not in tool and "type" in tool else tool for tool in tools or ()
-        ]
-        request = HttpRequest(
-            model=self.model,
+        tools = options.get("tools") or []
+        request = msgspec.structs.replace(
+            self._request,
             messages=messages,
-            tools=entries,
-            names=Names([entry["name"] for entry in entries], self._wire.dialect),
-            schema=reply_schema,
-            body=self._body,
-            **self._settings,
+            tools=tools,
+            names=Names([tool["name"] for tool in tools], self._wire.dialect),
+            schema=options.get("reply_schema"),
         )
         with anyio.move_on_after(self._limits.total):
-            return await self._with_fallback(request, on_text)
+            return await self._asked(request, options.get("on_text"))
         raise ReplyTimedOut(f"{self._endpoint.shown} gave no reply within {self._limits.total:g} seconds")
 
-    async def _with_fallback(self, request: HttpRequest, on_text: OnText | None) -> ModelReply:
-        form = known = KNOWN.get(self._place) or self._preset
-        while True:
-            try:
-                reply = await self._with_retries(request, self._body_of(request, form), on_text)
-            except Refused as error:
-                plainer = _plainer(form, self._preset, error, has_schema=request.schema is not None)
-                if plainer is None:
-                    raise
-                form = plainer
-            else:
-                if form is not known:
-                    KNOWN[self._place] = form
-                return reply
-
-    def _body_of(self, request: HttpRequest, form: Preset) -> bytes:
-        try:
-            return codec.encode(self._wire.body(request, form))
-        except codec.EncodingError as error:
-            raise NotReady(f"the request cannot be written as JSON: {error}") from None
-
-    async def _with_retries(self, request: HttpRequest, body: bytes, on_text: OnText | None) -> ModelReply:
+    async def _asked(self, request: HttpRequest, on_text: OnText | None) -> ModelReply:
+        """Request the reply until it comes, in plainer forms or after waits."""
         start, attempt, was_passed_on = time.monotonic(), 1, False
+        form = KNOWN.get(self._place, self._preset)
 
         def pass_on(text: str) -> object:
             nonlocal was_passed_on
@@ -182,15 +151,28 @@ class RemoteModel:
             return on_text and on_text(text)
 
         while True:
+            body, reader = self._body_of(request, form), self._wire.reader(request, self._preset)
             try:
-                return await self._endpoint.ask(body, self._wire.reader(request, self._preset), pass_on)
+                reply = await self._endpoint.ask(body, reader, pass_on)
             except ModelError as error:
                 error.attempts = attempt
+                if plainer := _plainer(form, self._preset, error, has_schema=request.schema is not None):
+                    form, attempt = plainer, 1
+                    continue
                 seconds = None if was_passed_on else self._retries.seconds_before(attempt + 1, error)
                 if seconds is None or time.monotonic() - start + seconds >= self._limits.total:
                     raise
+            else:
+                KNOWN[self._place] = form
+                return reply
             attempt += 1
             await self._retries.sleep(seconds)
+
+    def _body_of(self, request: HttpRequest, form: Preset) -> bytes:
+        try:
+            return codec.encode(self._wire.body(request, form))
+        except codec.EncodingError as error:
+            raise NotReady(f"the request cannot be written as JSON: {error}") from None
 
     def kept_open(self) -> Self:
         """Return the model itself: see `Model`."""
@@ -217,11 +199,11 @@ class AnthropicModel(RemoteModel):
     _usual_preset = "anthropic"
 
 
-def _plainer(form: Preset, preset: Preset, refused: Refused, *, has_schema: bool) -> Preset | None:
-    """Return the next plainer form after *form* was *refused*; `None` if the cause is something else."""
-    text = f"{refused.message} {refused.code}"
-    if refused.status not in _STATUSES:
+def _plainer(form: Preset, preset: Preset, error: ModelError, *, has_schema: bool) -> Preset | None:
+    """Return the next plainer form after *form* was refused with *error*; `None` if the cause is something else."""
+    if not isinstance(error, Refused) or error.status not in _STATUSES:
         return None
+    text = f"{error.message} {error.code}"
     if has_schema and len(form.formats) > 1 and _ABOUT_FORMAT.search(text):
         return msgspec.structs.replace(form, formats=form.formats[1:])
     if form.tells_usage and "stream_options" in text:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
+from toolwire_schemas.dialects.name_mapping import Names
 from toolwire_schemas.wire import codec
 
 from ..errors import NotAModel
 
 if TYPE_CHECKING:
-    from toolwire_schemas.dialects.name_mapping import Names
-
     from ...react.messages import ModelReply
     from ..model import Message
 
@@ -22,10 +21,10 @@ class HttpRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One request. `names` maps between the tools' names and those that the vendor allows."""
 
     model: str
-    messages: list[Message]
-    tools: list[Entry]
-    names: Names
-    schema: dict[str, Any] | None
+    messages: list[Message] = []
+    tools: list[Entry] = []
+    names: Names = Names([], "openai")
+    schema: dict[str, Any] | None = None
     temperature: float | None = None
     max_tokens: int | None = None
     stream: bool = True

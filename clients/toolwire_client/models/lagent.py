@@ -238,8 +238,8 @@ class DoubaoAPI(BlockingModel):
 def _settings(gen_params: Mapping[str, Any]) -> dict[str, Any]:
     """Return *gen_params* as `RemoteModel.with_settings` takes them."""
     named = {_SETTINGS.get(name, name): value for name, value in gen_params.items() if value is not None}
-    body = {name: value for name, value in named.items() if name not in (None, "temperature", "max_tokens")}
-    return {"body": body, **{name: named[name] for name in ("temperature", "max_tokens") if name in named}}
+    named.pop(None, None)
+    return {"max_tokens": named.pop("max_tokens", None), "body": named}
 
 
 def _refuse_event_loop() -> None:

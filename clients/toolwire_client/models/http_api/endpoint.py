@@ -64,7 +64,8 @@ class Endpoint:
         self._key = key
         self._limits = limits
         self._proxy = proxy
-        self._kept: RunVar[_Kept | None] = RunVar("kept", None)  # connections belong to the event loop they are made on
+        # A client and the number of its users. Connections belong to the event loop they are made on.
+        self._kept: RunVar[tuple[httpx2.AsyncClient, int] | None] = RunVar("kept", None)
 
     async def ask(self, body: bytes, reader: StreamReader, on_text: OnText | None) -> ModelReply:
         """Send *body* and return the reply that *reader* parses. Raises `ModelError` if there is no reply."""
@@ -76,7 +77,7 @@ class Endpoint:
                 self._connected() as client,
                 client.stream("POST", self._url, content=body, headers=self._headers) as response,
             ):
-                await self._answered(response, reader, on_text)
+                await self._read(response, reader, on_text)
             return self._taken(reader.reply)
         except httpx2.ConnectTimeout:
             failure = ReplyTimedOut(f"{self.shown} could not be reached within {self._limits.connect:g} seconds")
@@ -94,34 +95,24 @@ class Endpoint:
 
     def open(self) -> None:
         """Keep connections open for requests from this event loop, until as many calls of `close`."""
-        kept = self._kept.get() or _Kept(self._new_client())
-        self._kept.set(kept)
-        kept.users += 1
+        client, users = self._kept.get() or (self._new_client(), 0)
+        self._kept.set((client, users + 1))
 
     async def close(self) -> None:
         """Close the connections, unless another `open` still needs them."""
-        kept = self._kept.get()
-        if kept is None:
-            return
-        kept.users -= 1
-        if kept.users == 0:
-            self._kept.set(None)
+        client, users = self._kept.get() or (None, 0)
+        self._kept.set((client, users - 1) if client is not None and users > 1 else None)
+        if client is not None and users == 1:
             with anyio.move_on_after(_CLOSE_SECONDS, shield=True):
-                await kept.client.aclose()
+                await client.aclose()
 
-    async def _answered(self, response: httpx2.Response, reader: StreamReader, on_text: OnText | None) -> None:
-        if not response.is_success:
-            body = await _beginning(response, _MAX_ERROR_BYTES)
-            raise refusal(response.status_code, body, response.headers, where=self.shown, key=self._key)
-        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind not in ("application/json", *_OF_STREAMS):
-            raise UnreadableReply(f"{self.shown} answered with {kind[:80]} instead of JSON; is base_url right?")
-        await self._read(response, reader, on_text, is_json=kind == "application/json")
-
-    async def _read(
-        self, response: httpx2.Response, reader: StreamReader, on_text: OnText | None, *, is_json: bool
-    ) -> None:
+    async def _read(self, response: httpx2.Response, reader: StreamReader, on_text: OnText | None) -> None:
         """Pass the reply to *reader*: whole if it is JSON, by whatever content type; else event by event."""
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        is_refused = not response.is_success
+        if not is_refused and kind not in ("application/json", *_OF_STREAMS):
+            raise UnreadableReply(f"{self.shown} answered with {kind[:80]} instead of JSON; is base_url right?")
+        is_whole = is_refused or kind == "application/json"
         events, whole, size = Events(), bytearray(), 0
 
         async def read_events(data: list[bytes]) -> bool:
@@ -130,18 +121,21 @@ class Endpoint:
             return reader.is_complete
 
         async def take(piece: bytes) -> bool:
-            nonlocal is_json, size
-            is_json = is_json or (not size and piece.lstrip().startswith(b"{"))  # no event starts so
+            nonlocal is_whole, size
+            is_whole = is_whole or (not size and piece.lstrip().startswith(b"{"))  # no event starts so
             size += len(piece)
             if size > _MAX_REPLY_BYTES:
                 raise UnreadableReply(f"{self.shown} sent more than {_MAX_REPLY_BYTES // 2**20} MiB")
-            if is_json:
-                whole.extend(piece)
-                return False
-            return await read_events(events.feed(piece))
+            if not is_whole:
+                return await read_events(events.feed(piece))
+            whole.extend(piece)
+            return is_refused and size >= _MAX_ERROR_BYTES
 
         await _each(response.aiter_bytes(), take)
-        if is_json:
+        if is_refused:
+            body = bytes(whole[:_MAX_ERROR_BYTES])
+            raise refusal(response.status_code, body, response.headers, where=self.shown, key=self._key)
+        if is_whole:
             await emit_text(on_text, self._taken(lambda: reader.whole(codec.decode(bytes(whole)))))
         else:
             await read_events([] if reader.is_complete else events.finish())
@@ -163,12 +157,11 @@ class Endpoint:
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[httpx2.AsyncClient]:
-        kept = self._kept.get()
-        if kept is None:
+        if kept := self._kept.get():
+            yield kept[0]
+        else:
             async with self._new_client() as client:
                 yield client
-        else:
-            yield kept.client
 
     def _new_client(self) -> httpx2.AsyncClient:
         import httpx2
@@ -183,14 +176,6 @@ class Endpoint:
     def _about(self, error: Exception) -> str:
         reason = str(error) or type(error).__name__
         return reason if self._key is None else self._key.hidden_in(reason)
-
-
-class _Kept:
-    """A client that stays open between requests, and the number of its users."""
-
-    def __init__(self, client: httpx2.AsyncClient) -> None:
-        self.client = client
-        self.users = 0
 
 
 def address(base_url: str, path: str) -> str:
@@ -236,24 +221,11 @@ def _trusted() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-async def _beginning(response: httpx2.Response, most: int) -> bytes:
-    read = bytearray()
-
-    async def take(piece: bytes) -> bool:
-        read.extend(piece)
-        return len(read) >= most
-
-    await _each(response.aiter_bytes(), take, patience_seconds=0)
-    return bytes(read[:most])
-
-
-async def _each(
-    pieces: AsyncIterable[T], take: Callable[[T], Awaitable[bool]], *, patience_seconds: float = 1.0
-) -> None:
+async def _each(pieces: AsyncIterable[T], take: Callable[[T], Awaitable[bool]]) -> None:
     """Pass the *pieces* to *take* one by one, until it returns true or raises.
 
     Leaving the loop early would leave generators within httpx2's generators open, which trio reports. So the loop
-    continues to their end, usually already reached, or is cancelled from within after *patience_seconds*.
+    continues to their end, usually already reached, or is cancelled from within after a second.
     """
     failure: Exception | None = None
     is_over = False
@@ -267,7 +239,7 @@ async def _each(
                 failure, is_over = error, True
                 scope.cancel()
             if is_over:
-                scope.deadline = min(scope.deadline, anyio.current_time() + patience_seconds)
+                scope.deadline = min(scope.deadline, anyio.current_time() + 1.0)
     if failure is not None:
         raise failure
 

@@ -71,7 +71,6 @@ def known_names() -> list[str]:
 
 
 def _own(name: str) -> Model:
-    """Return the model that `MODULE:OBJECT` or `FILE.py:OBJECT` names."""
     where, _, path = name.rpartition(":")
     found: Any = _file(where) if where.endswith(".py") else _module(where)
     for part in path.split("."):

@@ -152,7 +152,6 @@ class RecordingModel:
 
 
 def _exchanges(lines: Iterable[dict[str, Any]]) -> Iterable[tuple[list[Message], Any]]:
-    """Yield the messages of each request with its reply."""
     sent: list[Message] = []
     for line in lines:
         match line:

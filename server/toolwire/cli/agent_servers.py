@@ -114,7 +114,6 @@ def _command(text: str) -> list[str]:
 
 
 def _free(name: str, taken: dict[str, Any]) -> str:
-    """*name*, with a number appended if it is taken."""
     number, free = 1, name
     while free in taken:
         number += 1

@@ -95,7 +95,6 @@ def _meant(flag: str, usage: str) -> str:
 
 
 def _help(name: str | None) -> int:
-    """Print the help of one command, or the overview."""
     from .help import help_text, overview
     from .output import width
 

@@ -16,7 +16,6 @@ from .wire_format import (
     CutOff,
     HttpRequest,
     StreamFailed,
-    StreamReader,
     calls_of,
     content_of,
     count_in,
@@ -73,8 +72,8 @@ class Messages:
             body["stream"] = True
         return body | request.body
 
-    def reader(self, request: HttpRequest, preset: Preset) -> StreamReader:
-        return _MessagesReader(request)
+    def reader(self, request: HttpRequest, preset: Preset) -> MessagesReader:
+        return MessagesReader(request)
 
 
 # --- what is sent -----------------------------------------------------------------------------------------------------
@@ -133,7 +132,9 @@ def _tool_use(id: str, name: str, arguments: str, request: HttpRequest) -> Block
 # --- what comes -------------------------------------------------------------------------------------------------------
 
 
-class _MessagesReader:
+class MessagesReader:
+    """Assembles a reply from events or one value. Raises `StreamFailed` for errors, `ValueError` for violations."""
+
     def __init__(self, request: HttpRequest) -> None:
         self.is_complete = False
         self._request = request

@@ -20,7 +20,6 @@ from .wire_format import (
     CutOff,
     HttpRequest,
     StreamFailed,
-    StreamReader,
     calls_of,
     content_of,
     count_in,
@@ -63,8 +62,8 @@ class ChatCompletions:
             body |= {"stream": True, **({"stream_options": {"include_usage": True}} if form.tells_usage else {})}
         return body | request.body
 
-    def reader(self, request: HttpRequest, preset: Preset) -> StreamReader:
-        return _CompletionsReader(request, preset.echoes)
+    def reader(self, request: HttpRequest, preset: Preset) -> CompletionsReader:
+        return CompletionsReader(request, preset.echoes)
 
 
 # --- what is sent -----------------------------------------------------------------------------------------------------
@@ -127,7 +126,9 @@ class _Call(msgspec.Struct):
         self.more |= {name: value for name, value in delta.items() if name not in ("id", "index", "type", "function")}
 
 
-class _CompletionsReader:
+class CompletionsReader:
+    """Assembles a reply from events or one value. Raises `StreamFailed` for errors, `ValueError` for violations."""
+
     def __init__(self, request: HttpRequest, echoes: tuple[str, ...]) -> None:
         self.is_complete = False
         self._request = request

@@ -19,7 +19,7 @@ from toolwire_schemas.wire import codec
 from ..errors import ModelError, NotReady, ReplyTimedOut, Unreachable, UnreadableReply
 from ..model import emit_text
 from .error_responses import refusal
-from .wire_format import CutOff, StreamFailed, StreamReader
+from .wire_format import CutOff, StreamFailed
 
 if TYPE_CHECKING:
     import ssl
@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
     from ...react.messages import ModelReply
     from ..model import OnText
+    from .anthropic_messages import MessagesReader
+    from .chat_completions import CompletionsReader
     from .vendors import Key
+
+    Reader = CompletionsReader | MessagesReader
 
 T = TypeVar("T")
 
@@ -67,7 +71,7 @@ class Endpoint:
         # A client and the number of its users. Connections belong to the event loop they are made on.
         self._kept: RunVar[tuple[httpx2.AsyncClient, int] | None] = RunVar("kept", None)
 
-    async def ask(self, body: bytes, reader: StreamReader, on_text: OnText | None) -> ModelReply:
+    async def ask(self, body: bytes, reader: Reader, on_text: OnText | None) -> ModelReply:
         """Send *body* and return the reply that *reader* parses. Raises `ModelError` if there is no reply."""
         import httpx2
 
@@ -106,7 +110,7 @@ class Endpoint:
             with anyio.move_on_after(_CLOSE_SECONDS, shield=True):
                 await client.aclose()
 
-    async def _read(self, response: httpx2.Response, reader: StreamReader, on_text: OnText | None) -> None:
+    async def _read(self, response: httpx2.Response, reader: Reader, on_text: OnText | None) -> None:
         """Pass the reply to *reader*: whole if it is JSON, by whatever content type; else event by event."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         is_refused = not response.is_success

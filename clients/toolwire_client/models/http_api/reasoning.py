@@ -28,51 +28,40 @@ class ReasoningSplitter:
 
     def feed(self, piece: str) -> str:
         """Add *piece* and return the text that is now known to be answer."""
-        if self._is_answering:
-            self._answer.append(piece)
-            return piece
-        self._undecided += piece
-        while self._closing or self._open():
-            if not self._close():
-                return ""
-        start = self._undecided.lstrip()
-        if any(tag.startswith(start) for tag in _TAGS):
-            return ""
-        return self._begin_answer()
+        if not self._is_answering:
+            piece = self._after_thoughts(self._undecided + piece)
+        self._answer.append(piece)
+        return piece
 
     def finish(self) -> tuple[str, str]:
         """Return the whole answer and the thoughts before it."""
         if self._closing:  # it was cut off while it was thinking
             self._thoughts.append(self._undecided)
         elif not self._is_answering:
-            self._begin_answer()
+            self._answer.append(self._undecided.lstrip() if self._thoughts else self._undecided)
         thought, answer = _without_opening("".join(self._answer))
         return answer, "\n".join(filter(None, ["".join(self._thoughts).strip(), thought]))
 
-    def _open(self) -> bool:
-        start = self._undecided.lstrip()
-        for opening, closing in _TAGS.items():
-            if start.startswith(opening):
-                self._undecided, self._closing = start.removeprefix(opening), closing
-                return True
-        return False
-
-    def _close(self) -> bool:
-        thought, found, rest = self._undecided.partition(self._closing)
-        if not found:  # perhaps a part of the tag has come
-            kept = len(self._closing) - 1
-            self._thoughts.append(self._undecided[:-kept])
-            self._undecided = self._undecided[-kept:]
-            return False
-        self._thoughts += [thought.rstrip(), "\n"]
-        self._undecided, self._closing = rest, ""
-        return True
-
-    def _begin_answer(self) -> str:
-        self._is_answering = True
-        answer = self._undecided.lstrip() if self._thoughts else self._undecided
-        self._answer.append(answer)
-        return answer
+    def _after_thoughts(self, text: str) -> str:
+        """Return the start of the answer, or "" if *text* does not reach it."""
+        while True:
+            if self._closing:
+                thought, found, rest = text.partition(self._closing)
+                if not found:  # perhaps a part of the tag has come
+                    kept = len(self._closing) - 1
+                    self._thoughts.append(text[:-kept])
+                    self._undecided = text[-kept:]
+                    return ""
+                self._thoughts += [thought.rstrip(), "\n"]
+                text, self._closing = rest, ""
+            start = text.lstrip()
+            opening = next(filter(start.startswith, _TAGS), None)
+            if opening is None:
+                break
+            text, self._closing = start.removeprefix(opening), _TAGS[opening]
+        self._undecided = text
+        self._is_answering = not any(tag.startswith(start) for tag in _TAGS)
+        return (start if self._thoughts else text) if self._is_answering else ""
 
 
 def _without_opening(answer: str) -> tuple[str, str]:

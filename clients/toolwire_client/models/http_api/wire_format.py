@@ -1,8 +1,8 @@
-"""Common parts of the wire formats: the request, its form, and the reader of a reply."""
+"""Common parts of the wire formats: the request, and the exceptions of readers of replies."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.dialects.name_mapping import Names
@@ -11,7 +11,6 @@ from toolwire_schemas.wire import codec
 from ..errors import NotAModel
 
 if TYPE_CHECKING:
-    from ...react.messages import ModelReply
     from ..model import Message
 
 Entry = dict[str, Any]
@@ -33,25 +32,6 @@ class HttpRequest(msgspec.Struct, frozen=True, kw_only=True):
     def named_tools(self) -> list[Entry]:
         """Return the tools under the names that the vendor allows."""
         return [{**tool, "name": self.names.theirs[tool["name"]]} for tool in self.tools]
-
-
-class StreamReader(Protocol):
-    """Assembles one reply."""
-
-    is_complete: bool
-    """Whether nothing more is expected."""
-
-    def event(self, data: bytes) -> str:
-        """Take the data of one server-sent event and return the text that it adds to the answer.
-
-        Raises `StreamFailed` if it is an error, `ValueError` if it violates the API.
-        """
-
-    def whole(self, value: Any) -> str:
-        """Take a reply in one piece; otherwise as `event`."""
-
-    def reply(self) -> ModelReply:
-        """Return the reply; raises `CutOff` if it is incomplete."""
 
 
 class CutOff(Exception):

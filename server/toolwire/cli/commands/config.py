@@ -135,7 +135,6 @@ def _is_module_here(target: str) -> bool:
 
 
 def _passed_on(given: Mapping[str, Any]) -> list[str]:
-    """The options of `serve` among those *given*, as they would be typed again."""
     words: list[str] = []
     for option in COMMAND.passes_on:
         if option.key not in given:

@@ -99,7 +99,6 @@ def _export(folder: Path) -> str:
 
 
 def _replies(words: Words, *, is_strict: bool) -> dict[str, Any]:
-    """Return the schema of a model's replies for the tools of a target or server."""
     from toolwire_client.react import Tools, reply_schema
 
     with client_of(words, words.words[1:]) as client:

@@ -19,12 +19,12 @@ from toolwire_client.models.http_api.wire_format import CutOff, HttpRequest, Str
 from toolwire_client.react.messages import ModelReply, ToolCall, Usage
 from toolwire_schemas.dialects.name_mapping import Names
 
-OPENAI, ANTHROPIC = ChatCompletions(), Messages()
+OPENAI, ANTHROPIC = ChatCompletions, Messages
 
 
 def reader(wire: Any = OPENAI, preset: str = "openai") -> Any:
     request = HttpRequest(model="m", messages=[], tools=[], names=Names([], "openai"), schema=None)
-    return wire.reader(request, PRESETS[preset])
+    return wire(request, PRESETS[preset])
 
 
 def chunk(delta: Any = None, finish_reason: Any = None, **more: Any) -> bytes:

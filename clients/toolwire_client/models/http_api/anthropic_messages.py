@@ -43,39 +43,6 @@ _TEXTS = ("text", "thinking", "signature")
 Block = dict[str, Any]
 
 
-class Messages:
-    """The wire format of Anthropic's messages API."""
-
-    path = "/messages"
-    dialect = "anthropic"
-
-    def headers(self, key: Key | None) -> dict[str, str]:
-        return {"anthropic-version": VERSION, **({} if key is None else {"x-api-key": key.reveal()})}
-
-    def body(self, request: HttpRequest, form: Preset) -> dict[str, Any]:
-        system, turns = _turns(request)
-        body: dict[str, Any] = {
-            "model": request.model,
-            "max_tokens": _MAX_TOKENS if request.max_tokens is None else request.max_tokens,
-            "messages": turns,
-        }
-        if system:
-            # Every turn repeats the system prompt and tools; the API caches only what is marked.
-            body["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
-        if request.tools:
-            body["tools"] = [anthropic.from_entry(entry) for entry in request.named_tools()]
-        if request.temperature is not None:
-            body["temperature"] = request.temperature
-        if request.schema is not None and form.formats[0] == "json_schema":
-            body["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
-        if request.stream:
-            body["stream"] = True
-        return body | request.body
-
-    def reader(self, request: HttpRequest, preset: Preset) -> MessagesReader:
-        return MessagesReader(request)
-
-
 # --- what is sent -----------------------------------------------------------------------------------------------------
 
 
@@ -132,16 +99,47 @@ def _tool_use(id: str, name: str, arguments: str, request: HttpRequest) -> Block
 # --- what comes -------------------------------------------------------------------------------------------------------
 
 
-class MessagesReader:
-    """Assembles a reply from events or one value. Raises `StreamFailed` for errors, `ValueError` for violations."""
+class Messages:
+    """The wire format of Anthropic's messages API. An object assembles one reply, from events or one value.
 
-    def __init__(self, request: HttpRequest) -> None:
+    Raises `StreamFailed` for errors in place of a reply, `ValueError` for violations of the API.
+    """
+
+    path = "/messages"
+    dialect = "anthropic"
+
+    def __init__(self, request: HttpRequest, preset: Preset) -> None:
         self.is_complete = False
         self._request = request
         self._blocks: dict[int, Block] = {}
         self._inputs: dict[int, list[str]] = {}
         self._stop_reason: str | None = None
         self._usage: dict[str, Any] = {}
+
+    @staticmethod
+    def headers(key: Key | None) -> dict[str, str]:
+        return {"anthropic-version": VERSION, **({} if key is None else {"x-api-key": key.reveal()})}
+
+    @staticmethod
+    def body(request: HttpRequest, form: Preset) -> dict[str, Any]:
+        system, turns = _turns(request)
+        body: dict[str, Any] = {
+            "model": request.model,
+            "max_tokens": _MAX_TOKENS if request.max_tokens is None else request.max_tokens,
+            "messages": turns,
+        }
+        if system:
+            # Every turn repeats the system prompt and tools; the API caches only what is marked.
+            body["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
+        if request.tools:
+            body["tools"] = [anthropic.from_entry(entry) for entry in request.named_tools()]
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.schema is not None and form.formats[0] == "json_schema":
+            body["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
+        if request.stream:
+            body["stream"] = True
+        return body | request.body
 
     def event(self, data: bytes) -> str:
         value = codec.decode(data)

@@ -36,36 +36,6 @@ _FINISHED = {"function_call": "tool_calls", "max_tokens": "length", "error": "er
 _THOUGHTS = ("reasoning_content", "reasoning")
 
 
-class ChatCompletions:
-    """The wire format of OpenAI's chat completions."""
-
-    path = "/chat/completions"
-    dialect = "openai"
-
-    def headers(self, key: Key | None) -> dict[str, str]:
-        return {} if key is None else {"authorization": f"Bearer {key.reveal()}"}
-
-    def body(self, request: HttpRequest, form: Preset) -> dict[str, Any]:
-        body: dict[str, Any] = {
-            "model": request.model,
-            "messages": [_message(message, request) for message in request.messages],
-        }
-        if request.tools:
-            body["tools"] = [openai.from_entry(entry) for entry in request.named_tools()]
-        if request.temperature is not None:
-            body["temperature"] = request.temperature
-        if request.max_tokens is not None:
-            body[form.limit] = request.max_tokens
-        if request.schema is not None:
-            body |= _response_format(request.schema, form, body["messages"])
-        if request.stream:
-            body |= {"stream": True, **({"stream_options": {"include_usage": True}} if form.tells_usage else {})}
-        return body | request.body
-
-    def reader(self, request: HttpRequest, preset: Preset) -> CompletionsReader:
-        return CompletionsReader(request, preset.echoes)
-
-
 # --- what is sent -----------------------------------------------------------------------------------------------------
 
 
@@ -126,13 +96,19 @@ class _Call(msgspec.Struct):
         self.more |= {name: value for name, value in delta.items() if name not in ("id", "index", "type", "function")}
 
 
-class CompletionsReader:
-    """Assembles a reply from events or one value. Raises `StreamFailed` for errors, `ValueError` for violations."""
+class ChatCompletions:
+    """The wire format of OpenAI's chat completions. An object assembles one reply, from events or one value.
 
-    def __init__(self, request: HttpRequest, echoes: tuple[str, ...]) -> None:
+    Raises `StreamFailed` for errors in place of a reply, `ValueError` for violations of the API.
+    """
+
+    path = "/chat/completions"
+    dialect = "openai"
+
+    def __init__(self, request: HttpRequest, preset: Preset) -> None:
         self.is_complete = False
         self._request = request
-        self._echoes = echoes
+        self._echoes = preset.echoes
         self._thoughts = ReasoningSplitter()
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
@@ -141,6 +117,28 @@ class CompletionsReader:
         self._echo: dict[str, Any] = {}
         self._finish_reason: str | None = None
         self._usage: Usage | None = None
+
+    @staticmethod
+    def headers(key: Key | None) -> dict[str, str]:
+        return {} if key is None else {"authorization": f"Bearer {key.reveal()}"}
+
+    @staticmethod
+    def body(request: HttpRequest, form: Preset) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": request.model,
+            "messages": [_message(message, request) for message in request.messages],
+        }
+        if request.tools:
+            body["tools"] = [openai.from_entry(entry) for entry in request.named_tools()]
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.max_tokens is not None:
+            body[form.limit] = request.max_tokens
+        if request.schema is not None:
+            body |= _response_format(request.schema, form, body["messages"])
+        if request.stream:
+            body |= {"stream": True, **({"stream_options": {"include_usage": True}} if form.tells_usage else {})}
+        return body | request.body
 
     def event(self, data: bytes) -> str:
         if data.strip() in (b"", b"[DONE]"):

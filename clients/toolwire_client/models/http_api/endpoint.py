@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
     from ...react.messages import ModelReply
     from ..model import OnText
-    from .anthropic_messages import MessagesReader
-    from .chat_completions import CompletionsReader
+    from .anthropic_messages import Messages
+    from .chat_completions import ChatCompletions
     from .vendors import Key
 
-    Reader = CompletionsReader | MessagesReader
+    Reader = ChatCompletions | Messages
 
 T = TypeVar("T")
 

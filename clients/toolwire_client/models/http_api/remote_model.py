@@ -52,7 +52,7 @@ _LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_
 KNOWN: dict[tuple[str, str, Preset], Preset] = {}
 """The forms that succeeded in this process, by address, model and preset."""
 
-_WIRES: dict[str, ChatCompletions | Messages] = {"chat_completions": ChatCompletions(), "messages": Messages()}
+_WIRES: dict[str, type[ChatCompletions] | type[Messages]] = {"chat_completions": ChatCompletions, "messages": Messages}
 
 
 class RemoteModel:
@@ -151,7 +151,7 @@ class RemoteModel:
             return on_text and on_text(text)
 
         while True:
-            body, reader = self._body_of(request, form), self._wire.reader(request, self._preset)
+            body, reader = self._body_of(request, form), self._wire(request, self._preset)
             try:
                 reply = await self._endpoint.ask(body, reader, pass_on)
             except ModelError as error:

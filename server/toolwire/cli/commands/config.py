@@ -13,7 +13,6 @@ from ...errors import Failed, LoadError, UsageError
 from ...loading import importing as imports
 from ...loading import targets as load
 from ..host_config import hosts
-from ..host_config.jsonc_edit import NotJson
 from ..host_config.safe_write import NotRewritten, rewrite
 from ..open_client import connected
 from ..options import Option
@@ -65,7 +64,7 @@ def run(words: Words) -> int:
     host, server = hosts.host(named[0]), _server(named[1:], words.options)
     is_for_user = words.options.get("user", False)
     if "write" in words.options and not host.is_lisp:
-        path = words.options["write"] or _file(host, is_for_user=is_for_user)
+        path = words.options["write"] or _path(_places(host, is_for_user=is_for_user)[0])
         status = _write(host, server, path, force=words.options.get("force", False))
     elif words.options.get("force"):
         raise UsageError("--force goes with --write")
@@ -152,48 +151,32 @@ def _passed_on(given: Mapping[str, Any]) -> list[str]:
 def _where(host: hosts.Host, *, is_for_user: bool) -> str:
     if not host.places:
         return ""
-    if is_for_user:
-        _file(host, is_for_user=True)
-    advice = f"{host.title} reads this from " + " or ".join(
-        f"{_path(host, place)} ({place.whose})" for place in host.places
-    )
-    if host.is_lisp:
-        advice += ", a program, which Toolwire does not edit"
-    else:
-        is_global_second = any(place.whose == hosts.USER for place in host.places[1:])
-        advice += ". --write puts it there" + ("; with --user, into the second" if is_global_second else "")
-    return f"{advice}. Then {host.then}."
+    paths = " or ".join(f"{_path(place)} ({place.whose})" for place in _places(host, is_for_user=is_for_user))
+    how = ", a program, which Toolwire does not edit" if host.is_lisp else ". --write puts it there"
+    return f"{host.title} reads this from {paths}{how}. Then {host.then}."
 
 
-def _path(host: hosts.Host, place: hosts.ConfigPlace) -> str:
+def _path(place: hosts.ConfigPlace) -> str:
     return place.path(sys.platform, os.environ, os.getcwd())
 
 
-def _file(host: hosts.Host, *, is_for_user: bool) -> str:
+def _places(host: hosts.Host, *, is_for_user: bool) -> list[hosts.ConfigPlace]:
     if not host.places:
         raise UsageError(f"{host.title}: say which file, as in --write=FILE")
-    places = [place for place in host.places if place.whose == hosts.USER] if is_for_user else host.places
+    places = [place for place in host.places if place.whose == hosts.USER or not is_for_user]
     if not places:
         raise UsageError(f"{host.title} has no file for all projects: leave out --user")
-    return _path(host, places[0])
+    return places
 
 
 def _write(host: hosts.Host, server: hosts.HostServer, path: str, *, force: bool) -> int:
-    snippet, left = hosts.snippet(host, server), f"{path} was left as it is"
     try:
         done = rewrite(path, lambda text: hosts.merged(host, text, server, force=force))
-    except NotJson as error:
-        advice = f"{left}, since {host.title} could not read it: {error}. Fix it, or paste this into it"
-        return _print(snippet, advice, 1)
-    except hosts.Taken as taken:
-        remedy = "--force replaces it; --server-name gives ours another name"
-        return _print("", f"{left}: its server {server.name!r} is another one ({taken}). {remedy}", 1)
     except NotRewritten as error:
-        return _print(snippet, f"{left}: {error}", 1)
+        return _print(hosts.snippet(host, server), f"{path} was left as it is: {error}", 1)
     if not done.changed:
         return _print(f"{path} has this server {server.name!r} already; nothing was changed.")
-    change = "Replaced" if hosts.holds(host, done.before, server.name) else "Added"
-    lines = [f"{change} the server {server.name!r} in {path}."]
+    lines = [f"Wrote the server {server.name!r} to {path}."]
     lines += [f"The file as it was: {done.backup}"] if done.backup else []
     lines += [f"Then {host.then}."] if host.then else []
     return _print("\n".join(lines))

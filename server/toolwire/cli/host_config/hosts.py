@@ -16,6 +16,7 @@ from toolwire_schemas.did_you_mean import closest_first, unknown_name
 
 from ...errors import UsageError
 from . import jsonc_edit as jsonc
+from .safe_write import NotRewritten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,8 +102,8 @@ def snippet(host: Host, server: HostServer) -> str:
     return json.dumps({host.holds: {server.name: entry(host, server)}}, indent=2, ensure_ascii=False)
 
 
-class Taken(Exception):
-    """The file has a server of that name which is not ours. The text is how that one is started."""
+class Taken(NotRewritten):
+    """The file has a server of that name which is not ours. The text says how that one is started."""
 
 
 def merged(host: Host, text: str, server: HostServer, *, force: bool = False) -> str:
@@ -122,13 +123,10 @@ def merged(host: Host, text: str, server: HostServer, *, force: bool = False) ->
     if there == made:
         return text
     if there is not None and not (force or is_ours(there)):
-        raise Taken(" ".join(_words(there)) or json.dumps(there, ensure_ascii=False))
+        started = " ".join(_words(there)) or json.dumps(there, ensure_ascii=False)
+        remedy = "--force replaces it; --server-name gives ours another name"
+        raise Taken(f"its server {server.name!r} is another one ({started}). {remedy}")
     return jsonc.with_member(text, path, made)
-
-
-def holds(host: Host, text: str, name: str) -> bool:
-    """Whether the *text* of the host's file has a server called *name*."""
-    return jsonc.member(text, (host.holds, name)) is not None
 
 
 def is_ours(entry: Any) -> bool:

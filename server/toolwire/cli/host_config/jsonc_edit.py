@@ -11,6 +11,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from .safe_write import NotRewritten
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,7 +20,7 @@ _BLANKS = " \t\r\n"
 _DECODER = json.JSONDecoder()
 
 
-class NotJson(Exception):
+class NotJson(NotRewritten):
     """A text is not JSON, or has no object where one is needed. The message names the line."""
 
 

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 
 
 class Rewritten(msgspec.Struct, frozen=True):
-    """The result of a change: the text *before*, and the path of the *backup* (`None` if the file is new)."""
+    """The result of a change, with the path of the *backup* (`None` if the file is new)."""
 
-    before: str
     changed: bool
     backup: str | None = None
 
@@ -41,11 +40,11 @@ def rewrite(path: str, change: Callable[[str], str]) -> Rewritten:
         text = (before or b"").removeprefix(mark).decode()
         after = mark + change(text).encode()
         if after == before:
-            return Rewritten(text, changed=False)
+            return Rewritten(changed=False)
         os.makedirs(os.path.dirname(real), exist_ok=True)
         backup = None if before is None else _backup(real, before)
         _replace(real, before, after)
-        return Rewritten(text, changed=True, backup=backup)
+        return Rewritten(changed=True, backup=backup)
     except UnicodeError:
         raise NotRewritten("it is not text in UTF-8") from None
     except OSError as error:

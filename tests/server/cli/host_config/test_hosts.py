@@ -320,7 +320,7 @@ def test_write_merges_into_the_file_and_says_what_it_did(folder: Path, capsys: p
     status, said, told = config(capsys, "claude-desktop", "tools.py", "--write", "claude.json")
 
     assert (status, told) == (0, "")
-    assert said.startswith("Added the server 'tools' in claude.json.")
+    assert said.startswith("Wrote the server 'tools' to claude.json.")
     assert Path(f"{path}.backup-1").read_text() == before
     value = json.loads(path.read_text())
     assert (value["theme"], value["mcpServers"]["other"]) == ("dark", {"command": "npx"})
@@ -328,7 +328,7 @@ def test_write_merges_into_the_file_and_says_what_it_did(folder: Path, capsys: p
         assert client.call_tool("add", {"a": 1}).structured == {"result": 3}
 
     assert "nothing was changed" in config(capsys, "claude-desktop", "tools.py", "--write=claude.json")[1]
-    assert "Replaced" in config(capsys, "claude-desktop", "--coerce", "tools.py", "--write", "claude.json")[1]
+    assert "Wrote the server" in config(capsys, "claude-desktop", "--coerce", "tools.py", "--write", "claude.json")[1]
     assert json.loads(path.read_text())["mcpServers"]["tools"]["args"][-1] == "--coerce"
     assert len(list(folder.glob("claude.json.backup-*"))) == 2
 
@@ -347,7 +347,7 @@ def test_write_finds_the_file_of_the_project_and_of_the_user(
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("{]", "could not read it: line 1"),
+        ("{]", "left as it is: line 1"),
         ('{"mcpServers": []}', "mcpServers is not an object"),
         ('{"mcpServers": {"tools": {"command": "npx", "args": ["-y", "x"]}}}', "another one (npx -y x). --force"),
     ],
@@ -367,7 +367,7 @@ def test_a_file_that_cannot_be_merged_is_left_as_it_is(
 def test_a_server_that_fails_is_written_all_the_same_and_told(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (folder / "tools.py").write_text("def (:\n")
     status, said, told = config(capfd, "cursor", "tools.py", "--write")
-    assert (status, said.startswith("Added the server 'tools'")) == (0, True)
+    assert (status, said.startswith("Wrote the server 'tools'")) == (0, True)
     assert "tools.py cannot be loaded: SyntaxError" in told
     assert told.splitlines()[-1].startswith("toolwire: started from here, this server fails: ")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.codec import DecodingError, decode
@@ -44,10 +43,10 @@ def read(words: Sequence[str], schema: Schema) -> dict[str, Any]:
     if len(words) == 1 and (words[0] == "-" or words[0].lstrip().startswith("{")):
         return _object(sys.stdin.read() if words[0] == "-" else words[0])
     arguments: dict[str, Any] = {}
-    for index, word in enumerate(words):
+    for word in words:
         name, equals, text = word.partition("=")
         if not (equals and name):
-            raise UsageError(_not_an_argument(words, index, schema))
+            raise UsageError(_not_an_argument(word, schema))
         _put(arguments, name, _content(text), schema, schema)
     return arguments
 
@@ -62,18 +61,11 @@ def _object(text: str) -> dict[str, Any]:
     return value
 
 
-def _not_an_argument(words: Sequence[str], index: int, schema: Schema) -> str:
-    """Return a message that suggests the meaning of the word at *index*, from its neighbours."""
-    before, word, after, then = ["", *words, "", ""][index : index + 4]
-    if before.endswith("=") or after.startswith("="):
-        whole = before + word if before.endswith("=") else word + after + (then if after == "=" else "")
-        remedy = f"write no spaces around =, as in {quote(whole)}"
-    elif "=" in before:
-        remedy = f"quote a value with spaces, as in {quote(f'{before} {word}')}"
-    else:
-        names = list(_properties(schema, schema))
-        remedy = f"the tool takes {', '.join(names)}" if names else "the tool takes no arguments"
-    return f"arguments are given as name=value or as one JSON object, not as {word!r}; {remedy}"
+def _not_an_argument(word: str, schema: Schema) -> str:
+    names = list(_properties(schema, schema))
+    takes = f"the tool takes {', '.join(names)}" if names else "the tool takes no arguments"
+    form = "name=value, without spaces around = and with quotes around a value that has spaces, or as one JSON object"
+    return f"arguments are given as {form}, not as {word!r}; {takes}"
 
 
 def _content(text: str) -> str:

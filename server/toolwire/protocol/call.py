@@ -203,7 +203,7 @@ class ElicitationReply(msgspec.Struct, frozen=True):
 
 
 Decision = Call | Send | Cancel | ElicitationReply
-"""A `Call` is to be run, and its outcome passed to `Responses`."""
+"""A `Call` is to be run, and its outcome passed to `InFlight`."""
 
 
 def _just_above(number: float) -> float:

@@ -33,7 +33,10 @@ class InFlight:
     A call counts until its tool has returned, even if it was given up or parked before: until then it holds memory.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, identity: Identity) -> None:
+        self._identity = identity
+        self._mask_errors = settings.mask_errors
+        self._max_result_bytes = settings.max_result_bytes
         self._max_calls = settings.max_pending_calls
         self._max_bytes = settings.max_pending_bytes
         self.lock = threading.Lock()
@@ -172,32 +175,15 @@ class InFlight:
             "call again when some have ended",
         )
 
-
-def cancelled(call: Call) -> Cancelled:
-    """Return the exception for the tool of a *call* that has ended."""
-    return Cancelled(f"the call of {call.tool.name} was cancelled")
-
-
-def _in_use(id: Id | None) -> RequestError:
-    return RequestError(INVALID_REQUEST, f"A request with the id {id!r} is under way already")
-
-
-class Responses:
-    """Ends calls, from any thread. Returns the message to send, `None` if the call had ended or needs no response."""
-
-    def __init__(self, in_flight: InFlight, identity: Identity, settings: Settings) -> None:
-        self._in_flight = in_flight
-        self._identity = identity
-        self._mask_errors = settings.mask_errors
-        self._max_result_bytes = settings.max_result_bytes
+    # Responses: the message to send, `None` if the call had ended or needs none. From any thread.
 
     def finish(self, call: Call, result: dict[str, Any]) -> bytes | None:
         """Respond with the *result* of the tool."""
-        return self._response(call, result) if self._in_flight.end(call) else None
+        return self._response(call, result) if self.end(call) else None
 
     def fail(self, call: Call, error: BaseException) -> bytes | None:
         """Respond with the *error* that the tool raised. Logs errors that are not for the caller."""
-        if not self._in_flight.end(call):
+        if not self.end(call):
             return None
         if self._mask_errors and isinstance(error, ArgumentsError) and error.private:
             log.traceback(f"{call.tool.name} refused its arguments", error.__cause__ or error, id=call.id)
@@ -207,13 +193,13 @@ class Responses:
 
     def expire(self, call: Call, seconds: float) -> bytes | None:
         """Respond that the tool has taken longer than *seconds*."""
-        if not self._in_flight.end(call, given_up=True):
+        if not self.end(call, given_up=True):
             return None
         return self._failure(call, ToolError(f"{call.tool.name} did not finish within {seconds:g} seconds."))
 
     def refuse(self, call: Call, problem: str) -> bytes | None:
         """Respond with a JSON-RPC error to a call that cannot be run."""
-        return self._error(call, OVERLOADED, problem) if self._in_flight.end(call) else None
+        return self._error(call, OVERLOADED, problem) if self.end(call) else None
 
     def internal_error(self, call: Call) -> bytes | None:
         """Respond to a call that has ended and whose real response could not be built."""
@@ -262,3 +248,12 @@ class Responses:
     def _instead(self, call: Call, problem: str) -> bytes | None:
         log.error(problem, id=call.id)
         return self._failure(call, ToolError(problem), last=True)
+
+
+def cancelled(call: Call) -> Cancelled:
+    """Return the exception for the tool of a *call* that has ended."""
+    return Cancelled(f"the call of {call.tool.name} was cancelled")
+
+
+def _in_use(id: Id | None) -> RequestError:
+    return RequestError(INVALID_REQUEST, f"A request with the id {id!r} is under way already")

@@ -27,7 +27,7 @@ from .. import log
 from ..errors import RequestError
 from . import lifecycle
 from .call import Call, Cancel, ElicitationReply, Origin, Request, Send
-from .in_flight import InFlight, Responses
+from .in_flight import InFlight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -122,12 +122,11 @@ def _and_known(names: list[str]) -> str:
 class ServerProtocol:
     """The protocol state of one client. *host* is the session that runs the calls.
 
-    `in_flight` holds the calls, and `responses` turns their outcomes into messages.
+    `in_flight` holds the calls, and turns their outcomes into messages.
     """
 
     def __init__(self, catalog: Catalog, identity: lifecycle.Identity, settings: Settings, *, host: Host) -> None:
-        self.in_flight = InFlight(settings)
-        self.responses = Responses(self.in_flight, identity, settings)
+        self.in_flight = InFlight(settings, identity)
         self._max_batch_elements = settings.max_batch_elements
         self._slow_path: SlowPath | None = None
         self._elicitations: Elicitations | None = None
@@ -362,7 +361,7 @@ class ServerProtocol:
 
         self.elicitations().begin(pending)
         if pending.call.origin.modern:
-            return self.responses.elicit(pending.call, modern_result(pending))
+            return self.in_flight.elicit(pending.call, modern_result(pending))
         return legacy_request(pending, self._eras.version)
 
     def end_elicitation(self, pending: PendingElicitation) -> bytes | None:

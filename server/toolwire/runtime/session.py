@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from _queue import SimpleQueue
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -18,7 +19,7 @@ from toolwire_schemas.wire.framing import AutoFraming
 from toolwire_tools import NotAnswered
 
 from .. import log
-from ..protocol.call import Call, Cancel, ElicitationReply, Send
+from ..protocol.call import Call, Cancel, ElicitationReply, PendingElicitation, Send
 from ..protocol.server_protocol import ServerProtocol
 from ..timers import Timers
 from .worker_pool import WorkerPool
@@ -27,11 +28,11 @@ from .writer import MessageWriter, Write
 if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Frame
 
+    from ..protocol.call import Reply
     from ..protocol.lifecycle import Identity
     from ..protocol.server_protocol import Catalog
     from ..settings import Settings
     from .board import Board
-    from .elicitation import Elicitations
     from .event_loop import EventLoop
     from .worker_pool import Answers
 
@@ -66,7 +67,6 @@ class Session:
         self.timers = Timers()
         self._protocol = ServerProtocol(catalog, identity, settings, host=self)
         self._in_flight = self._protocol.in_flight
-        self._responses = self._protocol.responses
         self.is_idle = self._in_flight.is_idle
         self._writer = MessageWriter(write, self._framing, self.timers, settings.max_unsent_bytes, self._make_room)
         self._workers = WorkerPool(self._run, self._refuse, self._writer, self.timers, settings)
@@ -239,7 +239,7 @@ class Session:
         gate = call.tool.gate
         if gate is not None and gate.enter(call):
             self._leave_gate(gate)
-        message = self._responses.refuse(call, problem)
+        message = self._in_flight.refuse(call, problem)
         if message is not None:
             self._writer.enqueue(message)
 
@@ -249,11 +249,11 @@ class Session:
             self.timers.cancel(call.limit)
         try:
             if isinstance(outcome, dict):
-                return self._responses.finish(call, outcome)
-            return self._responses.fail(call, outcome)
+                return self._in_flight.finish(call, outcome)
+            return self._in_flight.fail(call, outcome)
         except Exception as bug:  # the outer edge of a thread that must go on
             log.traceback(f"no answer could be made for {call.tool.name}; please report this", bug)
-            return self._responses.internal_error(call)
+            return self._in_flight.internal_error(call)
 
     # Asynchronous tools
 
@@ -321,7 +321,7 @@ class Session:
             call.limit = self.timers.after(seconds if left is None else left, lambda: self._expire(call, seconds))
 
     def _expire(self, call: Call, seconds: float) -> None:
-        message = self._responses.expire(call, seconds)
+        message = self._in_flight.expire(call, seconds)
         if message is not None:
             self._writer.enqueue(message)
             self._stop(call)
@@ -342,28 +342,63 @@ class Session:
         with self.without_limit(call), self._workers.one_more():
             yield
 
+    # Elicitations
+
     def ask(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Ask the user; blocks until the reply."""
-        return self._elicitations().ask(call, message, schema, self._workers)
+        """Ask the user; blocks the worker of *call* until the reply."""
+        replies: SimpleQueue[Reply] = SimpleQueue()
+        pending = PendingElicitation(call, message, schema, replies.put)
+        with self._waiting(pending, self._writer.write), self._workers.one_more():
+            reply = replies.get()
+        return _checked(reply)
 
     async def ask_async(self, call: Call, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, on the event loop."""
-        return await self._elicitations().ask_async(call, message, schema, self._event_loop().soon)
+        from anyio import Event
 
-    def _elicitations(self) -> Elicitations:
-        from .elicitation import Elicitations
+        replies: list[Reply] = []
+        replied = Event()
+        loop = self._event_loop()
 
+        def wake(reply: Reply) -> None:
+            replies.append(reply)
+            loop.soon(replied.set)
+
+        with self._waiting(PendingElicitation(call, message, schema, wake), self._writer.enqueue):
+            await replied.wait()
+        return _checked(replies[0])
+
+    @contextmanager
+    def _waiting(self, pending: PendingElicitation, send: Callable[[bytes], None]) -> Iterator[None]:
+        """Send the elicitation; the time limit of the call is suspended inside the `with` block."""
         if self.is_ending:
             raise NotAnswered(_GONE)
-        return Elicitations(
-            self._protocol,
-            self._writer,
-            self.timers,
-            self.without_limit,
-            self._settings.ask_seconds,
-            self._stop,
-            lambda: self.is_ending,
-        )
+        message = self._protocol.elicit(pending)
+        with self.without_limit(pending.call):
+            too_late = self.timers.after(self._settings.ask_seconds, lambda: self._end_waiting(pending))
+            if message is not None:
+                send(message)
+            try:
+                yield
+            finally:
+                self.timers.cancel(too_late)
+                cancellation = self._protocol.end_elicitation(pending)
+                if cancellation is not None and not self.is_ending:
+                    self._writer.enqueue(cancellation)
+
+    def _end_waiting(self, pending: PendingElicitation) -> None:
+        call = pending.call
+        if not call.origin.modern:
+            seconds = self._settings.ask_seconds
+            pending.wake(NotAnswered(f"The user did not answer within {seconds:g} seconds."))
+        elif self._protocol.elicitations().close(pending, give_up=True) and call.given_up:
+            self._stop(call)
+
+
+def _checked(reply: Reply) -> dict[str, Any]:
+    if isinstance(reply, BaseException):
+        raise reply
+    return reply
 
 
 def _size(outcome: Outcome) -> int:

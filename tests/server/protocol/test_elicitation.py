@@ -320,7 +320,7 @@ def test_a_parked_call_that_ends_is_not_answered_and_cannot_be_resumed_or_parked
     assert question is not None
     key = decode(question)["result"]["requestState"]
 
-    assert protocol.responses.finish(started, {"content": []}) is None
+    assert protocol.in_flight.finish(started, {"content": []}) is None
 
     assert [type(reply) for reply in woken] == [Cancelled]
     again = modern("tool", {}, 2, requestState=key, inputResponses={"answer": accept({"answer": 1})})

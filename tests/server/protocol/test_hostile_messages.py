@@ -54,7 +54,7 @@ def test_a_cancellation_sent_as_a_request_is_refused_and_cancels_nothing(method:
     answer = decode(refusal.message)
     assert error_of(answer[0] if in_a_batch else answer) == (2, -32601)
     assert not start.cancelled
-    assert protocol.responses.finish(start, {"content": []}) is not None
+    assert protocol.in_flight.finish(start, {"content": []}) is not None
 
 
 @pytest.mark.parametrize("in_a_batch", [False, True])

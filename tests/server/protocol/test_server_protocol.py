@@ -341,7 +341,7 @@ class TestCalls:
 
         assert self.tell(protocol, "notifications/cancelled", {"requestId": 1}) == [Cancel(started)]
         assert started.cancelled
-        assert protocol.responses.finish(started, SUM) is None
+        assert protocol.in_flight.finish(started, SUM) is None
 
     def test_a_call_cancelled_as_in_lsp_is_answered_with_an_error(self) -> None:
         protocol = protocol_of(add)
@@ -351,7 +351,7 @@ class TestCalls:
 
         assert stop == Cancel(started)
         assert error_of(answer) == (1, -32800)
-        assert protocol.responses.finish(started, SUM) is None
+        assert protocol.in_flight.finish(started, SUM) is None
 
     def test_an_id_of_the_other_type_cancels_nothing(self) -> None:
         protocol = protocol_of(add)
@@ -360,7 +360,7 @@ class TestCalls:
         assert self.tell(protocol, "notifications/cancelled", {"requestId": "1"}) == []
         assert self.tell(protocol, "notifications/cancelled", {"requestId": 1.0}) == []
         assert self.tell(protocol, "notifications/cancelled", {"requestId": True}) == []
-        assert protocol.responses.finish(started, SUM) is not None
+        assert protocol.in_flight.finish(started, SUM) is not None
 
     def test_an_id_under_way_cannot_be_used_twice_and_can_afterwards(self) -> None:
         protocol = protocol_of(add)
@@ -369,7 +369,7 @@ class TestCalls:
         [decision] = protocol.receive(json.dumps(call("add", {"a": 3, "b": 4})).encode())
         assert isinstance(decision, Send)
         assert error_of(decode(decision.message)) == (1, -32600)
-        assert protocol.responses.finish(started, SUM) is not None
+        assert protocol.in_flight.finish(started, SUM) is not None
         assert answers(protocol, call("add", {"a": 1, "b": 2}))[0]["result"] == SUM
 
     def test_a_cancelled_id_can_be_used_again_while_the_old_tool_still_runs(self) -> None:
@@ -378,15 +378,15 @@ class TestCalls:
         self.tell(protocol, "notifications/cancelled", {"requestId": 1})
         new = self.start(protocol, call("add", {"a": 1, "b": 2}))
 
-        assert protocol.responses.finish(old, SUM) is None
-        assert protocol.responses.finish(new, SUM) is not None
+        assert protocol.in_flight.finish(old, SUM) is None
+        assert protocol.in_flight.finish(new, SUM) is not None
 
     def test_a_call_ends_once(self) -> None:
         protocol = protocol_of(add)
         started = self.start(protocol, call("add", {"a": 1, "b": 2}))
 
-        assert protocol.responses.fail(started, ToolError("too late")) is not None
-        assert protocol.responses.finish(started, SUM) is None
+        assert protocol.in_flight.fail(started, ToolError("too late")) is not None
+        assert protocol.in_flight.finish(started, SUM) is None
 
     def test_calls_beyond_the_limit_of_pending_input_are_refused_until_some_end(self) -> None:
         protocol = protocol_of(add, max_pending_bytes=250)
@@ -396,7 +396,7 @@ class TestCalls:
         [refusal] = protocol.receive(json.dumps(call("add", {"a": 1, "b": 2}, id=3)).encode())
         assert isinstance(refusal, Send)
         assert error_of(decode(refusal.message)) == (3, -31001)
-        protocol.responses.finish(first, SUM)
+        protocol.in_flight.finish(first, SUM)
         self.start(protocol, call("add", {"a": 1, "b": 2}, id=3))
 
     def test_progress_values_increase_whatever_the_tool_reports(self) -> None:
@@ -443,10 +443,10 @@ class TestBatches:
         members = [call("add", {"a": 1, "b": 2}, id=number) for number in (1, 2, 3)]
         first, second, third = protocol.receive(json.dumps(members).encode())
 
-        assert protocol.responses.finish(third, SUM) is None
+        assert protocol.in_flight.finish(third, SUM) is None
         cancelled = json.dumps(request("notifications/cancelled", {"requestId": 1}, id=...)).encode()
         assert protocol.receive(cancelled) == (Cancel(first),)
-        array = protocol.responses.finish(second, SUM)
+        array = protocol.in_flight.finish(second, SUM)
 
         assert array is not None
         assert [answer["id"] for answer in decode(array)] == [3, 2]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import msgspec
 from toolwire_schemas.language import say
 
-from .shape import JUDGE, Direction, Hook, Refused, TypePlan, Unsupported, guarded, hooked, is_field
+from .shape import JUDGE, Direction, Hook, Refused, TypePlan, Unsupported, hooked, is_field
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +132,7 @@ def constrained(plan: TypePlan, constraints: dict[str, Any], direction: Directio
         raise Unsupported(problem, "remove it, or put it on a type it fits")
     if direction == "output" and not is_counted:  # the schema alone says it, if it can be said
         return msgspec.structs.replace(plan, check_level=JUDGE).with_schema(**schema) if schema else plan
-    native = hooked(plan.msgspec_type, guarded(_checking(constraints)))
+    native = hooked(plan.msgspec_type, _checking(constraints))
     return msgspec.structs.replace(plan, msgspec_type=native).with_schema(**schema)
 
 
@@ -152,7 +152,7 @@ def _by_msgspec(plan: TypePlan, constraints: dict[str, Any]) -> Any:
         msgspec.convert(None, narrowed | None)
     except (TypeError, ValueError):  # ValueError: integers beyond 64 bits
         return None
-    return hooked(narrowed, hook.make) if hook else narrowed
+    return hooked(narrowed, hook.make, private=hook.private) if hook else narrowed
 
 
 def _in_base64(length: int) -> int:

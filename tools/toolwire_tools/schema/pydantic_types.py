@@ -17,56 +17,44 @@ from .shape import JUDGE, Build, Direction, Refused, Schema, TypePlan, Unsupport
 from .validator import SchemaValidator
 
 
-def portable(schema: Schema, defs: dict[str, Schema]) -> Schema:
+def _portable(schema: Schema, defs: dict[str, Schema]) -> Schema:
     """Return *schema* with references written out; those of recursive types stay, their definitions go into *defs*."""
-    made: Schema = _Writer(schema.get("$defs", {}), defs).written({k: v for k, v in schema.items() if k != "$defs"})
-    return made
+    given: dict[str, Schema] = schema.pop("$defs", {})
+    inside: list[str] = []
 
-
-class _Writer:
-    def __init__(self, given: dict[str, Schema], defs: dict[str, Schema]) -> None:
-        self.given = given
-        self.defs = defs
-        self.open: list[str] = []
-
-    def written(self, schema: Any) -> Any:
-        if schema is True:
-            return {}
+    def written(schema: Any) -> Any:
         if not isinstance(schema, dict):
-            return schema
+            return {} if schema is True else schema
         if "$ref" in schema:
-            return self._reference(schema)
-        made = {word: value for word, value in schema.items() if word not in ("title", "discriminator")}
-        if made.get("additionalProperties") is True:
+            return referred(**schema)
+        made = {word: value for word, value in schema.items() if word not in ("title", "discriminator", "uniqueItems")}
+        if made.setdefault("additionalProperties", "properties" not in made) is True:
             del made["additionalProperties"]
-            closed = True
-        else:
-            closed = "additionalProperties" in made
-        made = children(made, self.written)
+        made = children(made, written)
         if isinstance(made.get("type"), list):
             made = any_of([{**made, "type": word} for word in made["type"]])
         if "const" in made:
             made["enum"] = [made.pop("const")]
-        if "properties" in made and not closed:
-            made["additionalProperties"] = False
         if "prefixItems" in made:
             made.setdefault("items", {"anyOf": made["prefixItems"]})
-        made.pop("uniqueItems", None)
         return made
 
-    def _reference(self, schema: Schema) -> Schema:
-        name = schema["$ref"].removeprefix("#/$defs/")
-        beside = {word: value for word, value in schema.items() if word != "$ref"}
-        if name in self.open or name in self.defs:
-            self.defs.setdefault(name, {})
-            return {"$ref": f"#/$defs/{name}", **beside}
-        self.open.append(name)
-        made = self.written(self.given[name])
-        self.open.pop()
-        if name in self.defs:
-            self.defs[name] = made
-            return {"$ref": f"#/$defs/{name}", **beside}
-        return {**made, **beside}
+    def referred(**schema: Any) -> Schema:
+        reference = schema.pop("$ref")
+        name = reference.removeprefix("#/$defs/")
+        if name in inside or name in defs:
+            defs.setdefault(name, {})
+            return {"$ref": reference, **schema}
+        inside.append(name)
+        made = written(given[name])
+        inside.pop()
+        if name in defs:
+            defs[name] = made
+            return {"$ref": reference, **schema}
+        return {**made, **schema}
+
+    made: Schema = written(schema)
+    return made
 
 
 def shape(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePlan:
@@ -81,7 +69,7 @@ def shape(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePlan:
     try:
         adapter: Any = TypeAdapter(hint)
         mode: Any = "serialization" if direction == "output" else "validation"
-        schema = portable(adapter.json_schema(mode=mode), defs)
+        schema = _portable(adapter.json_schema(mode=mode), defs)
     except (PydanticUserError, NameError, ImportError) as error:  # ImportError: EmailStr has a package of its own
         raise Unsupported(str(error).partition("\n")[0], "see pydantic's message") from error
     if direction == "output":

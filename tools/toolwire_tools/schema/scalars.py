@@ -14,12 +14,13 @@ import enum
 import re
 import sys
 import uuid
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Literal, LiteralString
 
 import msgspec
 from toolwire_schemas.language import say
 
-from .shape import ALL_KINDS, QUICK, WALK, Direction, Refused, Schema, TypePlan, any_of, basic, guarded, hooked, load
+from .shape import ALL_KINDS, QUICK, WALK, Direction, Refused, Schema, TypePlan, any_of, basic, hooked, load
 from .to_json import SCALARS, in_json
 
 if TYPE_CHECKING:
@@ -119,12 +120,6 @@ _FORMATS = {
 }
 
 
-def _path(given: str) -> Any:
-    from pathlib import Path  # expensive, and not needed by descriptions
-
-    return Path(given)
-
-
 def from_text(cls: type, direction: Direction) -> TypePlan | None:
     """Return the plan of a class that is made from one string: paths, addresses, time zones, subclasses of str."""
     name = f"{cls.__module__}.{cls.__qualname__}"
@@ -138,7 +133,9 @@ def from_text(cls: type, direction: Direction) -> TypePlan | None:
         return None
     if direction == "output":
         return plan
-    return plan.built(_path if name == "os.PathLike" else cls, private=name not in _FORMATS)
+    if name == "os.PathLike":  # pathlib is expensive, and not needed by descriptions
+        return plan.built(lambda given: import_module("pathlib").Path(given))
+    return plan.built(cls, private=name not in _FORMATS)
 
 
 # Closed sets of values
@@ -201,7 +198,7 @@ def _choice(pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.E
                 say("{value} is not one of {values}", value=repr(value), values=", ".join(map(repr, values)))
             ) from None
 
-    return TypePlan(schema, hooked(Any, guarded(member_of)), kinds or ALL_KINDS, check_level=care)
+    return TypePlan(schema, hooked(Any, member_of), kinds or ALL_KINDS, check_level=care)
 
 
 def one_of(values: Sequence[Any]) -> Schema:

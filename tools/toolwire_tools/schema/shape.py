@@ -48,22 +48,32 @@ class Unsupported(TypeError):
 
 
 class Hook(type):
-    """A type that msgspec does not know: it converts to `native`, and `make` makes the value from that."""
+    """A type that msgspec does not know: it converts to `native`, and `make` makes the value from that.
+
+    What `make` raises is *private* if it is the tool author's.
+    """
 
     native: Any
     make: Build
+    private: bool
 
     def __instancecheck__(cls, value: object) -> bool:
         return True  # msgspec checks what it gets from its hook
 
 
-def hooked(native: Any, make: Build) -> Hook:
+def hooked(native: Any, make: Build, *, private: bool = False) -> Hook:
     """Return a type for msgspec whose values *make* makes from those of *native*."""
-    return Hook("value", (), {"native": native, "make": staticmethod(make)})
+    return Hook("value", (), {"native": native, "make": staticmethod(make), "private": private})
 
 
 def _made(hook: Any, value: Any) -> Any:
-    return hook.make(load(value, hook.native))
+    native = load(value, hook.native)
+    try:
+        return hook.make(native)
+    except Refused:
+        raise
+    except (ValueError, TypeError, ArithmeticError) as error:
+        raise Refused(str(error) or type(error).__name__, private=hook.private) from error
 
 
 def convert(value: Any, native: Any) -> Any:
@@ -105,7 +115,7 @@ class TypePlan(msgspec.Struct, frozen=True):
 
     def built(self, make: Build, *, private: bool = False) -> TypePlan:
         """The same plan for what *make* makes of its values; *private* if *make* is the tool author's."""
-        hook = hooked(self.msgspec_type, guarded(make, private=private))
+        hook = hooked(self.msgspec_type, make, private=private)
         return msgspec.structs.replace(self, msgspec_type=hook, is_identity=False)
 
 
@@ -129,20 +139,6 @@ def refusal(error: Exception) -> Refused:
     refused = Refused(inner.sentence, (*steps, *inner.path), private=inner.private)
     refused.__cause__ = inner.__cause__
     return refused
-
-
-def guarded(make: Build, *, private: bool = False) -> Build:
-    """Turn the ValueErrors of *make* into refusals, *private* if *make* is the tool author's."""
-
-    def build(value: Any) -> Any:
-        try:
-            return make(value)
-        except Refused:
-            raise
-        except (ValueError, TypeError, ArithmeticError) as error:
-            raise Refused(str(error) or type(error).__name__, private=private) from error
-
-    return build
 
 
 def optional(plan: TypePlan) -> TypePlan:

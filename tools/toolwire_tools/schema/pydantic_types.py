@@ -57,8 +57,8 @@ def _portable(schema: Schema, defs: dict[str, Schema]) -> Schema:
     return made
 
 
-def shape(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePlan:
-    """Return the shape of a type that pydantic describes; definitions it cannot do without go into *defs*.
+def plan_of(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePlan:
+    """Return the plan of a type that pydantic describes; definitions it cannot do without go into *defs*.
 
     Raises:
         Unsupported: if pydantic does not know the type either.

@@ -94,10 +94,11 @@ class Types:
             return self._named(hint, hint.__name__, lambda: self.of(_alias_value(hint)))
         if isinstance(hint, TypeVar):
             return self._type_variable(hint)
-        arguments = tuple(getattr(hint, "__args__", ()) or ()) if origin is not None else ()
         kind = hint if origin is None else origin
-        if origin is tuple and getattr(hint, "__args__", None) == ():  # tuple[()], which is not the bare tuple
+        arguments = None if origin is None else getattr(hint, "__args__", None)
+        if origin is tuple and arguments == ():  # tuple[()], which is not the bare tuple
             arguments = ((),)
+        arguments = arguments or ()
         if kind is Literal:
             return literal(arguments, self.direction)
         if _hashable(kind) and kind in CONTAINERS:
@@ -161,10 +162,11 @@ class Types:
     def _member(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
         """The member of a union under those of the constraints that say something about it."""
         inner = unwrap_annotation(hint, self.names).hint
+        if "tz" in constraints and inner in CLOCKS:
+            return self._narrowed(inner, constraints)
         plan = self.of(hint)
-        known = (*words_of(plan), *(["tz"] if inner in CLOCKS else []))
-        wanted = {name: value for name, value in constraints.items() if name in known}
-        return self._narrowed(hint, wanted) if wanted and not is_union(inner) else plan
+        wanted = {name: value for name, value in constraints.items() if name in words_of(plan)}
+        return constrained(plan, wanted, self.direction) if wanted else plan
 
     def _type_variable(self, variable: Any) -> TypePlan:
         if variable.__constraints__:
@@ -198,9 +200,9 @@ class Types:
         return Member(field.key, field.name, plan, field.required, field.text, field.default)
 
     def _model(self, hint: Any) -> TypePlan:
-        from . import pydantic_types as models
+        from .pydantic_types import plan_of
 
-        return models.shape(hint, self.direction, self.defs)
+        return plan_of(hint, self.direction, self.defs)
 
     def _named(self, key: Any, name: str, make: Callable[[], TypePlan]) -> TypePlan:
         """The shape of a type that may contain itself: written out, or kept as a definition if it does."""
@@ -224,8 +226,9 @@ class Types:
     def _label(self, name: str) -> str:
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
         taken = {*self._labels.values(), *self.defs}
-        numbered = (f"{name}{number}" for number in itertools.count(2))
-        return next(label for label in itertools.chain((name,), numbered) if label not in taken)
+        return next(
+            label for number in itertools.count(1) if (label := f"{name}{number if number > 1 else ''}") not in taken
+        )
 
 
 def _own_text(cls: Any) -> str | None:

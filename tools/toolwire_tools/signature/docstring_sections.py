@@ -8,26 +8,14 @@ from __future__ import annotations
 
 import msgspec
 
-_PARAMETERS = frozenset(
-    (
-        *("args", "arguments", "parameters", "params"),
-        *("keyword args", "keyword arguments", "other parameters"),
-    )
-)
-_SECTIONS = _PARAMETERS | {
-    *("attributes", "return", "returns", "yield", "yields", "raise", "raises", "except", "exceptions"),
-}
-_REST = frozenset(
-    (
-        *("param", "parameter", "arg", "argument", "key", "keyword", "type"),
-        *("return", "returns", "rtype", "raise", "raises", "yield", "yields"),
-    )
-)
-
-
+_PARAMETERS = {"args", "arguments", "parameters", "params", "keyword args", "keyword arguments", "other parameters"}
+_RESULTS = {"return", "returns", "yield", "yields", "raise", "raises"}
+_SECTIONS = _PARAMETERS | _RESULTS | {"attributes", "except", "exceptions"}
+_FIELDS = _RESULTS | {"param", "parameter", "arg", "argument", "key", "keyword", "type", "rtype"}
+"""Of reST and Epydoc."""
 _KEPT = ("example", "examples", "note", "notes", "warning", "warnings")
 _BULLETS = ("-", "*", "+", "•", "#")
-_TYPES = frozenset(("str", "int", "float", "bool", "list", "dict", "tuple", "set", "bytes", "None"))
+_TYPES = {"str", "int", "float", "bool", "list", "dict", "tuple", "set", "bytes", "None"}
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -62,7 +50,7 @@ def _style(text: str) -> str | None:
             return "NUMPYDOC"
         if line[:1] in (":", "@") and ":" in line[1:]:
             word = line[1:].partition(":")[0].partition(" ")[0]
-            if word in _REST:
+            if word in _FIELDS:
                 return "REST" if line[0] == ":" else "EPYDOC"
     return None
 

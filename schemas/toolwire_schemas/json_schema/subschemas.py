@@ -30,18 +30,22 @@ NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSc
 def walk(schema: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield *schema* and every schema inside it that is an object, each with its path; references are not followed."""
     yield where, schema
+    for path, member in directly_inside(schema, where):
+        if isinstance(member, dict):
+            yield from walk(member, path)
+
+
+def directly_inside(schema: dict[str, Any], where: str) -> Iterator[tuple[str, Any]]:
+    """Yield what stands where *schema* has schemas of its parts, each with its path: an object, a boolean, or not."""
     for word, inner in schema.items():
         if word in NAMED and isinstance(inner, dict):
-            members = [(f"{where}.{word}.{name}", member) for name, member in inner.items()]
+            for name, member in inner.items():
+                yield f"{where}.{word}.{name}", member
         elif word in LISTS and isinstance(inner, list):
-            members = [(f"{where}.{word}[{index}]", member) for index, member in enumerate(inner)]
+            for index, member in enumerate(inner):
+                yield f"{where}.{word}[{index}]", member
         elif word in ONE:
-            members = [(f"{where}.{word}", inner)]
-        else:
-            continue
-        for path, member in members:
-            if isinstance(member, dict):
-                yield from walk(member, path)
+            yield f"{where}.{word}", inner
 
 
 def children(schema: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from ..json_schema.subschemas import LISTS, NAMED, ONE
+from ..json_schema.subschemas import directly_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,28 +108,18 @@ def _walk(schema: dict[str, Any], where: str, found: list[Found]) -> None:
         found.append((where, f"clients do not fetch {reference!r}", remedy, "error", ALL_CLIENTS))
     if (pattern := schema.get("pattern")) is not None:
         _pattern(pattern, f"{where}.pattern", found)
+    if isinstance(names := schema.get("patternProperties"), dict):
+        for name in names:
+            _pattern(name, f"{where}.patternProperties.{name}", found)
     if schema.keys().isdisjoint(_SAYS_SOMETHING):
         found.append((where, "it has no type", "say what is meant, if that can be said", "note", SOME_HOSTS))
-    for word, inner in schema.items():
-        if word in NAMED and isinstance(inner, dict):
-            for name, member in inner.items():
-                if word == "patternProperties":
-                    _pattern(name, f"{where}.{word}.{name}", found)
-                _inside(member, f"{where}.{word}.{name}", found)
-        elif word in LISTS and isinstance(inner, list):
-            for index, member in enumerate(inner):
-                _inside(member, f"{where}.{word}[{index}]", found)
-        elif word in ONE and not (word == "additionalProperties" and isinstance(inner, bool)):
-            _inside(inner, f"{where}.{word}", found)
-
-
-def _inside(schema: Any, where: str, found: list[Found]) -> None:
-    if isinstance(schema, dict):
-        _walk(schema, where, found)
-    elif isinstance(schema, bool):
-        remedy = "use {} for true; leave the property out for false"
-        problem = "a boolean instead of a schema makes clients drop all tools"
-        found.append((where, problem, remedy, "error", TYPESCRIPT))
+    for path, inner in directly_inside(schema, where):
+        if isinstance(inner, dict):
+            _walk(inner, path, found)
+        elif isinstance(inner, bool) and path != f"{where}.additionalProperties":
+            remedy = "use {} for true; leave the property out for false"
+            problem = "a boolean instead of a schema makes clients drop all tools"
+            found.append((path, problem, remedy, "error", TYPESCRIPT))
 
 
 def _pattern(pattern: Any, where: str, found: list[Found]) -> None:

@@ -78,13 +78,13 @@ def _between(old: Node, new: Node, place: str, budget: Budget) -> list[Differenc
     walk = _Walk(budget)
     whole = walk.values(old.resolved(), new.resolved(), place) or Difference(place, "same", "")
     found = [part for below in walk.below(old, new, place) if (part := below.within(whole)) is not None]
+    ahead = YES if any(part.new_takes_old.answer != "yes" for part in found) else whole.new_takes_old
+    back = YES if any(part.old_takes_new.answer != "yes" for part in found) else whole.old_takes_new
+    if "no" in (ahead.answer, back.answer) or ((ahead, back) != (YES, YES) and not budget.is_spent):
+        found.insert(0, Difference(place, _kind(ahead, back), whole.text, ahead, back))
     if budget.is_spent:
         text = "more of it may have changed: to compare all of it takes too many steps"
         found.insert(0, Difference(place, "undecided", text, UNKNOWN, UNKNOWN))
-    ahead = YES if any(part.new_takes_old.answer != "yes" for part in found) else whole.new_takes_old
-    back = YES if any(part.old_takes_new.answer != "yes" for part in found) else whole.old_takes_new
-    if (ahead, back) != (YES, YES):
-        found.insert(0, Difference(place, _kind(ahead, back), whole.text, ahead, back))
     return found if found or whole.kind == "same" else [whole]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from ..json_schema.bounded_validator import Budget
+from ..json_schema.error_text import shown
 from .nodes import equal
 from .schema_diff import Difference, differences
 from .subset import MAX_STEPS
@@ -49,6 +50,13 @@ class Change(msgspec.Struct, frozen=True):
     text: str
     example: Any = msgspec.UNSET
     count: int | msgspec.UnsetType = msgspec.UNSET
+
+    def __str__(self) -> str:
+        """Return what changed, in words and with the example."""
+        if self.example is msgspec.UNSET:
+            return self.text
+        effect = "is not taken any more" if self.concerns == "callers" else "may be given now"
+        return f"{self.text}; {shown(self.example)} {effect}"
 
 
 class BadList(ValueError):

@@ -7,9 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-from toolwire_schemas.json_schema.error_text import shown
-
 from ...connect import connect
 from ...errors import ClientError
 
@@ -29,7 +26,6 @@ _SEMVER = {
     "minor": "compatible: a new minor version",
     "patch": "texts only: a new patch version",
 }
-_EXAMPLES = {"callers": "is not taken any more", "readers": "may be given now"}
 
 
 class ToolsChanged(AssertionError):
@@ -105,7 +101,4 @@ def _compare(old: list[Any], new: list[Any], file: Path) -> None:
 
 def _line(change: Change) -> str:
     where = " ".join(filter(None, (change.tool, change.place))) or "all tools"
-    example = ""
-    if change.example is not msgspec.UNSET:
-        example = f"; {shown(change.example)} {_EXAMPLES[change.concerns]}"
-    return f"  {change.level}: {where}: {change.text}{example}"
+    return f"  {change.level}: {where}: {change}"

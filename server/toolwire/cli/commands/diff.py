@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from toolwire_schemas.compare import LEVELS, BadList, Change, Level, between, verdict
-from toolwire_schemas.json_schema.error_text import shown
 from toolwire_schemas.output import printable
 from toolwire_schemas.wire.codec import DecodingError, decode
 
@@ -177,7 +176,7 @@ def _as_text(report: DiffReport) -> str:
         name = "standard input" if listed.name == "-" else listed.name
         lines.append(f"{which}: {name}, {_KINDS[listed.kind]} with {counted(listed.tools, 'tool')}")
     if report.changes:
-        rows = [(change.level, _where(change), _what(change), _WHOM[change.concerns]) for change in report.changes]
+        rows = [(change.level, _where(change), str(change), _WHOM[change.concerns]) for change in report.changes]
         lines += ["", table(("", "where", "what changed", "whom it concerns"), rows)]
     return "\n".join([*lines, "", _verdict(report)])
 
@@ -186,13 +185,6 @@ def _where(change: Change) -> str:
     return " ".join(filter(None, (change.tool, change.place))) or "all"
 
 
-def _what(change: Change) -> str:
-    if change.example is msgspec.UNSET:
-        return change.text
-    return f"{change.text}; {shown(change.example)} {_NOW[change.concerns]}"
-
-
-_NOW = {"callers": "is not taken any more", "readers": "may be given now"}
 _WHOM = {
     "callers": "who calls it",
     "readers": "who reads results",
@@ -223,7 +215,7 @@ def _as_markdown(report: DiffReport) -> str:
     for level, heading in _HEADINGS.items():
         found = [change for change in report.changes if change.level == level]
         lines += ["", f"### {heading}", ""] if found else []
-        lines += [f"- {_code(_where(change))}: {_code(_what(change))} ({_WHOM[change.concerns]})" for change in found]
+        lines += [f"- {_code(_where(change))}: {_code(str(change))} ({_WHOM[change.concerns]})" for change in found]
     return "\n".join(lines)
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..json_schema.linear_regex import Budget
 
 _MAX_CASES = 4_000
-_MAX_DEPTH = 4
 
 SAFE_INTEGER = 2**53 - 1
 """Readers that take all numbers for floats, such as JavaScript, know integers up to here (RFC 8259, section 6)."""

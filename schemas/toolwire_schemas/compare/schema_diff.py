@@ -2,7 +2,7 @@
 
 Strategy. Both schemas are walked side by side as far as they are built alike: members by name, elements of arrays, what
 may be null. Parts that are not built alike are one difference at their place, whose meaning `subset.py` decides. No
-part may claim more than is true of the whole schemas, and what no part explains is a difference of the whole.
+part breaks a whole that takes everything, and what no part explains is a difference of the whole.
 """
 
 from __future__ import annotations
@@ -44,21 +44,15 @@ class Difference(msgspec.Struct, frozen=True):
     @property
     def matters(self) -> bool:
         """Whether one of the schemas may reject a value of the other."""
-        return (self.new_takes_old.answer, self.old_takes_new.answer) != ("yes", "yes")
+        return (self.new_takes_old, self.old_takes_new) != (YES, YES)
 
     def within(self, whole: Difference) -> Difference | None:
         """Return what it means for the *whole*, `None` if nothing."""
-        ahead = _limited(self.new_takes_old, whole.new_takes_old)
-        back = _limited(self.old_takes_new, whole.old_takes_new)
+        ahead = YES if whole.new_takes_old == YES else self.new_takes_old
+        back = YES if whole.old_takes_new == YES else self.old_takes_new
         found = msgspec.structs.replace(self, new_takes_old=ahead, old_takes_new=back)
         is_of_values = self.kind in ("undecided", *_KINDS.values())
         return None if is_of_values and self.matters and not found.matters else found
-
-
-def _limited(part: Verdict, whole: Verdict) -> Verdict:
-    if "yes" in (part.answer, whole.answer):
-        return YES
-    return part if whole.answer == "no" else UNKNOWN
 
 
 def differences(old: Any, new: Any, place: str, budget: Budget) -> list[Difference]:
@@ -78,8 +72,8 @@ def _between(old: Node, new: Node, place: str, budget: Budget) -> list[Differenc
     walk = _Walk(budget)
     whole = walk.values(old.resolved(), new.resolved(), place) or Difference(place, "same", "")
     found = [part for below in walk.below(old, new, place) if (part := below.within(whole)) is not None]
-    ahead = YES if any(part.new_takes_old.answer != "yes" for part in found) else whole.new_takes_old
-    back = YES if any(part.old_takes_new.answer != "yes" for part in found) else whole.old_takes_new
+    ahead = YES if any(part.new_takes_old != YES for part in found) else whole.new_takes_old
+    back = YES if any(part.old_takes_new != YES for part in found) else whole.old_takes_new
     if "no" in (ahead.answer, back.answer) or ((ahead, back) != (YES, YES) and not budget.is_spent):
         found.insert(0, Difference(place, _kind(ahead, back), whole.text, ahead, back))
     if budget.is_spent:

@@ -141,20 +141,18 @@ class Comparison:
         listed = set(map(identity, _listed(theirs)))
         yield from (value for value in _listed(mine) if identity(value) not in listed)
         yield from _examples(mine)
-        made: list[Iterator[Any]] = []
-        for case in islice(self._proof.cases(nodes), _MAX_CASES):
+        cases = self._proof.cases(nodes)[:_MAX_CASES]
+        for case in cases:
             if case.value is not msgspec.UNSET:
                 yield case.value
             elif case.kind in NUMBERS:
                 yield from _numbers([*mine, *theirs])
             elif case.kind == "string":
                 yield from _texts([*mine, *theirs])
-            elif case.kind == "array":
-                made.append(list(parts.values()) for parts in self._parts(case, theirs, depth))
-            else:
-                made.append(self._parts(case, theirs, depth))
-        for values in made:
-            yield from values
+        for case in cases:
+            if case.value is msgspec.UNSET and case.kind in ("array", "object"):
+                parts = self._parts(case, theirs, depth)
+                yield from (list(part.values()) if case.kind == "array" else part for part in parts)
         yield from (value for value in _listed(theirs) if not isinstance(value, dict | list))
 
     def _parts(self, case: Case, hints: list[Node], depth: int) -> Iterator[dict[Any, Any]]:

@@ -189,7 +189,7 @@ def _of_hints(old: Entry, new: Entry) -> Iterator[Change]:
             values = f"{before[hint]} -> {after[hint]}".lower()
             text = f"{values}: {worse if level == 'major' else better}"
             yield Change(str(old["name"]), f"annotations.{hint}", "hint-changed", level, "approval", text)
-    if _annotations(old).get("title") != _annotations(new).get("title"):
+    if _object(old, "annotations").get("title") != _object(new, "annotations").get("title"):
         yield Change(str(old["name"]), "annotations.title", "text-changed", "patch", "people", "title changed")
 
 
@@ -202,13 +202,13 @@ _HINTS = {
 """The hints of MCP with the value that allows less care, and texts for its loss and its gain; its absence is a loss."""
 
 
-def _annotations(entry: Entry) -> dict[str, Any]:
-    found = entry.get("annotations")
+def _object(entry: Entry, member: str) -> dict[str, Any]:
+    found = entry.get(member)
     return found if isinstance(found, dict) else {}
 
 
 def _hints(entry: Entry) -> dict[str, bool]:
-    given = _annotations(entry)
+    given = _object(entry, "annotations")
     hints = {
         hint: given[hint] if isinstance(given.get(hint), bool) else not safe for hint, (safe, *_) in _HINTS.items()
     }
@@ -227,6 +227,5 @@ def _of_tasks(old: Entry, new: Entry) -> Iterator[Change]:
 
 
 def _task_support(entry: Entry) -> str:
-    execution = entry.get("execution")
-    support = execution.get("taskSupport") if isinstance(execution, dict) else None
+    support = _object(entry, "execution").get("taskSupport")
     return support if support in ("optional", "required") else "forbidden"

@@ -32,14 +32,11 @@ _INSTEAD = {
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module(__package__), _RENAMED.get(name, name))
+        # The name of 0.2.4 is different in 0.5.
+        return getattr(import_module(__package__), "WebBrowser" if name == "BingBrowser" else name)
     twin = name.removeprefix("Async")
     if twin != name and twin in __all__:
         raise ImportError(f"there is no {name}: use {twin}, which AsyncActionExecutor runs in a thread")
     if name in _INSTEAD:
         raise ImportError(f"{name} is not in {__name__}; {_INSTEAD[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-_RENAMED = {"BingBrowser": "WebBrowser"}
-"""Names of Lagent 0.2.4 that are different in 0.5."""

@@ -57,11 +57,9 @@ class Tool:
     ) -> None:
         if not callable(function) or isinstance(function, type):
             kind = "a class" if isinstance(function, type) else f"an object of type {type(function).__name__}"
-            raise RegistrationError(
-                f"{kind} is no tool",
-                tool=getattr(function, "__name__", repr(function)),
-                remedy="give a function, or a toolkit: an object whose methods are decorated",
-            )
+            named = getattr(function, "__name__", repr(function))
+            remedy = "give a function, or a toolkit: an object whose methods are decorated"
+            raise RegistrationError(f"{kind} is no tool", tool=named, remedy=remedy)
         self.function = function
         """The callable that the tool was made of."""
         self.options = options = options or options_for(function)
@@ -323,7 +321,6 @@ def _with_members(returns: Returns, members: list[dict[str, Any]]) -> dict[str, 
 def _name(function: Any) -> str:
     name = name_of(function)
     if name == "<lambda>":
-        raise RegistrationError(
-            "a lambda has no name", tool=name, remedy='write it with def, or give it one: tool_api(name="...")'
-        )
+        remedy = 'write it with def, or give it one: tool_api(name="...")'
+        raise RegistrationError("a lambda has no name", tool=name, remedy=remedy)
     return name

@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import warnings
 from abc import ABCMeta
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwire_schemas.dialects.lagent import to_entries
@@ -118,9 +117,7 @@ def described(cls: ActionMeta) -> dict[str, Any]:
 
 def _described_api(cls: type, name: str, method: str) -> dict[str, Any]:
     function = getattr(cls, method)
-    ready: dict[str, Any] | None = getattr(function, "api_description", None)
-    made = deepcopy(ready) or description_of(function, decorated(cls).get(method))
-    made["name"] = name
+    made = description_of(function, decorated(cls).get(method), name=name)
     if not made["description"]:  # that of the method that it overrides
         members = (vars(base).get(method) for base in cls.__mro__)
         made["description"] = _first_description(members)

@@ -26,11 +26,7 @@ class Unreadable(ValueError):
 
 
 def json_value(text: str) -> Any:
-    """Return the value of JSON text, numbers exact.
-
-    Raises:
-        Unreadable: for anything else, and for names that occur twice in an object, NaN, or unpaired surrogates.
-    """
+    """Return the value of JSON text, numbers exact; raises `Unreadable`, for NaN and doubled names as well."""
     try:
         value = JSON.decode(unfenced(text))
         refuse_unsayable(value)
@@ -46,11 +42,7 @@ def json_value(text: str) -> Any:
 
 
 def literal_value(text: str) -> Any:
-    """Return the value of a Python literal, as `ast.literal_eval` knows them: no names, calls or arithmetic.
-
-    Raises:
-        Unreadable: for anything else, and for more than `MAX_LITERAL` characters.
-    """
+    """Return the value of a Python literal, without evaluating anything; raises `Unreadable`."""
     text = unfenced(text)
     if len(text) > MAX_LITERAL:
         many = say("{count:,} characters are more than the {most:,} that are read", count=len(text), most=MAX_LITERAL)

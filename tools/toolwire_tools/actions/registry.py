@@ -73,12 +73,8 @@ def get_tool(name: str, *args: Any, **kwargs: Any) -> BaseAction:
 def action_from(settings: Any) -> Any:
     """Return the action that `{"type": ..., **arguments}` describes, or an object as it is.
 
-    The type is a class, the name of one that `get_tool` knows, or the path of one: `package.module.Name`.
-
-    Raises:
-        UnknownAction: for a name that is not known.
-        ImportError: if there is nothing in that place.
-        TypeError: without a type, or if the class does not take the arguments.
+    The type is a class, the name of one that `get_tool` knows, or the path of one: `package.module.Name`. Raises an
+    UnknownAction, an ImportError or a TypeError if it leads to none, or the class does not take the arguments.
     """
     if isinstance(settings, type):
         return settings()

@@ -32,12 +32,7 @@ _ENTRY_IN_CHINESE = "toolwire_tools.bundled.chinese:entry"
 
 
 def tools_of_action(action: BaseAction | type[BaseAction]) -> list[Tool]:
-    """A tool for each API of an action, or of one made from a class without arguments.
-
-    Raises:
-        NotOffered: if it is not enabled, abstract, or only described, or if the class cannot be made without more.
-        RegistrationError: if an API cannot be a tool.
-    """
+    """A tool for each API of an action, or of one made from a class; raises NotOffered if there is none to offer."""
     cls = action if isinstance(action, type) else type(action)
     if inspect.isabstract(cls):
         raise NotOffered("the class is abstract", tool=cls.__name__, remedy="make a subclass that implements it")
@@ -122,13 +117,12 @@ def _by_way_of(call: Callable[[dict[str, Any]], Any], tool: Tool, *, is_async: b
         description=described.get("description"),
     )
 
-    def call_now(**arguments: Any) -> Any:
+    def call_it(**arguments: Any) -> Any:
         return call(arguments)
 
-    async def call_later(**arguments: Any) -> Any:
-        return call(arguments)  # a tool awaits what it gets until there is nothing to await
-
-    function: Any = call_later if is_async else call_now
+    function: Any = call_it
     function.__self__ = getattr(tool.function, "__self__", None)
     function.__module__, function.__qualname__ = tool.function.__module__, tool.function.__qualname__
-    return Tool(function, name=tool.name, options=options)
+    made = Tool(function, name=tool.name, options=options)
+    made.is_async = made.notices_cancellation = is_async
+    return made

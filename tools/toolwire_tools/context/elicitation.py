@@ -43,13 +43,7 @@ class Question(msgspec.Struct, frozen=True):
     """The values of a field's choices that are not strings."""
 
     def read(self, answer: dict[str, Any]) -> Any:
-        """Return the value in the client's *answer*: `{"action": "accept", "content": {...}}`.
-
-        Raises:
-            Declined: if the user said no.
-            Dismissed: if the user closed the form without an answer.
-            NotAnswered: if the content does not fit.
-        """
+        """Return the value in the client's *answer*; raises `Declined`, `Dismissed` or `NotAnswered`."""
         action, content = answer.get("action"), answer.get("content")
         if action == "decline":
             raise Declined("The user declined to answer.")

@@ -95,19 +95,14 @@ def _result(value: Any) -> Any:
 
 
 def _awaited(value: Any) -> Any:
-    """Wait for *value*; in another thread if an event loop runs in this one, as in a notebook."""
-    import asyncio
-    from concurrent.futures import ThreadPoolExecutor
+    """Wait for *value* in another thread, since an event loop may run in this one, as in a notebook."""
+    from anyio.from_thread import start_blocking_portal
 
     async def wait() -> Any:
         return await value
 
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(wait())
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, wait()).result()
+    with start_blocking_portal() as portal:
+        return portal.call(wait)
 
 
 class Env:

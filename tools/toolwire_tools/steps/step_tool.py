@@ -155,11 +155,7 @@ def import_beside(folder: str, name: str) -> ModuleType:
 
 
 def tool_of(config: ToolConfig, import_module: Importer = import_beside) -> Tool:
-    """Return the tool that *config* describes; *import_module* is given the folder of the YAML and a module's name.
-
-    Raises:
-        ConfigError: if what runs it is not found, or does not fit.
-    """
+    """Return the tool that *config* describes; raises a ConfigError if what runs it is not found, or does not fit."""
     binding = config.binding
     try:
         if isinstance(binding, Function):

@@ -74,8 +74,8 @@ async def _run(invocation: Invocation) -> Finished:
     try:
         async with create_task_group() as tasks:
             tasks.start_soon(_feed, process.stdin, invocation.stdin)
-            tasks.start_soon(_read, process.stdout, output)
-            tasks.start_soon(_read, process.stderr, errors)
+            tasks.start_soon(output.read, process.stdout)
+            tasks.start_soon(errors.read, process.stderr)
             status = await process.wait()
             tasks.cancel_scope.deadline = current_time() + _DRAIN_SECONDS
     finally:
@@ -91,12 +91,6 @@ async def _feed(stream: ByteSendStream | None, data: bytes) -> None:
     await stream.aclose()
 
 
-async def _read(stream: ByteReceiveStream | None, into: _Kept) -> None:
-    assert stream is not None
-    async for data in stream:
-        into.add(data)
-
-
 class _Kept:
     """The beginning or the end of a stream. The rest is read and dropped, so that the command can go on."""
 
@@ -106,11 +100,13 @@ class _Kept:
         self._limit = limit
         self._is_end = is_end
 
-    def add(self, data: bytes) -> None:
-        self.bytes += len(data)
-        self.kept += data if self._is_end else data[: self._limit - len(self.kept)]
-        if self._is_end:
-            del self.kept[: -self._limit]
+    async def read(self, stream: ByteReceiveStream | None) -> None:
+        assert stream is not None
+        async for data in stream:
+            self.bytes += len(data)
+            self.kept += data if self._is_end else data[: self._limit - len(self.kept)]
+            if self._is_end:
+                del self.kept[: -self._limit]
 
 
 async def _start(invocation: Invocation) -> _Group:

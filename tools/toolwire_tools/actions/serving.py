@@ -32,7 +32,7 @@ _ENTRY_IN_CHINESE = "toolwire_tools.bundled.chinese:entry"
 
 
 def tools_of_action(action: BaseAction | type[BaseAction]) -> list[Tool]:
-    """A tool for each API of an action, or of one made from a class; raises NotOffered if there is none to offer."""
+    """A tool for each API of an action, or of one made from a class; raises NotOffered if it offers nothing."""
     cls = action if isinstance(action, type) else type(action)
     if inspect.isabstract(cls):
         raise NotOffered("the class is abstract", tool=cls.__name__, remedy="make a subclass that implements it")

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextvars import copy_context
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from .deadline import DeadlineExceeded, within
@@ -89,7 +89,7 @@ class Waiting:
         """Run all *works* concurrently and wait for all. Raises the error of one of them, never an exception group."""
         if len(works) == 1:
             return run(works[0]())
-        futures = [in_daemon_thread(lambda work=work: run(work())) for work in works]  # type: ignore[misc]
+        futures = [in_daemon_thread(partial(self.run_from_worker, work)) for work in works]
         errors = [error for future in futures if (error := future.exception()) is not None]
         if errors:
             raise errors[0]

@@ -25,6 +25,11 @@ class ModelError(Exception):
     attempts = 1
     """The number of requests."""
 
+    def __init__(self, text: str, *, is_passing: bool | None = None) -> None:
+        super().__init__(text)
+        if is_passing is not None:
+            self.is_passing = is_passing
+
     def __str__(self) -> str:
         text = super().__str__()
         return text if self.attempts == 1 else f"{text} (asked {self.attempts} times)"
@@ -66,20 +71,15 @@ class Refused(ModelError):
         is_passing: bool = False,
         asked_wait_seconds: float | None = None,
     ) -> None:
-        super().__init__(text)
+        super().__init__(text, is_passing=is_passing)
         self.status = status
         self.message = message
         self.code = code
-        self.is_passing = is_passing
         self.asked_wait_seconds = asked_wait_seconds
 
 
 class UnreadableReply(ModelError):
     """The response is not a reply. `is_passing` if it looks cut off, rather than of another kind."""
-
-    def __init__(self, text: str, *, is_passing: bool = False) -> None:
-        super().__init__(text)
-        self.is_passing = is_passing
 
 
 class NoReplyLeft(ModelError):

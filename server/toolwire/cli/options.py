@@ -155,7 +155,10 @@ def parse(arguments: Sequence[str], options: Sequence[Option], as_text: Sequence
             continue
         if not equals:
             text = _next_value(option, flag, rest)
-        value = _converted(option, text)
+        try:
+            value = option.value(text)
+        except ValueError as error:
+            raise UsageError(f"{option.flag} wants {error}, not {text!r}") from None
         if option in as_text:
             value = text
         if option.many:
@@ -180,13 +183,6 @@ def _next_value(option: Option, flag: str, rest: deque[str]) -> str:
         wanted = f"{flag} wants a file that ends in {' or '.join(option.endings)}, or nothing"
         raise UsageError(f"{wanted}; if the folder {rest[0]} is a target, put it before {flag}")
     return ""
-
-
-def _converted(option: Option, text: str) -> Any:
-    try:
-        return option.value(text)
-    except ValueError as error:
-        raise UsageError(f"{option.flag} wants {error}, not {text!r}") from None
 
 
 # Options of several commands.

@@ -8,6 +8,7 @@ import json
 import shutil
 import sys
 import unicodedata
+from itertools import zip_longest
 from pathlib import Path
 from textwrap import wrap
 from typing import IO, TYPE_CHECKING, Any
@@ -48,13 +49,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int | Non
     lines = [marked(DIM, header.rstrip())]
     for row in rows:
         cells = [_wrapped(cell, size) for cell, size in zip(row, widths, strict=True)]
-        for number in range(max(map(len, cells))):
-            parts = [
-                _padded(cell[number] if number < len(cell) else "", size)
-                for cell, size in zip(cells, widths, strict=True)
-            ]
-            parts[0] = marked(BOLD, parts[0])
-            lines.append("  ".join(parts).rstrip())
+        for parts in zip_longest(*cells, fillvalue=""):
+            first, *others = map(_padded, parts, widths)
+            lines.append("  ".join([marked(BOLD, first), *others]).rstrip())
     return "\n".join(lines)
 
 

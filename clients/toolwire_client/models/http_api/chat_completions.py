@@ -95,6 +95,10 @@ class _Call(msgspec.Struct):
             self.arguments += text_or_empty(arguments)
         self.more |= {name: value for name, value in delta.items() if name not in ("id", "index", "type", "function")}
 
+    def as_sent(self) -> dict[str, Any]:
+        written = self.arguments if isinstance(self.arguments, str) else codec.encode(self.arguments).decode()
+        return _call_entry(self.id, self.name, written) | self.more
+
 
 class ChatCompletions:
     """The wire format of OpenAI's chat completions. An object assembles one reply, from events or one value.
@@ -235,12 +239,7 @@ class ChatCompletions:
         """Return what the vendor expects back, including unknown members of calls (Gemini: signatures)."""
         if not any(call.more for call in self._calls):
             return self._echo
-        return {**self._echo, "tool_calls": [_as_sent(call) for call in self._calls]}
-
-
-def _as_sent(call: _Call) -> dict[str, Any]:
-    written = call.arguments if isinstance(call.arguments, str) else codec.encode(call.arguments).decode()
-    return _call_entry(call.id, call.name, written) | call.more
+        return {**self._echo, "tool_calls": [call.as_sent() for call in self._calls]}
 
 
 def _call_entry(id: str, name: str, arguments: str) -> dict[str, Any]:

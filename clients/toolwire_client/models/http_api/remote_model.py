@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 import anyio
 import msgspec
 from toolwire_schemas.dialects.name_mapping import Names
+from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.wire import codec
 
 from ..errors import ModelError, NotReady, Refused, ReplyTimedOut
@@ -26,7 +27,7 @@ from .anthropic_messages import Messages
 from .chat_completions import ChatCompletions
 from .endpoint import Endpoint, TimeLimits, address
 from .error_responses import Retries
-from .vendors import Preset, key_from, preset_called
+from .vendors import PRESETS, Preset, key_from
 from .wire_format import HttpRequest
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class RemoteModel:
     own. Blocks may be nested; an agent enters one for each run.
 
     Raises:
-        NotReady: if a needed key is missing, the address is invalid, or a header cannot be sent.
+        NotReady: if the preset is unknown, a needed key is missing, the address is invalid, or a header cannot be sent.
     """
 
     _usual_preset = "openai"
@@ -91,7 +92,9 @@ class RemoteModel:
             raise NotReady("models behind HTTP need the package httpx2: pip install 'toolwire[agent]'")
         self.model = model
         preset = preset or self._usual_preset
-        self._preset = preset_called(preset) if isinstance(preset, str) else preset
+        if isinstance(preset, str) and preset not in PRESETS:
+            raise NotReady(unknown_name("endpoint", preset, PRESETS))
+        self._preset = PRESETS[preset] if isinstance(preset, str) else preset
         self._wire = _WIRES[self._preset.wire]
         own = base_url or os.environ.get(self._preset.url_variable)
         # `model_from_name` makes the model from this, if the address is the preset's.

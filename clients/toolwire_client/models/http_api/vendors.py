@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
-from toolwire_schemas.did_you_mean import unknown_name
 
 from ..errors import NotReady
 
@@ -40,17 +39,6 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
 
 PRESETS = msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_bytes(), type=dict[str, Preset])
 """Presets by the names that `model_from_name` takes."""
-
-
-def preset_called(name: str) -> Preset:
-    """Return the preset of this *name*.
-
-    Raises:
-        NotReady: if it is unknown; the text suggests the closest name and lists all.
-    """
-    if name not in PRESETS:
-        raise NotReady(unknown_name("endpoint", name, PRESETS))
-    return PRESETS[name]
 
 
 # Servers without accounts take any word ("EMPTY", "ollama"). Hiding those would only garble texts.

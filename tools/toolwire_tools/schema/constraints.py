@@ -115,8 +115,8 @@ def words_of(plan: TypePlan) -> dict[str, str]:
 def constrained(plan: TypePlan, constraints: dict[str, Any], direction: Direction) -> TypePlan:
     """The plan narrowed by constraints (`ge`, `max_length`, `pattern`, …).
 
-    msgspec checks those of numbers and strings. The others are checked in Python once the author's value is made:
-    neither a set nor bytes are as long as their JSON.
+    msgspec checks those of numbers, strings, lists and dicts. The others are checked in Python once the author's value
+    is made: neither a set nor bytes are as long as their JSON.
 
     Raises:
         Unsupported: if one of them says nothing about such a type.
@@ -142,7 +142,8 @@ _COMPARED = {"string", "integer", "number"}
 def _by_msgspec(plan: TypePlan, constraints: dict[str, Any]) -> Any:
     """Return the native type of *plan* with *constraints*, or None if msgspec cannot check them as the schema does."""
     kind = plan.schema.get("type")
-    if kind not in _COMPARED or "contentEncoding" in plan.schema or constraints.keys() - words_of(plan).keys():
+    is_known = kind in _COMPARED or getattr(plan.msgspec_type, "__origin__", None) in (list, dict)
+    if not is_known or "contentEncoding" in plan.schema or constraints.keys() - words_of(plan).keys():
         return None
     if kind == "number" and "multiple_of" in constraints:  # msgspec divides in binary
         return None

@@ -32,10 +32,10 @@ class Field(msgspec.Struct, frozen=True):
 
 
 class Members(msgspec.Struct, frozen=True):
-    """The fields of a class and how to make an instance from a dictionary of them, keyed by Python name."""
+    """The fields of a class and what makes an instance from them, by their Python names."""
 
     fields: list[Field]
-    make: Callable[[dict[str, Any]], Any] | None
+    make: Callable[..., Any] | None
     """None where the dictionary itself is the instance."""
     tag: tuple[str, str | int] | None = None
 
@@ -97,7 +97,7 @@ def _dataclass(cls: Any, hints: dict[str, Any]) -> Members:
         default = field.default if field.default is not NONE else _plain_default(field.default_factory, NONE)
         text = field.metadata.get("description") or getattr(field, "doc", None)
         fields.append(Field(field.name, field.name, hints[field.name], required, default, field.init, True, text))
-    return Members(fields, lambda values: cls(**values))
+    return Members(fields, cls)
 
 
 def _plain_default(factory: Any, none: Any = None) -> Any:
@@ -128,7 +128,7 @@ def _named_tuple(cls: Any, hints: dict[str, Any]) -> Members:
     defaults = cls._field_defaults
     return Members(
         [Field(n, n, hints.get(n, Any), n not in defaults, defaults.get(n, MISSING)) for n in cls._fields],
-        lambda values: cls(**values),
+        cls,
     )
 
 
@@ -145,7 +145,7 @@ def _struct(cls: Any, hints: dict[str, Any]) -> Members:
         shown = field.required or not (config.omit_defaults or _may_be_unset(hint))
         fields.append(Field(field.name, field.encode_name, hint, field.required, default, True, shown))
     tag = (config.tag_field, config.tag) if config.tag_field is not None else None
-    return Members(fields, lambda values: cls(**values), tag)
+    return Members(fields, cls, tag)
 
 
 def _may_be_unset(hint: Any) -> bool:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
+from operator import call
 from typing import Annotated, Any, Literal, Union
 
 import msgspec
@@ -48,7 +50,7 @@ class Unsupported(TypeError):
 
 
 class Hook(type):
-    """A type that msgspec does not know: it converts to `native`, and `make` makes the value from that.
+    """A type that msgspec does not know: called with JSON data, it converts that to `native`, and `make` does the rest.
 
     What `make` raises is *private* if it is the tool author's.
     """
@@ -63,22 +65,33 @@ class Hook(type):
 
 def hooked(native: Any, make: Build, *, private: bool = False) -> Hook:
     """Return a type for msgspec whose values *make* makes from those of *native*."""
-    return Hook("value", (), {"native": native, "make": staticmethod(make), "private": private})
+    convert = converter(native)
+
+    def new(_: Hook, value: Any) -> Any:
+        try:
+            made = value if native is Any else convert(value, native)
+        except NOT_CONVERTED as error:
+            refused = refusal(error)
+            raise refused from refused.__cause__
+        try:
+            return make(made)
+        except Refused:
+            raise
+        except (ValueError, TypeError, ArithmeticError) as error:
+            raise Refused(str(error) or type(error).__name__, private=private) from error
+
+    return Hook("value", (), {"native": native, "make": staticmethod(make), "private": private, "__new__": new})
 
 
-def _made(hook: Any, value: Any) -> Any:
-    native = load(value, hook.native)
-    try:
-        return hook.make(native)
-    except Refused:
-        raise
-    except (ValueError, TypeError, ArithmeticError) as error:
-        raise Refused(str(error) or type(error).__name__, private=hook.private) from error
+def converter(native: Any) -> Callable[[Any, Any], Any]:
+    """Return msgspec's conversion to *native*, with hooks only if it needs them: they make each call slower."""
+    return partial(msgspec.convert, dec_hook=call) if has_hook(native) else msgspec.convert
 
 
-def convert(value: Any, native: Any) -> Any:
-    """Return what msgspec makes of JSON data, its hooks included; it raises one of `NOT_CONVERTED`."""
-    return msgspec.convert(value, native, dec_hook=_made)
+def has_hook(native: Any) -> bool:
+    """True if there is a hook anywhere in *native*."""
+    inside = (getattr(native, "__origin__", None), *(getattr(native, "__args__", None) or ()))
+    return isinstance(native, Hook) or getattr(native, "has_hook", False) or any(map(has_hook, filter(None, inside)))
 
 
 def load(value: Any, native: Any) -> Any:
@@ -87,8 +100,10 @@ def load(value: Any, native: Any) -> Any:
     Raises:
         Refused: if *value* does not fit.
     """
+    if isinstance(native, Hook):
+        return native(value)
     try:
-        return value if native is Any else convert(value, native)
+        return msgspec.convert(value, native, dec_hook=call)
     except NOT_CONVERTED as error:
         refused = refusal(error)
         raise refused from refused.__cause__
@@ -263,7 +278,10 @@ def struct_of(title: str, members: Sequence[Member]) -> Any:
         absent = () if member.required else (msgspec.UNSET,)
         specification.append((f"f{index}", member.plan.msgspec_type, *absent))
     rename = {f"f{index}": member.key for index, member in enumerate(members)}
-    return msgspec.defstruct(title, specification, rename=rename, forbid_unknown_fields=True, kw_only=True)
+    namespace = {"has_hook": any(has_hook(member.plan.msgspec_type) for member in members)}
+    return msgspec.defstruct(
+        title, specification, rename=rename, namespace=namespace, forbid_unknown_fields=True, kw_only=True
+    )
 
 
 def values_of(members: Sequence[Member]) -> Callable[[Any], dict[str, Any]]:
@@ -271,6 +289,11 @@ def values_of(members: Sequence[Member]) -> Callable[[Any], dict[str, Any]]:
     slots = [(f"f{index}", member.name) for index, member in enumerate(members)]
 
     def values(struct: Any) -> dict[str, Any]:
-        return {name: value for slot, name in slots if (value := getattr(struct, slot)) is not msgspec.UNSET}
+        made = {}
+        for slot, name in slots:
+            value = getattr(struct, slot)
+            if value is not msgspec.UNSET:
+                made[name] = value
+        return made
 
     return values

@@ -188,10 +188,11 @@ class Types:
         plan = TypePlan(schema, struct, OBJECT, check_level=care)
         if is_output:
             return plan
-        values, make = values_of(members), found.make or dict
-        same = not found.make and all(member.plan.is_identity for member in members)
-        built = plan.built(lambda struct: make(values(struct)), private=True)
-        return msgspec.structs.replace(built, is_identity=same)
+        values, make = values_of(members), found.make
+        if make is not None:
+            return plan.built(lambda struct: make(**values(struct)), private=True)
+        same = all(member.plan.is_identity for member in members)
+        return msgspec.structs.replace(plan.built(values), is_identity=same)
 
     def _member_of(self, field: fields.Field, is_output: bool) -> Member:
         plan = optional(self.of(field.hint)) if field.default is None else self.of(field.hint)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from ..errors import ArgumentsError
 from ..schema.shape import (
     NOT_CONVERTED,
@@ -18,7 +16,7 @@ from ..schema.shape import (
     Refused,
     Schema,
     TypePlan,
-    convert,
+    converter,
     refusal,
     struct_of,
     values_of,
@@ -121,19 +119,18 @@ def _reader(parameters: Sequence[Parameter]) -> Callable[[Any], Bound]:
     struct = struct_of("arguments", shown)
     positional = {p.name: p.default for p in parameters if p.positional}
     fills = [(p.name, p.fill) for p in parameters if p.fill is not None]
-    # A hook costs time, even if no type needs it: numbers and strings do not.
-    read_struct = msgspec.convert if all(type(member.plan.msgspec_type) is type for member in shown) else convert
+    convert = converter(struct)
     if not positional and not fills and all(member.plan.is_identity for member in shown):
 
         def unchanged(arguments: Any) -> Bound:
-            read_struct(arguments, struct)
+            convert(arguments, struct)
             return (), arguments
 
         return unchanged
     values_in = values_of(shown)
 
     def read(arguments: Any) -> Bound:
-        values = values_in(read_struct(arguments, struct))
+        values = values_in(convert(arguments, struct))
         for name, fill in fills:
             if name not in values:
                 values[name] = fill()
@@ -150,6 +147,7 @@ def _open_reader(parameters: Sequence[Parameter], extra: TypePlan) -> Callable[[
     known = frozenset(p.name for p in parameters)
     closed = _reader(parameters)
     others = _DICT[str, extra.msgspec_type]
+    convert = converter(others)
 
     def read(arguments: Any) -> Bound:
         if not isinstance(arguments, dict):

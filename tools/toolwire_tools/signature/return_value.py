@@ -15,7 +15,7 @@ from toolwire_schemas.wire.codec import encode
 
 from ..errors import OutputError
 from ..schema.annotations import Names, evaluated, members, mentions, unwrap_annotation
-from ..schema.shape import FINITE, JUDGE, WALK, basic, convert
+from ..schema.shape import FINITE, JUDGE, WALK, basic, converter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,6 +132,7 @@ def _quick(shape: TypePlan) -> Callable[[Any], Any]:
     from ..schema.to_json import to_jsonable
 
     native, to_builtins, walk = shape.msgspec_type, msgspec.to_builtins, shape.check_level == WALK
+    convert = converter(native)
 
     def quick(value: Any) -> Any:
         made = to_jsonable(value) if walk else to_builtins(value, str_keys=True, enc_hook=to_jsonable)

@@ -130,7 +130,10 @@ def modules() -> int:
 def lines() -> int:
     return sum(len(open(module.__file__, encoding="utf-8").readlines()) for module in ours())
 
-__tools__ = [modules, lines]
+def unneeded() -> int:
+    return len({"orjson", "inspect", "ast", "dataclasses"} & sys.modules.keys())
+
+__tools__ = [modules, lines, unneeded]
 """
 
 
@@ -138,7 +141,7 @@ __tools__ = [modules, lines]
 def test_a_server_of_integers_imports_few_modules_of_ours(tmp_path: Path) -> None:
     (tmp_path / "plain.py").write_text(PLAIN, encoding="utf-8")
     requests: list[dict[str, object]] = [{"jsonrpc": "2.0", "id": 0, "method": "tools/list"}]
-    for name in ("modules", "lines"):
+    for name in ("modules", "lines", "unneeded"):
         requests.append({"jsonrpc": "2.0", "id": name, "method": "tools/call", "params": {"name": name}})
     done = subprocess.run(
         [sys.executable, "-m", "toolwire", "serve", "plain.py"],
@@ -152,6 +155,7 @@ def test_a_server_of_integers_imports_few_modules_of_ours(tmp_path: Path) -> Non
     results = {answer["id"]: answer["result"] for answer in map(json.loads, done.stdout.splitlines())}
     assert results["modules"]["structuredContent"]["result"] <= MOST_MODULES
     assert results["lines"]["structuredContent"]["result"] <= MOST_LINES
+    assert results["unneeded"]["structuredContent"]["result"] == 0
 
 
 @pytest.mark.process

@@ -1,8 +1,9 @@
 """JSON on the wire: exact numbers in, always-valid UTF-8 JSON out.
 
 Strategy. msgspec decodes, because it keeps integers exact (orjson turns those of 2**64 and more into floats). orjson
-encodes, because it is the fastest, and msgspec takes over where orjson gives up: on integers beyond 64 bits. Both would
-write NaN and infinities as `null`, silently; here they are errors.
+encodes, because it is strict and fast, and msgspec takes over where orjson gives up: on integers beyond 64 bits. Until
+orjson is needed for something else, msgspec encodes plain data, too: a server of simple tools never imports orjson.
+Both would write NaN and infinities as `null`, silently; here they are errors.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def _problem(text: bytes | str, problem: str) -> str:
     problem = problem.replace("Integer value out of range", f"an integer has {_TOO_LONG}")
     try:
         from orjson import JSONDecodeError, loads
-    except (ImportError, OSError):  # as in `_dumps`
+    except (ImportError, OSError):  # as in `_first_dumps`
         return problem
     try:
         loads(text)
@@ -79,32 +80,43 @@ def encode(value: Any, replaced: list[str] | None = None) -> bytes:
     # first try whether the bytes it looks for are an integer, by way of an exception.)
     if data.find(b"null") >= 0:
         _refuse_non_finite(value)
-    return data
+    return b"%b" % data if len(data) < _SPARE_BYTES else data  # a copy, which takes its own length
 
 
-def _dumps(value: Any) -> bytes:
-    """Import orjson at first use: with what it imports, that takes a tenth of a server's start-up time."""
-    global _dumps
-    try:
-        from orjson import dumps as _dumps
-    except (ImportError, OSError) as error:  # a tool has used up the descriptors; msgspec needs no more of them
-        raise TypeError("orjson cannot be imported") from error
-    return _dumps(value)
+_SPARE_BYTES = 4096
+"""How much memory orjson allocates at least for its result, and does not give back, however short it is."""
 
 
-def encode_descriptions(value: Any) -> bytes:
-    """As `encode`, without orjson, for descriptions of the server and its tools.
+def encode_plain(value: Any, replaced: list[str] | None = None) -> bytes:
+    """As `encode`, for plain JSON data: it imports orjson only for what msgspec cannot encode, or not as strictly.
 
-    Raises:
-        EncodingError: as `encode` does, but not for types such as bytes, which become strings.
+    Other types, such as bytes, sets or decimals, are encoded, too, as strings and arrays.
     """
+    if _dumps is not _first_dumps:
+        return encode(value, replaced)
     try:
         data = _encode_anything(value)
-    except (ValueError, TypeError):
-        return encode(value)
+    except (ValueError, TypeError, RecursionError):
+        return encode(value, replaced)
+    if len(data) > 2 * MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH:  # it may be nested too deeply
+        return encode(value, replaced)
     if data.find(b"null") >= 0:
         _refuse_non_finite(value)
     return data
+
+
+def _first_dumps(value: Any) -> bytes:
+    """Import orjson. With what it imports, that takes a third of a server's start-up time, and 1.5 MB."""
+    global _dumps
+    try:
+        from orjson import dumps
+    except (ImportError, OSError) as error:  # a tool has used up the descriptors; msgspec needs no more of them
+        raise TypeError("orjson cannot be imported") from error
+    _dumps = dumps
+    return dumps(value)
+
+
+_dumps = _first_dumps
 
 
 def _encode_the_unusual(value: Any, replaced: list[str]) -> bytes:

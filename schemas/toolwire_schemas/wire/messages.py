@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from .codec import encode
+from .codec import encode, encode_plain
 
 # JSON-RPC 2.0, section 5.1.
 PARSE_ERROR: Final = -32700
@@ -65,18 +65,13 @@ def notification(method: str, params: Any = None) -> bytes:
     return b'{"jsonrpc":"2.0",' + _call(method, params)
 
 
-def response(id: Id, result: Any, replaced: list[str] | None = None) -> bytes:
-    """Return the answer to request *id*; *replaced* is for `encode`.
+def response(id: Id, result: Any, replaced: list[str] | None = None, *, is_plain: bool = False) -> bytes:
+    """Return the answer to request *id*; *replaced* is for `encode`, or for `encode_plain` if *result* is plain data.
 
     Raises:
         EncodingError: if *result* cannot be written as JSON.
     """
-    data = encode({"jsonrpc": "2.0", "id": id, "result": result}, replaced)
-    return b"%b" % data if len(data) < _SPARE_BYTES else data  # a copy, which takes its own length
-
-
-_SPARE_BYTES = 4096
-"""How much memory orjson allocates at least for its result, and does not give back, however short it is."""
+    return (encode_plain if is_plain else encode)({"jsonrpc": "2.0", "id": id, "result": result}, replaced)
 
 
 def response_of_json(id: Id, result: bytes) -> bytes:

@@ -229,7 +229,7 @@ class InFlight:
             result = modern_result(self._identity, result)
         replaced: list[str] = []
         try:
-            message = messages.response(call.id, result, replaced)
+            message = messages.response(call.id, result, replaced, is_plain=True)
         except EncodingError as error:
             return self._instead(call, f"{call.tool.name} returned what JSON cannot carry: {error}")
         if replaced:

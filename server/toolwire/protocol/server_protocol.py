@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import UNSET, UnsetType
 from toolwire_schemas.wire import messages
-from toolwire_schemas.wire.codec import encode, encode_descriptions
+from toolwire_schemas.wire.codec import encode_plain
 from toolwire_schemas.wire.messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -275,7 +275,7 @@ class ServerProtocol:
 
         id = UNSET if again.id is None else again.id
         asked_again = lifecycle.modern_result(self._identity, modern_result(pending))
-        return self.answer(id, encode(asked_again), again.origin.batch)
+        return self.answer(id, encode_plain(asked_again), again.origin.batch)
 
     def _list_tools(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         cursor = params.get("cursor")
@@ -288,7 +288,7 @@ class ServerProtocol:
             result = self._catalog.page(cursor)
             if origin.modern:
                 result = lifecycle.modern_result(self._identity, {**result, **lifecycle.UNCACHED})
-            page = pages[key] = encode_descriptions(result)
+            page = pages[key] = encode_plain(result)
         if origin.batch is not None and origin.batch.size + len(page) > self._max_result_bytes:
             raise RequestError(OVERLOADED, f"The answers of this batch take more than {self._max_result_bytes} bytes")
         return self.answer(request.id, page, origin.batch)
@@ -306,11 +306,11 @@ class ServerProtocol:
             self._eras.saw_initialize()
         result = lifecycle.initialize(self._identity, params, modern=origin.modern)
         self._eras.initialized(params, result)
-        return self.answer(request.id, encode_descriptions(result), origin.batch)
+        return self.answer(request.id, encode_plain(result), origin.batch)
 
     def _discover(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         result = lifecycle.modern_result(self._identity, lifecycle.discover(self._identity))
-        return self.answer(request.id, encode_descriptions(result), origin.batch)
+        return self.answer(request.id, encode_plain(result), origin.batch)
 
     def _listen(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
         if not origin.modern:

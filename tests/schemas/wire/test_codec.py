@@ -6,9 +6,10 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
+from toolwire_schemas.wire import codec
+from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode, encode_plain
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -21,6 +22,43 @@ JSON = st.recursive(
 def test_any_json_value_survives_both_ways(value: object) -> None:
     assert decode(encode(value)) == value
     assert json.loads(encode(value)) == value
+
+
+@pytest.fixture
+def without_orjson(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that has not imported orjson yet."""
+    monkeypatch.setattr(codec, "_dumps", codec._first_dumps)
+
+
+@pytest.mark.usefixtures("without_orjson")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(JSON)
+def test_plain_data_is_encoded_alike_with_and_without_orjson(value: object) -> None:
+    assert decode(encode_plain(value)) == value == decode(encode(value))
+
+
+@pytest.mark.usefixtures("without_orjson")
+@pytest.mark.parametrize("depth", [codec.MAX_DEPTH + 60, 1_000, 100_000])
+def test_plain_data_nested_too_deeply_is_refused_without_orjson_too(depth: int) -> None:
+    value: object = None
+    for _ in range(depth):
+        value = [value]
+    with pytest.raises(EncodingError):
+        encode_plain(value)
+
+
+@pytest.mark.usefixtures("without_orjson")
+@pytest.mark.parametrize("value", [math.nan, [math.inf], {"a": -math.inf}, [10**codec.MAX_DIGITS], object()])
+def test_what_is_no_json_is_refused_without_orjson_too(value: object) -> None:
+    with pytest.raises(EncodingError):
+        encode_plain(value)
+
+
+@pytest.mark.usefixtures("without_orjson")
+def test_the_places_of_replaced_surrogates_are_reported_without_orjson_too() -> None:
+    replaced: list[str] = []
+    assert decode(encode_plain({"a": ["\ud800"]}, replaced)) == {"a": ["\ufffd"]}
+    assert replaced == ["a[0]"]
 
 
 @given(st.integers(min_value=-(10**300), max_value=10**300))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -38,11 +39,12 @@ def _written(function: Any) -> str | None:
         text = getattr(candidate, "__doc__", None) if candidate is not None else None
         if isinstance(text, str) and text != getattr(type(candidate), "__doc__", None):
             return text
-    import inspect  # as in `signature`
-
     # What stands in the place of something else says nothing by its own class.
-    is_stand_in = inspect.isroutine(function) or any(hasattr(function, link) for link in ("func", "__wrapped__"))
+    is_stand_in = isinstance(function, _ROUTINES) or any(hasattr(function, link) for link in ("func", "__wrapped__"))
     return None if is_stand_in else type(function).__doc__
+
+
+_ROUTINES = (FunctionType, MethodType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn
 
 import msgspec
-from toolwire_schemas.wire.codec import encode
+from toolwire_schemas.wire.codec import encode_plain
 
 from ..errors import OutputError
 from ..schema.annotations import Names, evaluated, members, mentions, unwrap_annotation
@@ -113,7 +113,7 @@ def as_text(data: Any) -> str:
         return data
     replaced: list[str] = []
     try:
-        text = encode(data, replaced).decode()
+        text = encode_plain(data, replaced).decode()
     except ValueError as error:
         raise OutputError([("result", str(error))]) from None
     if replaced:  # so that encoding the text again reports it, too

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Generic, Literal, NamedTuple, NewType, NotRequired, Optional, TypedDict
 
 import annotated_types
+import attrs
 import msgspec
 import pydantic
 import pytest
@@ -106,6 +107,13 @@ class Circle:
 class Tree:
     name: str
     children: list[Tree] = dataclasses.field(default_factory=list)
+
+
+@attrs.define
+class Ticket:
+    seat: int
+    names: list[str] = attrs.Factory(list)
+    price: float = attrs.field(init=False, default=9.5)
 
 
 class Movie(TypedDict):
@@ -585,6 +593,13 @@ def test_types_that_contain_themselves_by_name_are_read_like_classes_that_do() -
     for hint in (Nested, "Nested", typing.ForwardRef("Nested"), "list[Nested]"):
         assert load(hint, [1, [[circle], 2]]) == [1, [[Circle(Point(1), 1)], 2]]
         assert faults(hint, [1, ["a"]])
+
+
+def test_a_class_of_attrs_is_an_object() -> None:
+    assert schema_of(Ticket)["required"] == ["seat"]
+    assert load(Ticket, {"seat": 4}) == Ticket(4)
+    assert faults(Ticket, {"seat": "x"})[0][0] == "arguments.x.seat"
+    assert returning(Ticket).builtins(Ticket(4, ["Ada"]))[1] == {"seat": 4, "names": ["Ada"], "price": 9.5}
 
 
 def test_results_may_contain_themselves_by_name() -> None:

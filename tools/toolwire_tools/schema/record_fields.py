@@ -1,4 +1,4 @@
-"""The members of a class whose instances are JSON objects: dataclass, TypedDict, NamedTuple, msgspec Struct."""
+"""The members of a class whose instances are JSON objects: dataclass, TypedDict, NamedTuple, msgspec Struct, attrs."""
 
 from __future__ import annotations
 
@@ -152,9 +152,21 @@ def _may_be_unset(hint: Any) -> bool:
     return msgspec.UnsetType in getattr(unwrap_annotation(hint, {}).hint, "__args__", ())
 
 
+def _attrs(cls: Any, hints: dict[str, Any]) -> Members:
+    fields = []
+    for field in cls.__attrs_attrs__:
+        nothing = type(field.default).__name__ == "_Nothing"
+        factory = getattr(field.default, "factory", None)
+        default = MISSING if nothing else field.default if factory is None else _plain_default(factory)
+        name = field.alias or field.name
+        fields.append(Field(name, field.name, hints.get(field.name, Any), nothing, default, field.init))
+    return Members(fields, lambda values: cls(**values))
+
+
 _SORTS: list[tuple[Callable[[Any], bool], Callable[[Any, dict[str, Any]], Members]]] = [
     (lambda cls: isinstance(cls, msgspec.StructMeta), _struct),
     (lambda cls: hasattr(cls, "__required_keys__") and hasattr(cls, "__total__"), _typed_dict),
     (lambda cls: isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields"), _named_tuple),
+    (lambda cls: isinstance(cls, type) and hasattr(cls, "__attrs_attrs__"), _attrs),
     (lambda cls: isinstance(cls, type) and hasattr(cls, "__dataclass_fields__"), _dataclass),
 ]

@@ -191,6 +191,10 @@ def _dataclass(value: Any, depth: int) -> Any:
     return _object({name: getattr(value, name) for name, field in fields if field._field_type.name == "_FIELD"}, depth)
 
 
+def _attrs(value: Any, depth: int) -> Any:
+    return _object({field.name: getattr(value, field.name) for field in type(value).__attrs_attrs__}, depth)
+
+
 def _model(value: Any, depth: int) -> Any:
     return to_jsonable(value.model_dump(mode="json", by_alias=True), depth)
 
@@ -234,6 +238,7 @@ _BY_LOOKS: list[tuple[Callable[[Any], bool], Make]] = [
     (lambda kind: hasattr(kind, "model_dump"), _model),
     (lambda kind: hasattr(kind, "__pydantic_core_schema__"), _known_to_pydantic),
     (lambda kind: hasattr(kind, "__dataclass_fields__"), _dataclass),
+    (lambda kind: hasattr(kind, "__attrs_attrs__"), _attrs),
     (_is_path, lambda value, _: str(value)),
     (lambda kind: kind.__module__ in ("ipaddress", "zoneinfo"), lambda value, _: str(value)),
     (

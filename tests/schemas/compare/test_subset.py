@@ -70,7 +70,8 @@ def test_a_schema_takes_all_that_it_takes(schema: Any) -> None:
 def test_it_does_not_matter_whether_parts_stand_in_definitions(schema: Any) -> None:
     assume(isinstance(schema, dict))
     moved = moved_into_definitions(schema)
-    answer = "yes" if Document(schema).is_readable else "unknown"  # a reference to itself has no meaning
+    # A reference to itself has no meaning, but equal texts have the same.
+    answer = "yes" if moved == schema or Document(schema).is_readable else "unknown"
     assert takes_all(moved, schema).answer == answer
     assert takes_all(schema, moved).answer == answer
 

@@ -54,11 +54,11 @@ YES, UNKNOWN = Verdict("yes"), Verdict("unknown")
 
 
 def takes_all(new: Any, old: Any, *, is_described: bool = False) -> Verdict:
-    """Return whether the schema *new* takes every value that the schema *old* takes, or *is_described* by it.
+    """Return whether the schema *new* takes every value that the schema *old* takes.
 
     "yes" is proved, and "no" is shown by a value. Both hold by the drafts that the schemas name, or else 2020-12, and
-    whether or not a validator checks formats. A described value has no members but those that *old* describes, and no
-    others that *new* describes.
+    whether or not a validator checks formats. With *is_described* it is only about values that *old* describes: without
+    members that only *new* knows, and without integers that are not safe (`Case`).
     """
     if equal(old, new):
         return YES

@@ -36,7 +36,7 @@ def walk(schema: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, An
 
 
 def directly_inside(schema: dict[str, Any], where: str) -> Iterator[tuple[str, Any]]:
-    """Yield what stands where *schema* has schemas of its parts, each with its path: an object, a boolean, or not."""
+    """Yield what *schema* has as the schemas of its parts, each with its path. In a wrong schema it may be anything."""
     for word, inner in schema.items():
         if word in NAMED and isinstance(inner, dict):
             for name, member in inner.items():

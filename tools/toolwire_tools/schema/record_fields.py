@@ -160,7 +160,7 @@ def _attrs(cls: Any, hints: dict[str, Any]) -> Members:
         default = MISSING if nothing else field.default if factory is None else _plain_default(factory)
         name = field.alias or field.name
         fields.append(Field(name, field.name, hints.get(field.name, Any), nothing, default, field.init))
-    return Members(fields, lambda values: cls(**values))
+    return Members(fields, cls)
 
 
 _SORTS: list[tuple[Callable[[Any], bool], Callable[[Any, dict[str, Any]], Members]]] = [

@@ -129,8 +129,8 @@ NONE = "There is no complete block for rag: write the instruction as <RAG>...</R
         ("<OCR>x</OCR><RAG>y</RAG>", "There are blocks for rag and for OCR; write one for rag alone."),
         ("<RAG> \n</RAG>", "The block <RAG>...</RAG> is empty: write the instruction in it."),
         ('<RAG>{"a": 1, "a": 2}</RAG>', 'begins like JSON, but is not JSON: "a" occurs twice in one object.'),
-        ('<RAG>{"a": NaN}</RAG>', "begins like JSON, but is not JSON: NaN is no number that JSON knows"),
-        ('<RAG>{"a": 1e999}</RAG>', "begins like JSON, but is not JSON: 1e999 is no number that JSON knows"),
+        ('<RAG>{"a": NaN}</RAG>', "begins like JSON, but is not JSON: nan is no number in JSON"),
+        ('<RAG>{"a": 1e999}</RAG>', "begins like JSON, but is not JSON: inf is no number in JSON"),
         (
             '<RAG>{"a": 1}{"b": 2}</RAG>',
             "begins like JSON, but is not JSON: Extra data: line 1 column 9 (char 8).",

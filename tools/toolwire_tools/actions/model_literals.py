@@ -98,12 +98,5 @@ def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(say("{text} is no number that JSON knows, or too large for one", text=text))
-    return number
-
-
-JSON = json.JSONDecoder(object_pairs_hook=_unique_members, parse_float=_finite, parse_constant=_finite)
-"""Decodes JSON and refuses names that occur twice, NaN and infinities, each with a ValueError."""
+JSON = json.JSONDecoder(object_pairs_hook=_unique_members)
+"""Decodes JSON and refuses names that occur twice, with a ValueError."""

@@ -8,6 +8,7 @@ action's own, have to see each call does it call the executor or the action.
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -74,12 +75,10 @@ def _made(cls: type[BaseAction]) -> BaseAction:
 
 def tools_of_executor(executor: ActionExecutor) -> list[Tool]:
     """The tools of all enabled actions. If there are hooks by now, they see every call."""
-    tools = []
+    tools: list[Tool] = []
     for action in executor.actions.values():
-        try:
+        with suppress(NotOffered):
             tools += tools_of_action(action)
-        except NotOffered:
-            continue
     if not executor._hooks:
         return tools
     waits = isinstance(executor, AsyncActionExecutor)

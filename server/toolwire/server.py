@@ -166,8 +166,6 @@ class Server:
 
 
 class _LocalClient:
-    """The client of a session in the same process."""
-
     def __init__(self, session: Callable[[Write], Session]) -> None:
         self._session = session(self._receive)
         self._lock = threading.Lock()

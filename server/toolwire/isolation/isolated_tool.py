@@ -43,7 +43,6 @@ class IsolatedTool(Tool):
 
 
 def _is_wanted(tool: Tool, settings: Settings) -> bool:
-    """Return whether *tool* should run in a process, and does not yet."""
     return tool.gate is None and (settings.isolate or tool.runs_in is not None)
 
 

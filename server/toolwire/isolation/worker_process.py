@@ -186,7 +186,6 @@ class WorkerProcess:
         return f"{name}: the tool's process did not get ready {why}; the server's log says more."
 
     def _result(self, call: Call, tool: Tool, stop: Callable[[], None]) -> dict[str, Any]:
-        """Pass messages on until the response."""
         while (message := self._receive()) is not None:
             params = message.params
             if message.method == "notifications/progress":

@@ -84,7 +84,6 @@ def _content(text: str) -> str:
 
 
 def _put(target: dict[str, Any], name: str, text: str, schema: Schema, root: Schema) -> None:
-    """Set *name* in *target*, an object that *schema* describes."""
     properties = _properties(schema, root)
     head, dot, tail = name.partition(".")
     if name not in properties and dot and head in properties:

@@ -117,12 +117,10 @@ class Reloader:
         return {os.path.realpath(path) for path in self._named if os.path.isdir(path)}
 
     def _places(self) -> list[str]:
-        """The folders with sources."""
         of_modules = {os.path.dirname(_file_of(module)) for module in self._modules().values()}
         return sorted(folder for folder in self._folders() | of_modules if os.path.isdir(folder))
 
     def _look(self) -> dict[str, Stamp]:
-        """The stamp of every relevant source file."""
         paths = {_file_of(module) for module in self._modules().values()} | set(self._named)
         folders = self._folders()
         for folder in self._places():

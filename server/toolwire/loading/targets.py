@@ -103,7 +103,6 @@ def load(
 
 
 def _settings(words: Sequence[str], targets: Sequence[str]) -> dict[str, list[str]]:
-    """The settings of each bundled tool among *targets*."""
     if not words:
         return {}
     from .bundled_targets import settings_by_tool

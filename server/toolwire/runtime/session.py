@@ -244,7 +244,6 @@ class Session:
             self._writer.enqueue(message)
 
     def _message(self, call: Call, outcome: Outcome) -> bytes | None:
-        """Return the response to *call*; `None` if it needs none."""
         if call.limit is not None:
             self.timers.cancel(call.limit)
         try:
@@ -284,7 +283,6 @@ class Session:
         self._limit(call)
 
     def _end_async(self, call: Call) -> None:
-        """Note that the task of *call* has ended."""
         if call.slot and self.board is not None:
             self.board.give_back(call.slot)
         if call.given_up:

@@ -232,8 +232,6 @@ _STUCK = (
 
 
 class _Worker:
-    """One thread and its inbox."""
-
     def __init__(self, pool: WorkerPool) -> None:
         self.inbox: SimpleQueue[bool] = SimpleQueue()
         self.slot = 0  # on the board

@@ -1,14 +1,11 @@
-"""One description of a tool in every dialect that models, frameworks and people read.
+"""Writes a tool in the formats that models, frameworks and people read, and reads some of them.
 
-What stands in between is always the *entry* of a tool, as MCP's `tools/list` has it: `name`, `description`,
-`inputSchema` and perhaps `outputSchema`. Each module is one dialect: `lagent`, `openai`, `anthropic`, `python`,
-`typescript`, `markdown`. Its `from_entry` writes it (where a text is about several tools, `from_entries`), its
-`to_entry` or `to_entries` reads it, and `arguments`, where there is one, leads from what a model called to what the
-tool takes. `names.Names` does that for names.
+All start from the *entry* of a tool, as MCP's `tools/list` has it. Each module is a dialect: `from_entry` writes one
+tool and `from_entries` several, `to_entry` and `to_entries` read them, and `arguments` turns those of a model's call
+into what the tool takes. `name_mapping.Names` does that for names.
 
-All of them are pure functions on JSON values and change nothing that they are given. Entries may be anybody's: what is
-not as it should be in them is passed over. What people write by hand is read strictly: `Malformed` says which part of
-it is wrong.
+All are pure functions on JSON values, and do not change their arguments. They ignore malformed parts of an entry, which
+may be a foreign server's. Descriptions written by hand are read strictly: `Malformed` has the path to the fault.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .name_mapping import Names
-from .tool_entry import Entry, Malformed, Schema, made_of, required, schema_of, text
+from .tool_entry import Entry, Schema, required, schema_of, text
 
 
 def from_entry(entry: Entry) -> dict[str, Any]:
@@ -33,18 +33,3 @@ def arguments(given: dict[str, Any], entry: Entry) -> dict[str, Any]:
 
 def _parameters(schema: Schema) -> Names:
     return Names(schema_of(schema.get("properties")), "anthropic parameters")
-
-
-def to_entry(tool: dict[str, Any]) -> Entry:
-    """Return the entry of a *tool*.
-
-    Raises:
-        Malformed: with the path to what is wrong.
-    """
-    if not isinstance(tool, dict):
-        raise Malformed("", "a tool is an object")
-    if (tool.get("type") or "custom") != "custom":
-        raise Malformed("type", f"{tool['type']!r} is one of the API's own tools, whose schema is not public")
-    if "input_schema" not in tool:
-        raise Malformed("input_schema", "it is missing")
-    return made_of(tool, "input_schema")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from .tool_entry import Entry, as_json, described
+from .tool_entry import Entry, as_json, described, printable
 from .type_shapes import (
     ANYTHING,
     ArrayShape,
@@ -141,8 +141,6 @@ def _quotation(words: str) -> str:
 
 def _harmless(line: str) -> str:
     """*line* with no HTML, images or bars in it; other markup is what its author meant."""
-    line = "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line.replace("\t", "    ")
-    )
+    line = printable(line.replace("\t", "    "))
     line = re.sub(r"\\(?=[&<>|!])", "&#92;", line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
     return line.replace("|", "&#124;").replace("![", "!&#91;").rstrip()

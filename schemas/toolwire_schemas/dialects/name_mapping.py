@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import keyword
 import unicodedata
+from itertools import count
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -110,9 +111,8 @@ def _called(names: list[str], rule: Rule) -> dict[str, str]:
 
 
 def _with_digest(name: str, rule: Rule, taken: set[str]) -> str:
-    salted, made = name, ""
-    while not made or made in taken:
-        digest = hashlib.sha256(salted.encode("utf-8", "surrogatepass")).hexdigest()
-        made = rule.nearest(name, f"_{digest[:_DIGITS_OF_DIGEST]}")
-        salted += "'"
+    for salt in count():
+        digest = hashlib.sha256((name + "'" * salt).encode("utf-8", "surrogatepass")).hexdigest()
+        if (made := rule.nearest(name, f"_{digest[:_DIGITS_OF_DIGEST]}")) not in taken:
+            break
     return made

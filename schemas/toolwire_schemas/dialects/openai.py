@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .tool_entry import Entry, Malformed, Schema, made_of, schema_of, text
+from .tool_entry import Entry, Malformed, Schema, schema_of, text
 
 
 def from_entry(entry: Entry, *, strict: bool = False, flat: bool = False) -> dict[str, Any]:
@@ -43,11 +43,17 @@ def to_entry(tool: dict[str, Any]) -> Entry:
         raise Malformed("", "a tool is an object")
     if tool.get("type", "function") != "function":
         raise Malformed("type", f"{tool['type']!r} is one of the API's own tools, not a function")
-    if "function" not in tool:
-        return made_of(tool, "parameters")
-    if not isinstance(tool["function"], dict):
+    function, where = tool.get("function", tool), "function." if "function" in tool else ""
+    if not isinstance(function, dict):
         raise Malformed("function", "it is not an object")
-    return made_of(tool["function"], "parameters", "function.")
+    schema = function.get("parameters") or {}
+    if not isinstance(schema, dict):
+        raise Malformed(f"{where}parameters", "it is not an object")
+    if not text(function.get("name")):
+        raise Malformed(f"{where}name", "it is missing")
+    description = text(function.get("description"))
+    about = {"description": description} if description else {}
+    return {"name": function["name"], **about, "inputSchema": {"type": "object", **schema}}
 
 
 def arguments(given: dict[str, Any], entry: Entry) -> dict[str, Any]:

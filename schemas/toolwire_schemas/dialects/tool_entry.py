@@ -24,22 +24,6 @@ class Malformed(FaultAt):
     """A description that cannot be read."""
 
 
-def made_of(tool: dict[str, Any], parameters: str, where: str = "") -> Entry:
-    """Return the entry of a tool with a name, a description, and its input schema under *parameters*.
-
-    Raises:
-        Malformed: for what is missing or no text or object; *where* is put before its name.
-    """
-    schema = tool.get(parameters) or {}
-    if not isinstance(schema, dict):
-        raise Malformed(where + parameters, "it is no object")
-    if not text(tool.get("name")):
-        raise Malformed(f"{where}name", "it is missing")
-    described = text(tool.get("description"))
-    about = {"description": described} if described else {}
-    return {"name": tool["name"], **about, "inputSchema": {"type": "object", **schema}}
-
-
 def text(value: Any) -> str:
     """Return *value* if it is text, else an empty text."""
     return value if isinstance(value, str) else ""
@@ -141,6 +125,9 @@ def as_json(value: Any) -> str:
 
 def on_one_line(words: str) -> str:
     """Return *words* as one line of printable text."""
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in " ".join(words.split())
-    )
+    return printable(" ".join(words.split()))
+
+
+def printable(line: str) -> str:
+    """Return *line* with each unprintable character replaced."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from textwrap import indent
 from typing import Any
 
-from .tool_entry import Entry, as_json, described
+from .tool_entry import Entry, as_json, described, printable
 from .type_shapes import (
     MAX_DEPTH,
     ArrayShape,
@@ -132,5 +132,4 @@ def _comment(*said: str) -> str:
 
 def _harmless(line: str) -> str:
     """*line* without what would end the comment, or tell the compiler something (`@ts-expect-error`)."""
-    printable = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line.strip())
-    return printable.replace("*/", "*\\/").replace("@ts-", "@ ts-")
+    return printable(line.strip()).replace("*/", "*\\/").replace("@ts-", "@ ts-")

@@ -80,12 +80,7 @@ class SchemaValidator:
         Raises:
             CannotJudge: if the schema gives no answer, as in a circle; `TooExpensive` after too many steps.
         """
-        budget = Budget(self._steps)
-        try:
-            return _judged(self._validator, value, budget, most, schema)
-        finally:
-            if total is not None:
-                total.spend(self._steps - budget.left)
+        return _judged(self._validator, value, self._steps, most, part=schema, total=total)
 
     def is_valid(self, value: Any, schema: Any = None, *, total: Budget | None = None) -> bool:
         """Return whether *value* fits the schema, or a part *schema* of it.
@@ -114,14 +109,16 @@ def _faults(kind: Any, schema: Any) -> list[Any]:
     is_known = any(draft in kind.META_SCHEMA.get("$id", "") for draft in ("draft-07", "2019-09", "2020-12"))
     if is_known and is_well_formed(schema):
         return []
-    return _judged(kind(kind.META_SCHEMA), schema, Budget(_MAX_STEPS_OF_SCHEMA), _MAX_ERRORS)
+    return _judged(kind(kind.META_SCHEMA), schema, _MAX_STEPS_OF_SCHEMA, _MAX_ERRORS)
 
 
-def _judged(validator: Any, value: Any, budget: Budget, most: int, part: Any = None) -> list[Any]:
+def _judged(
+    validator: Any, value: Any, steps: int, most: int, part: Any = None, total: Budget | None = None
+) -> list[Any]:
     from jsonschema.exceptions import UnknownType
     from referencing.exceptions import Unresolvable
 
-    before = _budget.set(budget)
+    before = _budget.set(budget := Budget(steps))
     try:
         return list(islice((validator if part is None else validator.evolve(schema=part)).iter_errors(value), most))
     except RecursionError:
@@ -130,6 +127,8 @@ def _judged(validator: Any, value: Any, budget: Budget, most: int, part: Any = N
         raise CannotJudge(f"it gives no answer: {str(error)[:200]}") from error
     finally:
         _budget.reset(before)
+        if total is not None:
+            total.spend(steps - budget.left)
 
 
 def _levels(value: Any) -> Iterator[list[Any]]:

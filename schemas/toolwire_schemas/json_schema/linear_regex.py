@@ -83,7 +83,7 @@ def search(pattern: str, text: str, spend: Spend, flags: int = 0) -> bool:
         CannotJudge: if Python cannot compile the pattern.
         TooExpensive: if the pattern has no form that is searched in linear time, such as one with back references.
     """
-    cost = _cost(pattern, len(text), flags)
+    cost = _cost(pattern, len(text).bit_length(), flags)
     if cost <= _MAX_COST:
         spend(1 + cost // _COST_OF_STEP)
         return re.search(pattern, text, flags) is not None
@@ -96,15 +96,13 @@ def is_cheap(pattern: str, length: int) -> bool:
     Raises:
         CannotJudge: if Python cannot compile the pattern.
     """
-    return _cost(pattern, length, 0) <= _MAX_COST
-
-
-def _cost(pattern: str, length: int, flags: int) -> int:
-    return _rounded_cost(pattern, 1 << length.bit_length(), flags)
+    return _cost(pattern, length.bit_length(), 0) <= _MAX_COST
 
 
 @lru_cache(maxsize=4096)
-def _rounded_cost(pattern: str, length: int, flags: int) -> int:
+def _cost(pattern: str, bits: int, flags: int) -> int:
+    """What `re` costs at most, for a text with a length of this number of *bits*."""
+    length = 1 << bits
     parsed = _parsed(pattern, flags)
     starts = 1 if _is_anchored(parsed) else length
     try:

@@ -10,21 +10,12 @@ if TYPE_CHECKING:
 
 # As a value, in a list, in a mapping of names.
 ONE = (
-    "items",
-    "additionalProperties",
-    "propertyNames",
-    "contains",
-    "not",
-    "if",
-    "then",
-    "else",
-    "unevaluatedProperties",
-    "unevaluatedItems",
-    "contentSchema",
+    *("items", "additionalProperties", "propertyNames", "contains", "not", "if", "then", "else"),
+    *("unevaluatedProperties", "unevaluatedItems", "contentSchema"),
 )
-_INDEX = re.compile("0|[1-9][0-9]{0,8}")
 LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_INDEX = re.compile("0|[1-9][0-9]{0,8}")
 
 
 def walk(schema: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -23,7 +23,7 @@ from toolwire_client.models import (
 from toolwire_client.models.http_api.remote_model import RemoteModel
 from toolwire_client.react import NativeProtocol, StructuredProtocol
 from toolwire_client.react.messages import ModelReply
-from toolwire_schemas.dialects import anthropic, openai
+from toolwire_schemas.dialects import openai
 
 PROTOCOLS = {"structured": StructuredProtocol(), "native": NativeProtocol()}
 
@@ -43,7 +43,8 @@ def answers(model: Any) -> Any:
 
     def answer(body: dict[str, Any]) -> ModelReply:
         if "system" in body:
-            messages, tools = as_openai(body), [anthropic.to_entry(tool) for tool in body.get("tools", ())]
+            messages = as_openai(body)
+            tools = [{"name": tool["name"], "inputSchema": tool["input_schema"]} for tool in body.get("tools", ())]
         else:
             messages, tools = body["messages"], [openai.to_entry(tool) for tool in body.get("tools", ())]
         return anyio.run(lambda: model.reply(messages, tools=tools or None))  # type: ignore[no-any-return]

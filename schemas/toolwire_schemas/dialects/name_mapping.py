@@ -19,16 +19,14 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-
 _DIGITS_OF_DIGEST = 8
-_NO_LIMIT = 10_000
 
 
 class Rule(msgspec.Struct, frozen=True):
     """The rule of a dialect for names: which letters, which of them at the beginning, and how many."""
 
     is_letter: Callable[[str], bool]
-    max_length: int = _NO_LIMIT
+    max_length: int = 10_000  # is unlimited
     may_begin: Callable[[str], bool] = lambda letter: True
     is_reserved: Callable[[str], bool] = lambda name: False
 

@@ -27,7 +27,11 @@ def from_entry(entry: Entry, *, strict: bool = False, flat: bool = False) -> dic
     function: dict[str, Any] = {"name": text(entry.get("name"))}
     if description := text(entry.get("description")):
         function["description"] = description
-    function["parameters"] = _strict(parameters) if strict else parameters
+    if strict:
+        from . import openai_strict  # imports jsonschema, which is slow
+
+        parameters = openai_strict.strict(parameters)
+    function["parameters"] = parameters
     if strict or flat:
         function["strict"] = strict
     return {"type": "function", **function} if flat else {"type": "function", "function": function}
@@ -64,9 +68,3 @@ def arguments(given: dict[str, Any], entry: Entry) -> dict[str, Any]:
     from .openai_strict import restored
 
     return restored(given, schema_of(entry.get("inputSchema")))
-
-
-def _strict(schema: Schema) -> Schema:
-    from .openai_strict import strict  # importing jsonschema is slow
-
-    return strict(schema)

@@ -59,9 +59,12 @@ def _function(tool: ToolShapes, name: str) -> str:
             more += "_"
         parameters.append(f"**{more}: {_type(tool.arguments.rest)}")
     returned = f" -> {_type(tool.result)}" if tool.result else ""
+    line = f"def {name}({', '.join(parameters)}){returned}:"
+    if len(line) > _LINE and parameters:
+        line = "\n".join([f"def {name}(", *(f"{_INDENT}{parameter}," for parameter in parameters), f"){returned}:"])
     head = f"# tool {as_json(tool.name)}\n" if name != tool.name else ""
     body = _docstring(tool, members, called)
-    return head + _head(name, parameters, returned) + (f"\n{body}" if body else " ...")
+    return head + line + (f"\n{body}" if body else " ...")
 
 
 def _parameter(member: Member, name: str) -> str:
@@ -69,13 +72,6 @@ def _parameter(member: Member, name: str) -> str:
     if member.is_required:
         return annotated
     return f"{annotated} = {_value(member.schema['default']) if 'default' in member.schema else '...'}"
-
-
-def _head(name: str, parameters: list[str], returned: str) -> str:
-    line = f"def {name}({', '.join(parameters)}){returned}:"
-    if len(line) <= _LINE or not parameters:
-        return line
-    return "\n".join([f"def {name}(", *(f"{_INDENT}{parameter}," for parameter in parameters), f"){returned}:"])
 
 
 def _docstring(tool: ToolShapes, members: list[Member], called: dict[str, str]) -> str:

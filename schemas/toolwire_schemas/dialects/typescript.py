@@ -88,7 +88,7 @@ def _part(shape: Shape) -> str:
 
 def _members(shape: ObjectShape) -> str:
     """An object's members in braces: on a line if they fit and have no comments."""
-    members = [(_comment(_said(member)), _member(member)) for member in shape.members]
+    members = [_member(member) for member in shape.members]
     if shape.rest is not None:
         members.append(("", f"[key: string]: {'unknown' if shape.members else _type(shape.rest)}"))
     line = f"{{ {'; '.join(member for _, member in members)} }}"
@@ -98,16 +98,13 @@ def _members(shape: ObjectShape) -> str:
     return f"{{\n{indent(body, '  ')}}}"
 
 
-def _member(member: Member) -> str:
+def _member(member: Member) -> tuple[str, str]:
+    """The comment about a *member*, and its declaration."""
+    default = member.schema.get("default")  # null only means that it is optional
+    comment = _comment(described(member.schema, "" if default is None else f"default: {as_json(default)}"))
     is_plain = member.name.isascii() and member.name.replace("$", "_").isidentifier()
     name = member.name if is_plain else as_json(member.name)
-    return f"{name}{'' if member.is_required else '?'}: {_type(member.shape)}"
-
-
-def _said(member: Member) -> str:
-    """The description of *member*, with its default unless that is null, which only means that it is optional."""
-    default = member.schema.get("default")
-    return described(member.schema, "" if default is None else f"default: {as_json(default)}")
+    return comment, f"{name}{'' if member.is_required else '?'}: {_type(member.shape)}"
 
 
 def _literal(value: Any, depth: int = 0) -> str:
@@ -124,12 +121,9 @@ def _literal(value: Any, depth: int = 0) -> str:
 
 def _comment(*said: str) -> str:
     """A comment with a line for each part; an empty text if there are no parts."""
-    lines = [_harmless(line) for part in said if part for line in part.split("\n")]
+    lines = [printable(line.strip()) for part in said if part for line in part.split("\n")]
+    # Nothing may end the comment, or be an instruction to the compiler (`@ts-expect-error`).
+    lines = [line.replace("*/", "*\\/").replace("@ts-", "@ ts-") for line in lines]
     if len(lines) < 2:
         return "".join(f"/** {line} */\n" for line in lines)
     return "\n".join(["/**", *(f" * {line}".rstrip() for line in lines), " */\n"])
-
-
-def _harmless(line: str) -> str:
-    """*line* without what would end the comment, or tell the compiler something (`@ts-expect-error`)."""
-    return printable(line.strip()).replace("*/", "*\\/").replace("@ts-", "@ ts-")

@@ -156,6 +156,7 @@ class SchemaReader:
         self._definitions = definitions
         self._references: dict[str, ReferenceShape] = {}
         self._waiting: list[str] = []
+        self._undefined: set[str] = set()
         self._depth = 0
         self._joining: list[str] = []
         self._steps_left = _MAX_STEPS
@@ -286,13 +287,15 @@ class SchemaReader:
         if pointer not in self._references:
             name, is_new = self._definitions.name(self._meaning_at(pointer), _hint(pointer))
             self._references[pointer] = ReferenceShape(name)
-            if is_new and defining:
-                self._define(pointer, defining)
-            elif is_new:
+            if is_new:
                 self._waiting.append(pointer)
+                self._undefined.add(pointer)
+        if defining and pointer in self._undefined:  # now, since it may consist of what is being defined
+            self._define(pointer, defining)
         return self._references[pointer]
 
     def _define(self, pointer: str, defining: tuple[str, ...] = ()) -> None:
+        self._undefined.discard(pointer)
         schema = self._target(pointer)
         made = self._unnamed(schema, _hint(pointer), (*defining, pointer))
         if isinstance(made, _Pointer):
@@ -301,7 +304,8 @@ class SchemaReader:
 
     def _read_waiting(self) -> None:
         for pointer in self._waiting:  # it grows on the way
-            self._define(pointer)
+            if pointer in self._undefined:
+                self._define(pointer)
         self._waiting.clear()
 
     def _meaning_at(self, pointer: str) -> str:

@@ -33,6 +33,7 @@ MAX_DEPTH = 100
 _MAX_STEPS_OF_SCHEMA = 4 * MAX_STEPS
 _MAX_ERRORS = 1000
 _LONG_NAME = 1000
+_TOO_DEEP = "it is nested too deeply, or refers to itself in a circle"
 
 _budget: ContextVar[Budget] = ContextVar("budget")
 
@@ -122,9 +123,14 @@ def _judged(
     try:
         return list(islice((validator if part is None else validator.evolve(schema=part)).iter_errors(value), most))
     except RecursionError:
-        raise CannotJudge("it is nested too deeply, or refers to itself in a circle") from None
+        raise CannotJudge(_TOO_DEEP) from None
     except (Unresolvable, UnknownType, ValueError, TypeError, AttributeError, LookupError, ArithmeticError) as error:
         raise CannotJudge(f"it gives no answer: {str(error)[:200]}") from error
+    except BaseException as error:
+        # rpds, in which jsonschema keeps its tables, panics where Python would raise a RecursionError.
+        if type(error).__name__ == "PanicException":
+            raise CannotJudge(_TOO_DEEP) from None
+        raise
     finally:
         _budget.reset(before)
         if total is not None:

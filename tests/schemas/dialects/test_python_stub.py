@@ -157,6 +157,12 @@ def test_types(schema: dict[str, Any], annotation: str | None) -> None:
         assert stub.startswith("Json = str | list[Json]\n")
 
 
+def test_a_definition_of_one_kind_in_a_list_has_one_name() -> None:
+    node = {"type": ["object"], "properties": {"next": {"$ref": "#/$defs/Node"}}}
+    entry = {"name": "f", "inputSchema": {"properties": {"x": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}}}
+    assert python.from_entry(entry).splitlines()[:2] == ["class Node(TypedDict):", "    next: NotRequired[Node]"]
+
+
 def test_objects_that_are_said_in_parts_are_put_together() -> None:
     base = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
     schema = {"allOf": [{"$ref": "#/$defs/Base"}, {"properties": {"b": {"type": "string"}}}]}

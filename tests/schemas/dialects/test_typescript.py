@@ -94,6 +94,25 @@ def test_types(schema: Any, expected: str) -> None:
         assert types == ["export type Json = string | { [key: string]: Json };"]
 
 
+def test_no_definition_consists_of_itself() -> None:
+    one = {"anyOf": [{"$ref": "#/$defs/B"}, {"type": "string"}]}
+    other = {"anyOf": [{"type": "object", "properties": {"x": {"$ref": "#/$defs/A"}}}, {"$ref": "#/$defs/A"}]}
+    entry = {"name": "f", "inputSchema": {"properties": {"b": {"$ref": "#/$defs/B"}}, "$defs": {"A": one, "B": other}}}
+    assert typescript.from_entry(entry).split("\n\n")[:2] == [
+        "export type A = unknown;",
+        "export type B = { x?: A } | A;",
+    ]
+
+
+def test_objects_with_parts_that_double_at_each_level_are_read() -> None:
+    definitions: dict[str, Any] = {name: {"properties": {name: {}}} for name in ("L0", "K0")}
+    for level in range(1, 40):
+        parts = {"allOf": [{"$ref": f"#/$defs/L{level - 1}"}, {"$ref": f"#/$defs/K{level - 1}"}]}
+        definitions |= {f"{letter}{level}": {**parts, "properties": {f"{letter}{level}": {}}} for letter in "LK"}
+    entry = {"name": "f", "inputSchema": {"properties": {"x": {"$ref": "#/$defs/L39"}}, "$defs": definitions}}
+    assert typescript.from_entry(entry).endswith("export declare function f(args?: { x?: L39 }): Promise<unknown>;")
+
+
 def test_nothing_in_a_comment_speaks_to_the_compiler() -> None:
     entry = {"name": "f", "description": "@ts-expect-error\n*/ evil(); /*\r\x00", "inputSchema": {}}
     comment, _, rest = typescript.from_entry(entry).partition("export")

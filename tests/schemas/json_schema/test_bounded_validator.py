@@ -70,6 +70,16 @@ def test_a_schema_that_is_not_judged_by_says_why(kind: str, reason: str) -> None
     assert reason in refusal(tool(kind)["inputSchema"], {"a": LONG})
 
 
+def test_a_circle_is_noticed_wherever_the_stack_ends() -> None:
+    definitions = {"A": {"not": {"$ref": "#/$defs/B"}}, "B": {"allOf": [{"$ref": "#/$defs/A"}]}}
+    circle = {"$ref": "#/$defs/A", "$defs": definitions}
+
+    def refused_from(depth: int) -> str:
+        return refused_from(depth - 1) if depth else refusal(circle, {})
+
+    assert all("in a circle" in refused_from(depth) for depth in range(40))
+
+
 def test_a_schema_that_is_nested_too_deeply_is_refused_at_once() -> None:
     with pytest.raises(TooExpensive, match=f"more than {MAX_DEPTH} levels"):
         SchemaValidator(tool("deep", 10)["inputSchema"])

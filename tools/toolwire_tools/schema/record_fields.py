@@ -94,15 +94,15 @@ def _dataclass(cls: Any, hints: dict[str, Any]) -> Members:
         if field._field_type.name != "_FIELD":  # a ClassVar
             continue
         required = field.default is NONE and field.default_factory is NONE
-        default = field.default if field.default is not NONE else _plain_default(field.default_factory, NONE)
+        default = field.default if field.default is not NONE else _plain_default(field.default_factory)
         text = field.metadata.get("description") or getattr(field, "doc", None)
         fields.append(Field(field.name, field.name, hints[field.name], required, default, field.init, True, text))
     return Members(fields, cls)
 
 
-def _plain_default(factory: Any, none: Any = None) -> Any:
+def _plain_default(factory: Any) -> Any:
     """The value of the factories that are worth showing: empty containers."""
-    return factory() if factory is not none and factory in (list, dict, set, tuple) else MISSING
+    return factory() if factory in (list, dict, set, tuple) else MISSING
 
 
 def _typed_dict(cls: Any, hints: dict[str, Any]) -> Members:
@@ -126,10 +126,8 @@ def _qualifiers(hint: Any) -> set[str]:
 
 def _named_tuple(cls: Any, hints: dict[str, Any]) -> Members:
     defaults = cls._field_defaults
-    return Members(
-        [Field(n, n, hints.get(n, Any), n not in defaults, defaults.get(n, MISSING)) for n in cls._fields],
-        cls,
-    )
+    fields = [Field(n, n, hints.get(n, Any), n not in defaults, defaults.get(n, MISSING)) for n in cls._fields]
+    return Members(fields, cls)
 
 
 def _struct(cls: Any, hints: dict[str, Any]) -> Members:
@@ -138,9 +136,8 @@ def _struct(cls: Any, hints: dict[str, Any]) -> Members:
         raise TypeError(f"{cls.__name__} is array_like, which says nothing about its members to a caller")
     fields = []
     for field in msgspec.structs.fields(cls):
-        default = MISSING if field.default is msgspec.NODEFAULT else field.default
-        if field.default_factory is not msgspec.NODEFAULT:
-            default = _plain_default(field.default_factory)
+        has_default = field.default is not msgspec.NODEFAULT
+        default = field.default if has_default else _plain_default(field.default_factory)
         hint = hints[field.name]
         shown = field.required or not (config.omit_defaults or _may_be_unset(hint))
         fields.append(Field(field.name, field.encode_name, hint, field.required, default, True, shown))

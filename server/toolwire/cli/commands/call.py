@@ -68,13 +68,10 @@ def run(words: Words) -> int:
 def _what_to_call(words: Words) -> tuple[str | None, str, list[str]]:
     """The target (none if a command was given), the tool's name and the words of its arguments."""
     rest = list(words.words)
-    if words.command is not None:
-        if not rest:
-            raise UsageError("name the tool to call: toolwire call NAME [key=value...] -- COMMAND")
-        return None, rest[0], rest[1:]
-    if len(rest) < 2:
-        raise UsageError("name a target and a tool: toolwire call TARGET NAME [key=value...]")
-    return rest[0], rest[1], rest[2:]
+    target = rest.pop(0) if rest and words.command is None else None
+    if not rest:
+        raise UsageError(f"name the tool to call: {' or '.join(COMMAND.usage)}")
+    return target, rest[0], rest[1:]
 
 
 def _tool(name: str, tools: list[ToolDescription], target: str | None) -> ToolDescription:

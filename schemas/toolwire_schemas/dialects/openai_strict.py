@@ -193,19 +193,16 @@ class _Writer:
         if not target or "$ref" in target:
             raise NotStrict(where, f"{pointer} leads nowhere")
         if pointer not in self._names:
-            self._names[pointer] = name = self._free_name(pointer)
+            name = re.sub("[^a-zA-Z0-9_.-]", "_", pointer.rpartition("/")[2]) or "root"
+            while name in self._definitions:
+                name += "_"
+            self._names[pointer] = name
             self._definitions[name] = {}  # while it is written, it may refer to itself
             self._definitions[name] = self.schema(target, pointer)
         made: Schema = {"$ref": f"#/$defs/{self._names[pointer]}"}
         # A reference may have no other keywords next to it.
         said = _described({"anyOf": [made]}, schema)
         return said if "description" in said else made
-
-    def _free_name(self, pointer: str) -> str:
-        name = re.sub("[^a-zA-Z0-9_.-]", "_", pointer.rpartition("/")[2]) or "root"
-        while name in self._definitions:
-            name += "_"
-        return name
 
 
 def _either(parts: list[Schema]) -> Schema:

@@ -33,7 +33,6 @@ MAX_DEPTH = 100
 _MAX_STEPS_OF_SCHEMA = 4 * MAX_STEPS
 _MAX_ERRORS = 1000
 _LONG_NAME = 1000
-_TOO_DEEP = "it is nested too deeply, or refers to itself in a circle"
 
 _budget: ContextVar[Budget] = ContextVar("budget")
 
@@ -71,17 +70,15 @@ class SchemaValidator:
             _check_names(schema)
         self._validator = kind(schema, registry=Registry(), format_checker=format_checker)  # nothing is fetched
 
-    def errors(
-        self, value: Any, schema: Any = None, *, total: Budget | None = None, most: int = _MAX_ERRORS
-    ) -> list[Any]:
-        """Return jsonschema's errors about *value* by the schema, or by a part *schema* of it; at most *most*.
+    def errors(self, value: Any, schema: Any = None, *, total: Budget | None = None) -> list[Any]:
+        """Return jsonschema's errors about *value* by the schema, or by a part *schema* of it; at most 1,000.
 
         The steps are also taken from *total*.
 
         Raises:
             CannotJudge: if the schema gives no answer, as in a circle; `TooExpensive` after too many steps.
         """
-        return _judged(self._validator, value, self._steps, most, part=schema, total=total)
+        return _judged(self._validator, value, self._steps, _MAX_ERRORS, part=schema, total=total)
 
     def is_valid(self, value: Any, schema: Any = None, *, total: Budget | None = None) -> bool:
         """Return whether *value* fits the schema, or a part *schema* of it.
@@ -89,7 +86,7 @@ class SchemaValidator:
         Raises:
             CannotJudge: as `errors`.
         """
-        return not self.errors(value, schema, total=total, most=1)
+        return not _judged(self._validator, value, self._steps, 1, part=schema, total=total)
 
 
 def faults_of_schema(schema: Any, *, dialect: Any = None) -> list[Any]:
@@ -122,14 +119,12 @@ def _judged(
     before = _budget.set(budget := Budget(steps))
     try:
         return list(islice((validator if part is None else validator.evolve(schema=part)).iter_errors(value), most))
-    except RecursionError:
-        raise CannotJudge(_TOO_DEEP) from None
     except (Unresolvable, UnknownType, ValueError, TypeError, AttributeError, LookupError, ArithmeticError) as error:
         raise CannotJudge(f"it gives no answer: {str(error)[:200]}") from error
     except BaseException as error:
         # rpds, in which jsonschema keeps its tables, panics where Python would raise a RecursionError.
-        if type(error).__name__ == "PanicException":
-            raise CannotJudge(_TOO_DEEP) from None
+        if isinstance(error, RecursionError) or type(error).__name__ == "PanicException":
+            raise CannotJudge("it is nested too deeply, or refers to itself in a circle") from None
         raise
     finally:
         _budget.reset(before)

@@ -89,7 +89,6 @@ ROOMS: dict[str, list[str]] = {
         "instructions groot",
         "terminal",
         "contract.report",
-        "contract.keywords",
         "contract.values",
         "contract.cases",
         "contract.fuzz",

@@ -133,13 +133,13 @@ def test_what_is_no_baseline_is_told_with_what_would_be_right(text: str, told: s
 # --- what is played ---
 
 FACTS = Facts(
-    revisions={"legacy": "2025-11-25"},
+    revisions=["2025-11-25"],
     framings=["lines"],
     tools=[],
     values={"tools": []},
     lacks={"call": "no tool may be called"},
 )
-MODERN = msgspec.structs.replace(FACTS, revisions={"legacy": "2025-11-25", "modern": "2026-07-28"})
+MODERN = msgspec.structs.replace(FACTS, revisions=["2026-07-28", "2025-11-25"])
 
 
 def case(**about: Any) -> Case:

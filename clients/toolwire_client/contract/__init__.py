@@ -5,7 +5,7 @@ from __future__ import annotations
 from .baseline import BadBaseline, Gap
 from .cases.server_facts import CheckSettings, Facts, UnknownTool
 from .check import check
-from .fuzz.fuzz import Fuzzing, MissingHypothesis
+from .fuzz import Fuzzing, MissingHypothesis
 from .pytest_support.cases import ContractWarning, contract_cases
 from .pytest_support.snapshots import ToolsChanged, assert_tools_unchanged
 from .report import Report, Verdict

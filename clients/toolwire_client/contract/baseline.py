@@ -13,8 +13,6 @@ from .report import Verdict, is_bad
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_TO_SAY = "not looked into yet"
-
 
 class BadBaseline(ValueError):
     """The file is not a baseline. The text says where, and what would be right."""
@@ -62,22 +60,18 @@ def read(text: str) -> list[Gap]:
 
 def write(verdicts: Sequence[Verdict], known: Sequence[Gap] = ()) -> str:
     """Return the text of a file with all gaps in *verdicts*; the reasons of *known* gaps are kept."""
-    kept = [gap for gap in known if any(gap.covers(verdict) for verdict in verdicts if _is_gap(verdict))]
-    new = {verdict.case: Gap(verdict.case, _TO_SAY) for verdict in verdicts if is_bad(verdict)}
-    gaps = [*kept, *(gap for gap in new.values())]
-    return json.dumps({"gaps": msgspec.to_builtins(gaps)}, indent=2, ensure_ascii=False) + "\n"
+    found = [verdict for verdict in verdicts if verdict.outcome in ("fail", "warn", "known gap")]
+    kept = [gap for gap in known if any(map(gap.covers, found))]
+    new = {verdict.case: Gap(verdict.case, "not looked into yet") for verdict in found if is_bad(verdict)}
+    gaps = msgspec.to_builtins([*kept, *new.values()])
+    return json.dumps({"gaps": gaps}, indent=2, ensure_ascii=False) + "\n"
 
 
 def apply(verdicts: Sequence[Verdict], gaps: Sequence[Gap]) -> tuple[list[Verdict], list[str]]:
     """Return *verdicts* with known gaps marked, and the gaps that are closed now."""
-    judged = [_judged(verdict, gaps) for verdict in verdicts]
-    outdated = [
-        str(gap)
-        for gap in gaps
-        if any(gap.covers(verdict) and verdict.outcome == "pass" for verdict in verdicts)
-        and not any(gap.covers(verdict) and _is_gap(verdict) for verdict in judged)
-    ]
-    return judged, outdated
+    outcomes = [(gap, {verdict.outcome for verdict in verdicts if gap.covers(verdict)}) for gap in gaps]
+    closed = [str(gap) for gap, found in outcomes if "pass" in found and not found & {"fail", "warn"}]
+    return [_judged(verdict, gaps) for verdict in verdicts], closed
 
 
 def _judged(verdict: Verdict, gaps: Sequence[Gap]) -> Verdict:
@@ -85,7 +79,3 @@ def _judged(verdict: Verdict, gaps: Sequence[Gap]) -> Verdict:
     if known is None or not is_bad(verdict):
         return verdict
     return msgspec.structs.replace(verdict, outcome="known gap", reason=known.reason)
-
-
-def _is_gap(verdict: Verdict) -> bool:
-    return is_bad(verdict) or verdict.outcome == "known gap"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import time
+from bisect import bisect_left
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,27 +16,27 @@ from toolwire_schemas.cases import cases as all_cases
 
 from ..errors import NotStarted
 from . import baseline
+from .cases.conversation import ProcessEnded, answers, exchange_lines
 from .cases.expectations import Part, Unmet, breach
 from .cases.handshake import meta, open_session, probe
-from .cases.plan import plan
+from .cases.plan import is_as_bad, judged, only_after, plan, untalkable, verdict_of
 from .cases.player import Player
 from .cases.sdks import folded
 from .cases.server_facts import CheckSettings, find_out
 from .cases.server_process import ServerUnderTest
-from .cases.verdicts import exchange_lines, is_as_bad, judged, not_opened, only_after, untalkable, verdict_of
 from .report import Report, is_bad
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from toolwire_schemas.cases import Case
+    from toolwire_schemas.cases import Case, Framing
 
-    from .cases.conversation import CaseConversation
+    from .cases.conversation import CaseConversation, Event
     from .cases.plan import Play
     from .cases.sdks import Sdk
-    from .cases.server_facts import Start
-    from .fuzz.fuzz import Fuzzing
+    from .cases.server_facts import Facts, Start
+    from .fuzz import Fuzzing
     from .report import Verdict
 
     OnVerdict = Callable[[Verdict, int], None]
@@ -43,6 +45,7 @@ _ALIVE_SECONDS = 2.0
 _MAX_JOBS = 4
 
 _LAST_EVENTS = 8  # shown with a breach of the whole run
+_MANY_EVENTS = 5_000  # then a process of generated calls is replaced, so that their noise is no flood
 
 
 def check(
@@ -76,249 +79,234 @@ def check(
         MissingHypothesis: if *fuzzing* is given and Hypothesis is not installed.
     """
     began = time.monotonic()
+    settings = settings or CheckSettings()
     if replays:
         gaps, fuzzing, fold_sdk, jobs = (), None, False, 1
-    run = _Run(
-        lambda framing: ServerUnderTest(command, framing, env=env, cwd=cwd),
-        settings or CheckSettings(),
-        timeout_seconds,
-        on_verdict,
-        replays=replays,
-    )
-    run.sdk = run.facts.sdk if fold_sdk else None
-    verdicts = run.verdicts(all_cases() if cases is None else cases, jobs, fuzzing)
+
+    def start(framing: Framing) -> ServerUnderTest:
+        return ServerUnderTest(command, framing, env=env, cwd=cwd)
+
+    if fuzzing is not None:
+        from .fuzz import need_hypothesis
+
+        need_hypothesis()
+    facts = find_out(start, settings)
+    plays = plan(all_cases() if cases is None else cases, facts)
+    sdk = facts.sdk if fold_sdk else None
+    if facts.trouble:
+        verdicts = untalkable(plays, facts.trouble, facts.events)
+    else:
+        run = _Run(start, facts, settings, timeout_seconds, on_verdict, replays, sdk)
+        verdicts = run.verdicts(plays, jobs, fuzzing)
     verdicts, outdated = baseline.apply(verdicts, gaps)
-    facts = run.facts
     return Report(
         command=list(command),
         server=facts.name,
-        revisions=[facts.revisions[era] for era in ("modern", "legacy") if era in facts.revisions],
+        revisions=facts.revisions,
         framings=list(facts.framings),
         tools=len(facts.tools),
         seconds=time.monotonic() - began,
-        verdicts=folded(verdicts, run.sdk),
+        verdicts=folded(verdicts, sdk),
         sdk=facts.sdk.name if facts.sdk else "",
         outdated=outdated,
         seed=None if fuzzing is None else fuzzing.seed,
     )
 
 
+@dataclass
 class _Run:
     """One check: the facts about the server, and the breaches of rules for the whole run."""
 
-    def __init__(
-        self,
-        start: Start,
-        settings: CheckSettings,
-        timeout_seconds: float,
-        on_verdict: OnVerdict | None,
-        *,
-        replays: bool,
-    ) -> None:
-        self.start = start
-        self.settings = settings
-        self.timeout = timeout_seconds
-        self.replays = replays
-        self._on_verdict = on_verdict
-        self._announcing = threading.Lock()
-        self._judged_last: list[tuple[int, Play]] = []
-        self._broken: dict[int, Verdict] = {}
-        self.sdk: Sdk | None = None
-        """The SDK whose failures are known gaps."""
-        self.facts = find_out(start, settings)
+    start: Start
+    facts: Facts
+    settings: CheckSettings
+    timeout_seconds: float
+    on_verdict: OnVerdict | None
+    replays: bool
+    sdk: Sdk | None
+    """The SDK whose failures are known gaps."""
 
-    def verdicts(self, cases: Iterable[Case], jobs: int | None, fuzzing: Fuzzing | None) -> list[Verdict]:
-        """Return the verdicts on *cases*, in their order, and those of *fuzzing*."""
-        plays = plan(cases, self.facts)
-        if self.facts.trouble:
-            return untalkable(plays, self.facts.trouble, self.facts.events)
+    def verdicts(self, plays: Sequence[Play], jobs: int | None, fuzzing: Fuzzing | None) -> list[Verdict]:
+        """Return the verdicts on *plays*, in their order, and those of *fuzzing*."""
+        self._announcing = threading.Lock()
         self._total = len(plays) + (0 if fuzzing is None else 2 * len(self.facts.tools))
-        tasks, last = _tasks(plays)
-        self._judged_last = [] if self.replays else [(place, plays[place]) for place in last]
+        self._broken: dict[int, Verdict] = {}
+        self._judged_last = {
+            place: play
+            for place, play in enumerate(plays)
+            if play.process == "run" and not play.reason and not self.replays
+        }
         found: dict[int, Verdict] = {}
         with ThreadPoolExecutor(jobs or min(_MAX_JOBS, os.cpu_count() or 1)) as pool:
-            for verdicts in pool.map(lambda task: self._play_all(task, plays), tasks):
+            for verdicts in pool.map(self._play_all, _tasks(plays)):
                 found.update(verdicts)
-        fuzzed = [] if fuzzing is None else list(self._fuzzed(fuzzing))
-        for place, play in self._judged_last:
+        fuzzed: list[Verdict] = []
+        if fuzzing is not None:
+            from .fuzz import fuzz
+
+            with closing(_Sequence(self, is_fuzzed=True)) as sequence:
+                fuzzed += map(self._announced, fuzz(self.facts, fuzzing, self.settings, sequence.call))
+        for place, play in self._judged_last.items():
             found[place] = self._announced(self._broken.get(place) or judged(play, None, [], 0.0))
         return [*(found[place] for place in sorted(found)), *fuzzed]
 
-    def _fuzzed(self, fuzzing: Fuzzing) -> Iterator[Verdict]:
-        from .fuzz.fuzz import fuzz
-
-        found = fuzz(
-            self.start,
-            self.facts,
-            fuzzing,
-            self.settings,
-            timeout_seconds=self.timeout,
-            on_closed=lambda conversation, revision: self.hold_against(conversation, revision, only_noise=True),
-        )
-        return map(self._announced, found)
-
-    def _play_all(self, places: list[int], plays: Sequence[Play]) -> dict[int, Verdict]:
-        with closing(_Shared(self)) as shared:
-            return {place: self._announced(shared.play(plays[place])) for place in places}
+    def _play_all(self, plays: dict[int, Play]) -> dict[int, Verdict]:
+        with closing(_Sequence(self)) as sequence:
+            return {place: self._announced(sequence.play(play)) for place, play in plays.items()}
 
     def _announced(self, verdict: Verdict) -> Verdict:
-        if self._on_verdict is not None:
+        if self.on_verdict is not None:
             with self._announcing:
-                self._on_verdict(verdict, self._total)
+                self.on_verdict(verdict, self._total)
         return verdict
 
-    def hold_against(
-        self, conversation: CaseConversation, revision: str, parts: Sequence[Part] = (), *, only_noise: bool = False
-    ) -> None:
+    def judge(self, conversation: CaseConversation, revision: str, parts: Sequence[Part] | None = None) -> None:
         """Judge a finished *conversation* by the rules for the whole run, so that it need not be kept.
 
-        *parts* are the cases played in it. *only_noise* judges nothing but the noise on stdout.
+        *parts* are the cases played in it. If it is `None`, only the noise on stdout is judged.
         """
-        for place, play in self._judged_last:
+        for place, play in self._judged_last.items():
             known = self._broken.get(place)
-            is_wanted = play.case.steps == [{"quiet": True}] or not only_noise
+            is_wanted = parts is not None or play.case.steps == [{"quiet": True}]
             if not is_wanted or play.revision not in ("", revision) or (known is not None and known.outcome == "fail"):
                 continue
-            found = breach(play.case.steps, conversation.events, parts, {"tools": self.facts.tools})
+            found = breach(play.case.steps, conversation.events, parts or (), {"tools": self.facts.tools})
             if found is not None and (known is None or not found[0].severity):
                 self._broken[place] = judged(play, found[0], found[1][-_LAST_EVENTS:], 0.0)
 
 
-class _Process:
-    """A process of the server, and the cases played in it.
-
-    Raises:
-        NotStarted: if it cannot be started.
-    """
-
-    def __init__(self, run: _Run, play: Play) -> None:
-        assert play.framing is not None
-        self._run = run
-        self._revision = play.revision
-        self._parts: list[Part] = []
-        self.played: list[Play] = []
-        self.server = run.start(play.framing)
-        begins_itself = play.process == "fresh" or not play.revision
-        self.obstacle = None if begins_itself else open_session(self.server, play.revision, run.settings.start_seconds)
-
-    def play(self, play: Play) -> Verdict:
-        """Play the case and return the verdict."""
-        if self.obstacle:
-            return not_opened(play, self.obstacle, self.server.conversation.events)
-        began = time.monotonic()
-        events = self.server.conversation.events
-        start = len(events) if self.played else 0  # the handshake is shown with the first case
-        facts = self._run.facts
-        values = {
-            **facts.values,
-            "revision": play.revision,
-            "meta": meta(play.revision),
-            "probe": probe("", play.revision)["method"],
-        }
-        unmet = Player(self.server, play.revision, values, self._run.timeout, facts.start_seconds).play(play.case.steps)
-        verdict = judged(play, unmet, events[start:], time.monotonic() - began)
-        self._parts.append(Part(start, len(events), verdict))
-        self.played.append(play)
-        return verdict
-
-    def answers(self, play: Play) -> bool:
-        """Whether the process still answers, so that it can play the next case."""
-        request = probe(f"alive-{play.case.id}", play.revision)
-        return self.server.request(request, _ALIVE_SECONDS) is not None
-
-    def close(self) -> None:
-        """End the process, and judge its conversation by the rules for the whole run."""
-        self.server.close()
-        events = self.server.conversation.events
-        if len(self.played) == 1:  # the messages at the end belong to the only case too
-            self._parts = [msgspec.structs.replace(part, end=len(events)) for part in self._parts]
-        self._run.hold_against(self.server.conversation, self._revision, self._parts)
+def _tasks(plays: Sequence[Play]) -> list[dict[int, Play]]:
+    """The plays, by their places, that each thread plays in sequence; without those that judge the whole run."""
+    tasks: dict[Any, dict[int, Play]] = {}
+    for place, play in enumerate(plays):
+        if play.reason or play.process == "shared":
+            tasks.setdefault((play.revision, play.framing), {})[place] = play
+        elif play.process != "run":
+            tasks[place] = {place: play}
+    return list(tasks.values())
 
 
-class _Shared:
+class _Sequence:
     """Plays cases in a shared process while it answers; a case that needs its own process gets one.
 
     A case that fails in a used process is played again alone: it is an independent failure only if it fails there too.
     A replay keeps the first verdicts, with all messages.
     """
 
-    def __init__(self, run: _Run) -> None:
+    def __init__(self, run: _Run, *, is_fuzzed: bool = False) -> None:
         self._run = run
-        self._process: _Process | None = None
+        self._is_fuzzed = is_fuzzed
+        self._server: ServerUnderTest | None = None
+        self._played: list[Play] = []
+        self._parts: list[Part] = []
 
     def play(self, play: Play) -> Verdict:
+        """Return the verdict on *play*."""
         if play.reason:
             return verdict_of(play, "not applicable", reason=play.reason)
         try:
-            return self._played(play)
+            return self._verdict(play)
         except NotStarted as error:  # although it started before
             return judged(play, Unmet("the server starts", str(error)), [], 0.0)
 
-    def _played(self, play: Play) -> Verdict:
-        process = self._opened(play)
-        before, start = list(process.played), len(process.server.conversation.events) if process.played else 0
-        verdict = process.play(play)
-        if self._run.replays:
-            exchange = exchange_lines(process.server.conversation.events[start:], is_whole=True)
-            verdict = msgspec.structs.replace(verdict, exchange=exchange)
-        elif is_bad(verdict) and before and not (self._run.sdk and self._run.sdk.has(verdict)):
+    def close(self) -> None:
+        """End the process, and judge its conversation by the rules for the whole run."""
+        if self._server is not None:
+            server, self._server = self._server, None
+            server.close()
+            if len(self._played) == 1:  # the messages at the end belong to the only case too
+                self._parts = [msgspec.structs.replace(part, end=len(self._events)) for part in self._parts]
+            self._run.judge(server.conversation, self._revision, None if self._is_fuzzed else self._parts)
+
+    def call(self, play: Play, params: dict[str, Any], is_alone: bool) -> tuple[Verdict, dict[str, Any], list[Event]]:
+        """Play a call with these *params*, in a new process if it *is_alone*.
+
+        Returns the verdict, the answer, and what was said, from the start of the process if this is its first call.
+
+        Raises:
+            NotStarted: if the server does not start again.
+        """
+        if is_alone or (self._server is not None and len(self._events) > _MANY_EVENTS):
             self.close()
-            process = self._opened(play)
-            alone = process.play(play)
+        begin, name = (0, "fuzz-0") if self._server is None else (len(self._events), f"fuzz-{len(self._played)}")
+        request = {"id": name, "method": "tools/call", "params": params}
+        values = {"request": request, "id": name, "after": probe(f"{name}-after", play.revision)}
+        verdict = self._play(play, values)
+        events, obstacle = self._events[begin:], self._obstacle
+        if is_bad(verdict) or obstacle or isinstance(events[-1], ProcessEnded):
+            self.close()
+        if obstacle:
+            raise NotStarted(obstacle.why)
+        return verdict, next(iter(answers(events, name)), {}), events
+
+    def _verdict(self, play: Play) -> Verdict:
+        run, before = self._run, [] if self._server is None else list(self._played)
+        verdict = self._play(play)
+        if is_bad(verdict) and before and not run.replays and not (run.sdk and run.sdk.has(verdict)):
+            self.close()
+            alone = self._play(play)
             verdict = alone if is_as_bad(alone, verdict) else self._after(before, play, verdict)
-        if process.obstacle or play.process != "shared" or not (verdict.outcome == "pass" or process.answers(play)):
+        if self._obstacle or play.process != "shared" or not (verdict.outcome == "pass" or self._answers(play)):
             self.close()
         return verdict
+
+    def _answers(self, play: Play) -> bool:
+        request = probe(f"alive-{play.case.id}", play.revision)
+        return self._server is not None and self._server.request(request, _ALIVE_SECONDS) is not None
+
+    def _play(self, play: Play, more: Mapping[str, Any] | None = None) -> Verdict:
+        """Play the case, with *more* values, in the process, or else in a new one; return the verdict."""
+        server, run = self._server or self._start(play), self._run
+        if self._obstacle and self._obstacle.is_choice:
+            return verdict_of(play, "not applicable", reason=self._obstacle.why)
+        if self._obstacle:
+            return judged(play, Unmet(f"a conversation in {play.revision} begins", self._obstacle.why), self._events, 0)
+        began = time.monotonic()
+        start = len(self._events) if self._played else 0  # the handshake is shown with the first case
+        values = {
+            **run.facts.values,
+            "revision": play.revision,
+            "meta": meta(play.revision),
+            "probe": probe("", play.revision)["method"],
+            **(more or {}),
+        }
+        player = Player(server, play.revision, values, run.timeout_seconds, run.facts.start_seconds)
+        verdict = judged(play, player.play(play.case.steps), self._events[start:], time.monotonic() - began)
+        if run.replays:
+            verdict = msgspec.structs.replace(verdict, exchange=exchange_lines(self._events[start:], is_whole=True))
+        self._parts.append(Part(start, len(self._events), verdict))
+        self._played.append(play)
+        return verdict
+
+    def _start(self, play: Play) -> ServerUnderTest:
+        assert play.framing is not None
+        self._server = server = self._run.start(play.framing)
+        self._events, self._revision = server.conversation.events, play.revision
+        self._played, self._parts = [], []
+        begins_itself = play.process == "fresh" or not play.revision
+        patience = self._run.settings.start_seconds
+        self._obstacle = None if begins_itself else open_session(server, play.revision, patience)
+        return server
 
     def _after(self, before: list[Play], play: Play, verdict: Verdict) -> Verdict:
         """The *verdict* on a case that fails only after others, with the fewest cases *before* it that cause this."""
         exchange: list[str] = []
 
         def fails(others: list[Play]) -> bool:
-            process = _Process(self._run, play)
-            try:
+            with closing(_Sequence(self._run)) as fresh:
                 for other in others:
-                    process.play(other)
-                fails_again = is_as_bad(process.play(play), verdict)
+                    fresh._play(other)
+                fails_again = is_as_bad(fresh._play(play), verdict)
                 if fails_again:
-                    exchange[:] = exchange_lines(process.server.conversation.events)
+                    exchange[:] = exchange_lines(fresh._events)
                 return fails_again
-            finally:
-                process.server.close()
 
         if not fails(before):
             return only_after(verdict, [])
-        start, end = 0, len(before)
-        while end - start > 1:  # it fails after those from *start* on, not after those from *end* on
-            middle = (start + end) // 2
-            start, end = (middle, end) if fails(before[middle:]) else (start, middle)
+        # It fails after those from *start* on, not after those from the next one on.
+        start = bisect_left(range(len(before)), True, lo=1, key=lambda place: not fails(before[place:])) - 1
         guilty = before[start:]
         if len(guilty) > 1 and fails(guilty[:1]):
             guilty = guilty[:1]
         shown = msgspec.structs.replace(verdict, exchange=exchange)
         return only_after(shown, [other.case.id for other in guilty])
-
-    def _opened(self, play: Play) -> _Process:
-        if self._process is None:
-            self._process = _Process(self._run, play)
-        return self._process
-
-    def close(self) -> None:
-        if self._process is not None:
-            self._process.close()
-            self._process = None
-
-
-def _tasks(plays: Sequence[Play]) -> tuple[list[list[int]], list[int]]:
-    """The indexes in *plays* that each thread plays in sequence, and those judged at the end."""
-    shared: dict[Any, list[int]] = {}
-    own: list[list[int]] = []
-    last = []
-    for place, play in enumerate(plays):
-        if play.process == "run" and not play.reason:
-            last.append(place)
-        elif play.process == "shared" or play.reason:
-            shared.setdefault((play.revision, play.framing), []).append(place)
-        else:
-            own.append([place])
-    return [*shared.values(), *own], last

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from xml.etree import ElementTree as ET
 
 Outcome = Literal["pass", "fail", "warn", "known gap", "not applicable"]
 OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "warn", "known gap", "not applicable")
@@ -42,6 +38,11 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     sdk: str = ""
     seconds: float = 0.0
 
+    @property
+    def where(self) -> str:
+        """The revision and the framing, in words."""
+        return ", ".join(filter(None, (self.revision, self.framing)))
+
 
 class Report(msgspec.Struct, frozen=True):
     """The verdicts on one server, and its own description.
@@ -67,9 +68,9 @@ class Report(msgspec.Struct, frozen=True):
         return {outcome: found[outcome] for outcome in OUTCOMES}
 
     def failed(self, severity: str = "must") -> list[Verdict]:
-        """Return the failures of this *severity* or a worse one."""
+        """Return the failures of this *severity* or a worse one, the worst first."""
         grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
-        return [verdict for verdict in self.verdicts if is_bad(verdict) and verdict.severity in grave]
+        return [verdict for one in grave for verdict in self.verdicts if is_bad(verdict) and verdict.severity == one]
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as `contract-report`, a published schema, describes it."""
@@ -86,12 +87,6 @@ def is_bad(verdict: Verdict) -> bool:
     return verdict.outcome in ("fail", "warn")
 
 
-def worst_first(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Return *verdicts*, failures first, the worst first."""
-    order = ("fail", "warn", "known gap", "pass", "not applicable")
-    return sorted(verdicts, key=lambda verdict: (order.index(verdict.outcome), SEVERITIES.index(verdict.severity)))
-
-
 # Characters that XML 1.0 cannot hold, not even escaped.
 _NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -101,38 +96,28 @@ def as_junit(report: Report) -> str:
     from xml.etree import ElementTree as ET
 
     counts = report.counts()
-    numbers = {
+    about = {
+        "name": f"toolwire check: {report.server or ' '.join(report.command)}",
         "tests": str(len(report.verdicts)),
         "failures": str(counts["fail"]),
         "errors": "0",
         "skipped": str(counts["warn"] + counts["known gap"] + counts["not applicable"]),
         "time": f"{report.seconds:.3f}",
     }
-    name = f"toolwire check: {report.server or ' '.join(report.command)}"
-    root = ET.Element("testsuites", {"name": _clean(name), **numbers})
-    suite = ET.SubElement(root, "testsuite", {"name": _clean(name), **numbers})
+    root = ET.Element("testsuites", about)
+    suite = ET.SubElement(root, "testsuite", about)
     for verdict in report.verdicts:
-        _add(suite, verdict)
+        area, _, name = verdict.case.partition("/")
+        name += f" [{verdict.where}]" if verdict.where else ""
+        case = ET.SubElement(suite, "testcase", classname=area, name=name, time=f"{verdict.seconds:.3f}")
+        message = verdict.reason or f"expected {verdict.expected}; came {verdict.came}"
+        if verdict.outcome == "fail":
+            problem = ET.SubElement(case, "failure", message=message, type=verdict.severity)
+        elif verdict.outcome != "pass":
+            problem = ET.SubElement(case, "skipped", message=f"{verdict.outcome}: {message}")
+        else:
+            continue
+        problem.text = "\n".join([verdict.behaviour, verdict.source, *verdict.exchange])
     ET.indent(root)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
-
-
-def _add(suite: ET.Element, verdict: Verdict) -> None:
-    from xml.etree import ElementTree as ET
-
-    area, _, name = verdict.case.partition("/")
-    where = ", ".join(filter(None, (verdict.revision, verdict.framing)))
-    attributes = {"classname": area, "name": f"{name} [{where}]" if where else name, "time": f"{verdict.seconds:.3f}"}
-    case = ET.SubElement(suite, "testcase", attributes)
-    if verdict.outcome == "pass":
-        return
-    fails = verdict.outcome == "fail"
-    message = verdict.reason or f"expected {verdict.expected}; came {verdict.came}"
-    kind = {"type": verdict.severity} if fails else {}
-    prefix = "" if fails else f"{verdict.outcome}: "
-    about = ET.SubElement(case, "failure" if fails else "skipped", {"message": _clean(prefix + message), **kind})
-    about.text = _clean("\n".join([verdict.behaviour, verdict.source, *verdict.exchange]))
-
-
-def _clean(text: str) -> str:
+    text = '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
     return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)

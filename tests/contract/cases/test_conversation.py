@@ -13,11 +13,11 @@ from toolwire_client.contract.cases.conversation import (
     ProcessEnded,
     Received,
     answers,
+    exchange_lines,
     messages,
 )
 from toolwire_client.contract.cases.handshake import completed
 from toolwire_client.contract.cases.player import data_of, filled
-from toolwire_client.contract.cases.verdicts import exchange_lines
 from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.content_length import wrap_with_header
 from toolwire_schemas.wire.framing import wrap_line

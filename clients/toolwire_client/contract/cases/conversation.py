@@ -1,7 +1,8 @@
-"""Record a conversation with a server in order. Bytes in, events out: no I/O."""
+"""Record a conversation with a server in order, and show it. Bytes in, events out: no I/O."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -24,6 +25,8 @@ _MAX_NOISES = 10_000
 _MAX_EVENTS = 200_000  # beyond any of these limits the server floods its output, and the rest is ignored
 
 _KEPT_BYTES = 8 * 1024
+_MAX_LINES = 40
+_MAX_LETTERS = 2000
 
 _BOM = b"\xef\xbb\xbf"
 _MARKS = ("jsonrpc", "method", "result", "error")
@@ -85,11 +88,18 @@ class CaseConversation:
         self.framing: Framing = framing
         self.events: list[Event] = []
         self.ended: ProcessEnded | None = None
-        self.flooded = ""
-        """Why further output is ignored; empty if it is not."""
         self._frames = Lines(_MAX_MESSAGE_BYTES) if framing == "lines" else Headers(_MAX_MESSAGE_BYTES)
         self._start = b""
         self._heard_bytes = self._noise_bytes = self._noises = 0
+
+    @property
+    def flooded(self) -> str:
+        """Why further output is ignored; empty if it is not."""
+        if self._noise_bytes > _MAX_NOISE_BYTES or self._noises > _MAX_NOISES:
+            return f"{self._noises:,} lines on its standard output were no messages: the rest is ignored"
+        if self._heard_bytes > _MAX_HEARD_BYTES or len(self.events) > _MAX_EVENTS:
+            return f"it said more than {_MAX_HEARD_BYTES // 1024**2} MiB or {_MAX_EVENTS:,} things: the rest is ignored"
+        return ""
 
     def wrap(self, message: bytes) -> bytes:
         """Return *message* in the framing."""
@@ -108,13 +118,10 @@ class CaseConversation:
         if self.flooded:
             return
         self._heard_bytes += len(data)
-        if self._heard_bytes > _MAX_HEARD_BYTES:
-            self.flooded = f"it said more than {_MAX_HEARD_BYTES // 1024**2} MiB: the rest is ignored"
-            return
         if len(self._start) < len(_BOM):
             self._start = (self._start + data)[: len(_BOM)]
             if self._start == _BOM:
-                self._note(Noise(_BOM, "a byte order mark"))
+                self.events.append(Noise(_BOM, "a byte order mark"))
         self._take(self._frames.feed(data))
 
     def end(self, status: int | None, stderr: str = "") -> None:
@@ -129,20 +136,11 @@ class CaseConversation:
         for frame in frames:
             if self.flooded:
                 return
-            if isinstance(frame, Fault):
-                self._note(Noise(frame.head, frame.message))
-            else:
-                self._note(_read(frame), len(frame))
-
-    def _note(self, event: Received | Noise, size: int = 0) -> None:
-        self.events.append(event)
-        if isinstance(event, Noise):
-            self._noise_bytes += size
-            self._noises += 1
-        if self._noise_bytes > _MAX_NOISE_BYTES or self._noises > _MAX_NOISES:
-            self.flooded = f"{self._noises:,} lines on its standard output were no messages: the rest is ignored"
-        elif len(self.events) > _MAX_EVENTS:
-            self.flooded = f"it said more than {_MAX_EVENTS:,} things"
+            event = Noise(frame.head, frame.message) if isinstance(frame, Fault) else _read(frame)
+            self.events.append(event)
+            if isinstance(event, Noise):
+                self._noises += 1
+                self._noise_bytes += 0 if isinstance(frame, Fault) else len(frame)
 
 
 def _read(frame: bytes) -> Received | Noise:
@@ -188,3 +186,39 @@ def same_id(left: Any, right: Any) -> bool:
 def answers(events: Sequence[Event], to: Any) -> list[dict[str, Any]]:
     """Return the responses to the request with this id. An error without an id counts as one with `null`."""
     return [message for message in messages(events) if is_answer(message) and same_id(message.get("id"), to)]
+
+
+def exchange_lines(events: Sequence[Event], *, is_whole: bool = False) -> list[str]:
+    """Return *events* as lines: `-> ` before what was sent, `<- ` before what came, `-- ` before what happened.
+
+    The middle of a long exchange is left out, unless it has to be *is_whole*.
+    """
+    found = [line for event in events for line in _event_lines(event)]
+    if is_whole or len(found) <= _MAX_LINES:
+        return found
+    half = _MAX_LINES // 2
+    return [*found[:half], f"-- {len(found) - 2 * half} lines are left out here", *found[-half:]]
+
+
+def _event_lines(event: Event) -> Iterator[str]:
+    match event:
+        case Sent(data=data, size=size):
+            yield f"-> {_text(data, size)}"
+        case Received(data=data):
+            yield f"<- {_text(data, len(data))}"
+        case Noise(data=data, why=why):
+            yield f"<- {_text(data, len(data))}   (noise on stdout: {why})"
+        case Acted(what=what):
+            yield f"-- {what}"
+        case ProcessEnded(how=how, stderr=stderr):
+            yield f"-- it {how}"
+            for line in stderr.splitlines()[-5:]:
+                yield f"-- stderr: {line[:_MAX_LETTERS]}"
+
+
+def _text(data: bytes, size: int) -> str:
+    """*data* as it can be put into `printf '%b'` or a JSON file: what cannot be printed, as escapes of JSON."""
+    # A letter has at most four bytes; the rest of a message of megabytes is not shown, and not looked at.
+    text = data.rstrip(b"\n")[: 4 * _MAX_LETTERS + 4].decode(errors="backslashreplace")
+    text = "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text)
+    return text if len(text) <= _MAX_LETTERS else f"{text[:_MAX_LETTERS]}… ({size:,} bytes)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -62,11 +63,13 @@ def _expected(step: dict[str, Any]) -> str:
     if step.get("tool_error"):
         ways.append("a result with isError, and text that says why")
     if "error" in step:
-        codes = step["error"]
-        which = "" if codes is True else " " + " or ".join(map(str, codes))
         about = f" with data: {_words(step['data'])}" if "data" in step else ""
-        ways.append(f"a JSON-RPC error{which}{about}")
+        ways.append(_error(step["error"]) + about)
     return f"as the answer to {shown(step['answer'])} " + (", or ".join(ways) or "a result or an error")
+
+
+def _error(codes: Any) -> str:
+    return "a JSON-RPC error" if codes is True else f"a JSON-RPC error {' or '.join(map(str, codes))}"
 
 
 def _faults_of(step: dict[str, Any], answer: dict[str, Any]) -> str | None:
@@ -90,7 +93,7 @@ def _faults_of(step: dict[str, Any], answer: dict[str, Any]) -> str | None:
 
 def _misfit(schema: Any, value: Any, root: str) -> str | None:
     try:
-        faults = worded(_validator(schema).iter_errors(value), root)
+        faults = worded(validator_of(schema).iter_errors(value), root)
     except RecursionError:
         return " (nested too deeply to be checked)"
     return f" ({'; '.join(f'{place} {fault}' for place, fault in faults[:3])})" if faults else None
@@ -102,8 +105,7 @@ def _refused(step: dict[str, Any], scene: Scene) -> Unmet | None:
     errors = [message["error"] for message in messages(scene.events) if isinstance(message.get("error"), dict)]
     if any(codes is True or error.get("code") in codes for error in errors):
         return None
-    which = "" if codes is True else " " + " or ".join(map(str, codes))
-    return Unmet(f"a JSON-RPC error{which}", _listed(errors) or "none", may_come=True)
+    return Unmet(_error(codes), _listed(errors) or "none", may_come=True)
 
 
 def _unanswered(step: dict[str, Any], scene: Scene) -> Unmet | None:
@@ -121,21 +123,22 @@ def _order(step: dict[str, Any], scene: Scene) -> Unmet | None:
 
 
 def _some(step: dict[str, Any], scene: Scene) -> Unmet | None:
-    fits = _validator(step["some"]).is_valid
-    things = _things(scene.events)
+    fits = validator_of(step["some"]).is_valid
+    batches = [event.value for event in scene.events if isinstance(event, Received) and isinstance(event.value, list)]
+    things = [*messages(scene.events), *batches]
     if any(map(fits, things)):
         return None
     return Unmet(f"a message: {_words(step['some'])}", _listed(things) or "nothing", may_come=True)
 
 
 def _none(step: dict[str, Any], scene: Scene) -> Unmet | None:
-    fits = _validator(step["none"]).is_valid
+    fits = validator_of(step["none"]).is_valid
     found = next(filter(fits, messages(scene.events)), None)
     return None if found is None else Unmet(f"no message: {_words(step['none'])}", shown(found))
 
 
 def _every(step: dict[str, Any], scene: Scene) -> Unmet | None:
-    among = _validator(step.get("among", True))
+    among = validator_of(step.get("among", True))
     for message in messages(scene.events):
         if among.is_valid(message) and (faults := _misfit(step["every"], message, "message")) is not None:
             return Unmet(f"of every message: {_words(step['every'])}", shown(message) + faults)
@@ -170,12 +173,6 @@ _JUDGES: dict[str, Callable[[dict[str, Any], Scene], Unmet | None]] = {
 }
 
 
-def _things(events: Sequence[Event]) -> list[Any]:
-    """All messages, and all batches as a whole."""
-    batches = [event.value for event in events if isinstance(event, Received) and isinstance(event.value, list)]
-    return [*messages(events), *batches]
-
-
 def _listed(things: Sequence[Any]) -> str:
     return ", ".join(map(shown, things[-3:]))
 
@@ -196,12 +193,8 @@ def shown(value: Any) -> str:
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
-def fits(schema: Any, value: Any) -> bool:
-    """Return whether *value* fits *schema*, which a case or this package wrote."""
-    return bool(_validator(schema).is_valid(value))
-
-
-def _validator(schema: Any) -> Draft202012Validator:
+def validator_of(schema: Any) -> Draft202012Validator:
+    """Return the validator for *schema*, which a case or this package wrote."""
     return _made(codec.encode(schema))
 
 
@@ -262,12 +255,8 @@ def _without(events: Sequence[Event], parts: Sequence[Part]) -> Sequence[Event]:
 
 def _shortest(step: dict[str, Any], scene: Scene) -> Sequence[Event]:
     """The first part of what happened that does not meet what *step* expects of all of it."""
-    events = scene.events
-    low, high = 0, len(events)
-    while low < high:
-        middle = (low + high) // 2
-        if judge(step, Scene(events[:middle], scene.lists)) is None:
-            low = middle + 1
-        else:
-            high = middle
-    return events[:low]
+
+    def is_unmet(size: int) -> bool:
+        return judge(step, Scene(scene.events[:size], scene.lists)) is not None
+
+    return scene.events[: bisect_left(range(len(scene.events)), True, key=is_unmet)]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 
 _CLIENT = {"name": "toolwire-check", "version": "1"}
+_MAX_PAGES = 1000
 
 
 def is_modern(revision: str) -> bool:
@@ -53,9 +54,6 @@ def initialize(identity: str, revision: str) -> dict[str, Any]:
 INITIALIZED = codec.encode({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
 
-_MAX_PAGES = 1000
-
-
 class Obstacle(msgspec.Struct, frozen=True):
     """Why a conversation cannot start. *is_choice* if the server chose another revision, as MCP allows."""
 
@@ -69,7 +67,8 @@ def open_session(server: ServerUnderTest, revision: str, patience: float) -> Obs
         return None
     answer = server.request(initialize("open", revision), patience)
     if answer is None:
-        return Obstacle(f"initialize was not answered: {trouble(server) or silence(patience)}")
+        silence = f"nothing came in {patience:g} s (--start-timeout)"
+        return Obstacle(f"initialize was not answered: {trouble(server) or silence}")
     result = answer.get("result")
     if not isinstance(result, dict):
         return Obstacle(f"initialize was answered with {answer.get('error')}")
@@ -80,14 +79,10 @@ def open_session(server: ServerUnderTest, revision: str, patience: float) -> Obs
     return Obstacle(f"offered {revision}, the server speaks {spoken}", is_choice=True)
 
 
-def silence(patience: float) -> str:
-    """Return the text for a first response that did not arrive in time."""
-    return f"nothing came in {patience:g} s (--start-timeout)"
-
-
-def trouble(server: ServerUnderTest) -> str:
+def trouble(server: ServerUnderTest, subject: str = "it") -> str:
     """Return why a server cannot answer any more; empty if it may still."""
-    return server.conversation.flooded or (f"it {server.conversation.ended}" if server.conversation.ended else "")
+    ended = server.conversation.ended
+    return server.conversation.flooded or (f"{subject} {ended}" if ended else "")
 
 
 def walk(server: ServerUnderTest, revision: str, patience: float, label: str) -> tuple[list[Any], str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.lint.audit import audit
 from toolwire_schemas.wire import codec
 
-from ...validation import LenientValidator
+from ...validation import LenientValidator, join_errors
 from .conversation import Sent, answers, is_answer, messages, text_of
 
 if TYPE_CHECKING:
@@ -108,32 +109,36 @@ def _fits_output_schema(events: Sequence[Event], lists: list[list[Any]]) -> str 
     schemas = {text_of(tool.get("name")): tool.get("outputSchema") for tool in lists[0] if isinstance(tool, dict)}
     for call in _calls(events):
         name = text_of(call["params"].get("name"))
-        schema = schemas.get(name)
-        if not isinstance(schema, dict):
-            continue
         for answer in answers(events, call.get("id")):
-            result = answer.get("result")
-            if isinstance(result, dict) and not result.get("isError") and "content" in result:
-                if "structuredContent" not in result:
-                    return f"no structuredContent in the answer of {name}"
-                judge = LenientValidator(schema)
-                faults = judge.faults(result["structuredContent"], "it")
-                if judge.trouble:
-                    return f"structuredContent of {name}: it cannot be judged by its schema: {judge.trouble}"
-                if faults:
-                    return f"structuredContent of {name}: {faults[0][0]} {faults[0][1]}"
+            if fault := structure_fault(schemas.get(name), answer.get("result")):
+                return f"from {name} {fault}"
     return None
+
+
+def structure_fault(schema: Any, result: Any) -> str | None:
+    """Return why the *result* of a call is not as the `outputSchema` of its tool, *schema*, has it, if it is not."""
+    if not isinstance(schema, dict) or result is None:
+        return None
+    if not isinstance(result, dict):
+        return "a result that is no object"
+    if result.get("isError"):
+        return None
+    if "structuredContent" not in result:
+        return "a result without structuredContent" if "content" in result else None
+    judge = LenientValidator(schema)
+    faults = judge.faults(result["structuredContent"], "structuredContent")
+    if judge.trouble:
+        return f"structuredContent that its schema cannot judge: {judge.trouble}"
+    return f"a result that does not fit: {join_errors(faults[:3])}" if faults else None
 
 
 def _calls(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
     for event in events:
         if isinstance(event, Sent) and b"tools/call" in event.data:
-            try:
+            with suppress(codec.DecodingError, ValueError):
                 message = codec.decode(event.data[event.data.index(b"{") :])
-            except (codec.DecodingError, ValueError):
-                continue
-            if isinstance(message, dict) and isinstance(message.get("params"), dict):
-                yield message
+                if isinstance(message, dict) and isinstance(message.get("params"), dict):
+                    yield message
 
 
 def _portable(severity: str) -> Rule:

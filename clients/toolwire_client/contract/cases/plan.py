@@ -1,4 +1,4 @@
-"""Which cases are played with this server, in which revisions and framings, and why are the others not? No I/O."""
+"""Which cases are played, in which revisions and framings, and why the others are not; and the verdicts. No I/O."""
 
 from __future__ import annotations
 
@@ -6,16 +6,27 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.cases import Case  # noqa: TC002 (the Struct reads its fields' types)
+from toolwire_schemas.cases import Case, cases
 
+from ..report import SEVERITIES, Verdict, is_bad
+from .conversation import exchange_lines
+from .expectations import Unmet
 from .handshake import is_modern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from toolwire_schemas.cases import Framing, Process
 
+    from ..report import Outcome
+    from .conversation import Event
     from .server_facts import Facts
+
+_FIRST = "lifecycle/answers"
+_LACKS = {
+    "legacy": "the server knows no handshake (initialize)",
+    "modern": "the server does not speak 2026-07-28",
+}
 
 
 class Play(msgspec.Struct, frozen=True):
@@ -56,41 +67,75 @@ def plan(cases: Iterable[Case], facts: Facts) -> list[Play]:
     return [play for case in cases for play in _plays(case, facts)]
 
 
-def _plays(case: Case, facts: Facts) -> Iterator[Play]:
-    if facts.trouble:
-        yield Play(case, reason="the server cannot be talked to")
-        return
-    if lacking := [facts.lacks[need] for need in case.needs if need not in facts.values]:
-        yield Play(case, reason=lacking[0])
-        return
+def _plays(case: Case, facts: Facts) -> list[Play]:
     revisions, reason = _revisions(case, facts)
-    if case.process == "run" and not reason:
-        yield Play(case, revisions[0] if case.era in ("legacy", "modern") else "")
-        return
     framings = [framing for framing in facts.framings if framing in case.framings]
-    if not reason and not framings:
+    lacking = [facts.lacks.get(need, "") for need in case.needs if need not in facts.values]
+    if facts.trouble:
+        reason = "the server cannot be talked to"
+    elif lacking:
+        reason = lacking[0]
+    elif not reason and not framings and case.process != "run":
         reason = f"the server does not speak in {' or '.join(case.framings)}, or was not asked to"
     if reason:
-        yield Play(case, reason=reason)
-        return
-    for framing in framings:
-        for revision in revisions:
-            yield Play(case, revision, framing)
+        return [Play(case, reason=reason)]
+    if case.process == "run":
+        return [Play(case, revisions[0] if case.era in _LACKS else "")]
+    return [Play(case, revision, framing) for framing in framings for revision in revisions]
 
 
 def _revisions(case: Case, facts: Facts) -> tuple[list[str], str]:
     """In which revisions to play *case*, and why in none."""
-    legacy, modern = facts.revisions.get("legacy"), facts.revisions.get("modern")
     if case.revisions:
-        spoken = [one for one in case.revisions if facts.revisions.get("modern" if is_modern(one) else "legacy")]
-        named = " or ".join(case.revisions)
-        return spoken, "" if spoken else f"the server does not speak the era of {named}"
-    match case.era:
-        case "plain":
-            return [""], ""
-        case "legacy":
-            return ([legacy], "") if legacy else ([], "the server knows no handshake (initialize)")
-        case "modern":
-            return ([modern], "") if modern else ([], "the server does not speak 2026-07-28")
-    spoken = [revision for revision in (modern, legacy) if revision]
-    return (spoken if case.era == "each" else spoken[:1]), ""
+        eras = set(map(is_modern, facts.revisions))
+        found = [revision for revision in case.revisions if is_modern(revision) in eras]
+        return found, "" if found else f"the server does not speak the era of {' or '.join(case.revisions)}"
+    if case.era == "plain":
+        return [""], ""
+    if case.era in _LACKS:
+        found = [revision for revision in facts.revisions if is_modern(revision) == (case.era == "modern")]
+        return found, "" if found else _LACKS[case.era]
+    return facts.revisions if case.era == "each" else facts.revisions[:1], ""
+
+
+def verdict_of(play: Play, outcome: Outcome, **about: Any) -> Verdict:
+    """Return a verdict on *play*."""
+    case = play.case
+    about = {"severity": case.severity, "revision": play.revision, "framing": play.framing or "", **about}
+    return Verdict(case=case.id, behaviour=case.behaviour, source=case.source, ours=case.ours, outcome=outcome, **about)
+
+
+def judged(play: Play, unmet: Unmet | None, events: Sequence[Event], seconds: float) -> Verdict:
+    """Return the verdict on *play*: passed if *unmet* is `None`."""
+    if unmet is None:
+        return verdict_of(play, "pass", seconds=seconds)
+    severity = unmet.severity or play.case.severity
+    return verdict_of(
+        play,
+        "fail" if severity == "must" else "warn",
+        severity=severity,
+        expected=unmet.expected,
+        came=unmet.came,
+        exchange=exchange_lines(events),
+        seconds=seconds,
+    )
+
+
+def untalkable(plays: Sequence[Play], trouble: str, events: Sequence[Event]) -> list[Verdict]:
+    """Return the verdicts on a server that does not answer: one case fails, whichever were chosen."""
+    first = next(case for case in cases() if case.id == _FIRST)
+    failure = judged(Play(first), Unmet("an answer to initialize or to server/discover", trouble), events, 0.0)
+    others = [play for play in plays if play.case.id != _FIRST]
+    return [failure, *(verdict_of(play, "not applicable", reason=play.reason) for play in others)]
+
+
+def is_as_bad(one: Verdict, other: Verdict) -> bool:
+    """Whether *one* is a failure at least as bad as *other*."""
+    return is_bad(one) and SEVERITIES.index(one.severity) <= SEVERITIES.index(other.severity)
+
+
+def only_after(verdict: Verdict, others: list[str]) -> Verdict:
+    """Return *verdict*, a failure, as one that needs the cases with these ids before it; if empty, as a flaky one."""
+    when = f"only after {', '.join(others)} in the same process" if others else "not again after the same cases"
+    came = f"{verdict.came}; {when}: alone the case passes"
+    return msgspec.structs.replace(verdict, came=came, after=others)

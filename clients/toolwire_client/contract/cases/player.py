@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,7 +12,7 @@ from toolwire_schemas.wire import codec
 
 from .conversation import ProcessEnded, Received
 from .expectations import Scene, Unmet, judge
-from .handshake import completed, probe, walk
+from .handshake import completed, probe, trouble, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,26 +26,21 @@ _MORE_SECONDS = 0.05  # how long after two answered probes a server may still wo
 Text = str | dict[str, Any] | list[Any]
 
 
+@dataclass
 class Player:
     """Plays steps in one conversation. *values* replace `${name}` in messages.
 
     Until the first message of the server, each wait is *start_seconds* longer, since it may be starting.
     """
 
-    def __init__(
-        self,
-        server: ServerUnderTest,
-        revision: str,
-        values: Mapping[str, Any],
-        timeout_seconds: float,
-        start_seconds: float = 0.0,
-    ) -> None:
-        self._server = server
-        self._revision = revision
-        self._values = values
-        self._timeout = timeout_seconds
-        self._start_seconds = start_seconds
-        self._start = len(server.conversation.events)
+    server: ServerUnderTest
+    revision: str
+    values: Mapping[str, Any]
+    timeout_seconds: float
+    start_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._start = len(self.server.conversation.events)
         self._lists: dict[str, list[Any]] = {}
         self._probes: set[str] = set()
         self._settled = False
@@ -67,85 +63,67 @@ class Player:
             case {"exit": expected}:
                 return self._exit(**expected)
             case {"orphans": _}:
-                return self._orphans()
-        return None if self._do(step) else self._expect(filled(step, self._values))
-
-    def _do(self, step: dict[str, Any]) -> bool:
-        """Perform *step*; return false if it is an expectation."""
-        match step:
+                left = self.server.left_behind()
+                return Unmet("no process is left of what the server started", ", ".join(left)) if left else None
             case {"send": message}:
-                whole = completed(filled(message, self._values), self._revision)
-                self._server.send(codec.encode(whole))
+                self.server.send(codec.encode(completed(filled(message, self.values), self.revision)))
             case {"raw": text}:
-                self._server.send(data_of(text, self._values))
+                self.server.send(data_of(text, self.values))
             case {"bytes": text}:
-                self._server.write(data_of(text, self._values))
+                self.server.write(data_of(text, self.values))
             case {"close": "stdin"}:
-                self._server.finish_input()
+                self.server.finish_input()
             case {"signal": name}:
-                self._server.signal(name)
+                self.server.signal(name)
             case _:
-                return False
+                return self._expect(filled(step, self.values))
         self._settled = False
-        return True
-
-    def _repeat(self, times: int, steps: Sequence[dict[str, Any]]) -> Unmet | None:
-        before = self._values
-        try:
-            for number in range(1, times + 1):
-                self._values = {**before, "n": number}
-                if (unmet := self.play(steps)) is not None:
-                    return unmet
-        finally:
-            self._values = before
         return None
 
+    def _repeat(self, times: int, steps: Sequence[dict[str, Any]]) -> Unmet | None:
+        before, unmet = self.values, None
+        for number in range(1, times + 1):
+            self.values = {**before, "n": number}
+            if (unmet := self.play(steps)) is not None:
+                break
+        self.values = before
+        return unmet
+
     def _list(self, label: str) -> Unmet | None:
-        entries, problem = walk(self._server, self._revision, self._patience(), f"list-{label}")
-        self._lists[label] = entries
+        self._lists[label], problem = walk(self.server, self.revision, self._patience(), f"list-{label}")
         return Unmet("a list of tools, page by page up to the last", problem) if problem else None
 
     def _settle(self) -> Unmet | None:
         """Wait until the server is idle. Two probes, since responses may arrive out of order."""
         for name in ("settle", "settle-again"):
-            identity = f"{name}-{len(self._server.conversation.events)}"
+            identity = f"{name}-{len(self.server.conversation.events)}"
             self._probes.add(identity)
-            request = probe(identity, self._revision)
-            if self._server.request(request, self._patience()) is None:
+            request = probe(identity, self.revision)
+            if self.server.request(request, self._patience()) is None:
                 return Unmet(f"an answer to {request['method']} afterwards: the server goes on", self._silence())
-        self._server.wait(lambda: False, _MORE_SECONDS)
+        self.server.wait(lambda: False, _MORE_SECONDS)
         self._settled = True
         return None
 
     def _patience(self) -> float:
-        return self._timeout + self._starting()
+        return self.timeout_seconds + self._starting()
 
     def _starting(self) -> float:
-        has_started = any(isinstance(event, Received) for event in self._server.conversation.events)
-        return 0.0 if has_started else self._start_seconds
+        has_started = any(isinstance(event, Received) for event in self.server.conversation.events)
+        return 0.0 if has_started else self.start_seconds
 
     def _silence(self) -> str:
-        conversation = self._server.conversation
-        if conversation.flooded:
-            return conversation.flooded
-        if conversation.ended is not None:
-            return f"the server {conversation.ended}"
-        return f"nothing in {self._timeout:g} s"
+        return trouble(self.server, "the server") or f"nothing in {self.timeout_seconds:g} s"
 
     def _exit(self, within_seconds: float, status: Sequence[int] = ()) -> Unmet | None:
-        patience = max(within_seconds, self._start_seconds)  # a slow start suggests a slow end
-        came = self._server.exit_status(patience + self._starting())
+        patience = max(within_seconds, self.start_seconds)  # a slow start suggests a slow end
+        came = self.server.exit_status(patience + self._starting())
         if came is None:
             return Unmet(f"the process ends within {patience:g} s", "it is still running")
         if status and came not in status:
-            return Unmet(
-                f"the process ends with status {' or '.join(map(str, status))}", f"it {ProcessEnded(came).how}"
-            )
+            expected = f"the process ends with status {' or '.join(map(str, status))}"
+            return Unmet(expected, f"it {ProcessEnded(came).how}")
         return None
-
-    def _orphans(self) -> Unmet | None:
-        left = self._server.left_behind()
-        return Unmet("no process is left of what the server started", ", ".join(left)) if left else None
 
     def _expect(self, step: dict[str, Any]) -> Unmet | None:
         unmet: Unmet | None = None
@@ -155,14 +133,14 @@ class Player:
             unmet = judge(step, self.scene())
             return unmet is None or not unmet.may_come or self._settled
 
-        self._server.wait(is_decided, self._patience())
+        self.server.wait(is_decided, self._patience())
         if unmet is not None and unmet.may_come and not self._settled:
             return Unmet(unmet.expected, f"{unmet.came}: {self._silence()}")
         return unmet
 
     def scene(self) -> Scene:
         """The events since the first step, without the responses to probes."""
-        events = self._server.conversation.events[self._start :]
+        events = self.server.conversation.events[self._start :]
         return Scene([event for event in events if not self._is_of_probe(event)], self._lists)
 
     def _is_of_probe(self, event: Event) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..report import is_bad
-from .expectations import fits
+from .expectations import validator_of
 from .handshake import INITIALIZED, completed, is_modern
 
 if TYPE_CHECKING:
@@ -64,7 +64,10 @@ def identified(server: ServerUnderTest, revision: str) -> Sdk | None:
         if answer is None:
             return None
         answers[sign] = answer
-    return next((sdk for sdk in sdks() if all(fits(schema, answers[sign]) for sign, schema in sdk.signs.items())), None)
+    for sdk in sdks():
+        if all(validator_of(schema).is_valid(answers[sign]) for sign, schema in sdk.signs.items()):
+            return sdk
+    return None
 
 
 def folded(verdicts: Sequence[Verdict], sdk: Sdk | None) -> list[Verdict]:

@@ -11,12 +11,12 @@ from toolwire_schemas.wire.messages import LATEST_LEGACY, LEGACY_VERSIONS, META_
 
 from .conversation import answers, messages
 from .expectations import shown
-from .handshake import completed, initialize, is_modern, open_session, trouble, walk
+from .handshake import completed, initialize, open_session, trouble, walk
 from .sample_arguments import Samples
 from .sdks import Sdk, identified
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from toolwire_schemas.cases import Framing
 
@@ -40,7 +40,14 @@ _MAX_TRIED = 24
 _TRY_SECONDS = 3.0
 _SLOW_SECONDS = 0.25  # the shortest duration of a call during which a case can act
 
-_NEEDS = ("call", "slow", "progress", "wrong", "missing", "extra")
+_LACKS = {
+    "call": "no call that was tried succeeds; name arguments that do with --call",
+    "slow": f"no call that was tried takes {_SLOW_SECONDS:g} s",
+    "progress": "no call that was tried reports progress",
+    "wrong": "no tool that may be called has parameters with types",
+    "missing": "no tool that may be called has required parameters",
+    "extra": "no tool that may be called refuses unknown arguments (additionalProperties)",
+}
 
 
 class UnknownTool(ValueError):
@@ -55,8 +62,8 @@ class UnknownTool(ValueError):
 class Facts(msgspec.Struct, frozen=True):
     """The facts about a server. *values* are what cases put into messages; *lacks* says why some are missing."""
 
-    revisions: dict[str, str]
-    """The newest revision of each era (`legacy`, `modern`) that the server speaks."""
+    revisions: list[str]
+    """The newest revision of each era that the server speaks, the modern one first."""
     framings: list[Framing]
     tools: list[Any]
     values: dict[str, Any]
@@ -91,9 +98,7 @@ def find_out(start: Start, settings: CheckSettings) -> Facts:
     Raises:
         UnknownTool: if the *settings* have a call of a tool that it does not have.
     """
-    first = settings.framings[0]
-    patience = settings.start_seconds
-    revisions: dict[str, str] = {}
+    first, patience = settings.framings[0], settings.start_seconds
     openings: dict[str, dict[str, Any]] = {}
     problem = last_words = ""
     events: Sequence[Event] = ()
@@ -101,43 +106,38 @@ def find_out(start: Start, settings: CheckSettings) -> Facts:
     for era in settings.eras:
         began = time.monotonic()
         with closing(start(first)) as server:
-            opening = _opening(server, era, patience)
-            if opening is None and not problem:
-                problem, events = trouble(server) or _misanswer(server, era), list(server.conversation.events)
-                last_words = server.last_words()
-            if opening is not None:
-                revisions[era] = _revision(opening, era)
+            if (opening := _opening(server, era, patience)) is not None:
                 openings[era] = opening
                 patience = max(_LEAST_SECONDS, 3 * (time.monotonic() - began))
-                sdk = sdk or identified(server, revisions[era])
-    if not revisions:
-        return Facts({}, [], [], {}, {}, trouble=problem or _SILENCE.format(patience) + last_words, events=events)
-    newest = revisions.get("modern") or revisions["legacy"]
+                sdk = sdk or identified(server, _revision(opening, era))
+            elif not problem:
+                problem, events = trouble(server) or _misanswer(server, era), list(server.conversation.events)
+                last_words = server.last_words()
+    if not openings:
+        return Facts([], [], [], {}, {}, trouble=problem or _SILENCE.format(patience) + last_words, events=events)
+    revisions = [_revision(openings[era], era) for era in ("modern", "legacy") if era in openings]
     framings = [first]
     for other in settings.framings[1:]:
         with closing(start(other)) as server:
-            if _opening(server, "modern" if is_modern(newest) else "legacy", patience) is not None:
+            if _opening(server, "modern" if "modern" in openings else "legacy", patience) is not None:
                 framings.append(other)
     with closing(start(first)) as server:  # it answers, so it gets the full time
-        tools, tried = try_out(server, newest, settings, settings.start_seconds)
-    _need_tools(settings.calls, tools)
-    if not tools and any(_of_tools(opening) is not None for opening in openings.values()):
-        tried["tools"] = tools  # it declares tools, so cases judge that it lists none
-    tried["legacy-only"] = "modern" not in revisions or "it speaks 2026-07-28, so clients do not fall back"
-    of_tools = _of_tools(openings["modern"]) if "modern" in openings else {"listChanged": True}  # else the era is why
-    changes = isinstance(of_tools, dict) and of_tools.get("listChanged") is True
+        tools, tried = try_out(server, revisions[0], settings, settings.start_seconds)
+    known = [str(tool["name"]) for tool in tools if isinstance(tool, dict) and "name" in tool]
+    for name in settings.calls if known else ():  # cases judge an empty list
+        if name not in known:
+            raise UnknownTool(name, known)
+    of_tools = {era: _of_tools(opening) for era, opening in openings.items()}
+    if any(declared is not None for declared in of_tools.values()):
+        tried["tools"] = tools  # cases judge an empty list
+    tried["legacy-only"] = "modern" not in openings or "it speaks 2026-07-28, so clients do not fall back"
+    declared = of_tools.get("modern", {"listChanged": True})  # otherwise the era is the reason
+    changes = isinstance(declared, dict) and declared.get("listChanged") is True
     tried["list-changes"] = changes or "it does not say that its list of tools may change (tools.listChanged)"
     values = {key: value for key, value in tried.items() if not isinstance(value, str)}
     lacks = {key: value for key, value in tried.items() if isinstance(value, str)}
     name = _name(list(openings.values())[-1])
     return Facts(revisions, framings, tools, values, lacks, name, sdk, patience)
-
-
-def _need_tools(names: Iterable[str], tools: Sequence[Any]) -> None:
-    known = [str(tool["name"]) for tool in tools if isinstance(tool, dict) and "name" in tool]
-    for name in names:
-        if known and name not in known:  # cases judge an empty list
-            raise UnknownTool(name, known)
 
 
 def _opening(server: ServerUnderTest, era: str, patience: float) -> dict[str, Any] | None:
@@ -152,17 +152,17 @@ def _opening(server: ServerUnderTest, era: str, patience: float) -> dict[str, An
     return result
 
 
+def _revision(opening: dict[str, Any], era: str) -> str:
+    spoken = opening.get("protocolVersion")
+    # Cases judge an unknown revision.
+    return _MODERN if era == "modern" else spoken if spoken in LEGACY_VERSIONS else LATEST_LEGACY
+
+
 def _misanswer(server: ServerUnderTest, era: str) -> str:
     """The response of the server instead of a handshake of this *era*; empty if there was no response."""
     method, identity = _OPENINGS[era]["method"], _OPENINGS[era]["id"]
     found = [*answers(server.conversation.events, identity), *answers(server.conversation.events, None)]
     return f"it answers {method} with {shown(found[0])}" if found else ""
-
-
-def _revision(opening: dict[str, Any], era: str) -> str:
-    # Cases judge an unknown revision.
-    spoken = opening.get("protocolVersion")
-    return _MODERN if era == "modern" else spoken if spoken in LEGACY_VERSIONS else LATEST_LEGACY
 
 
 def _of_tools(opening: dict[str, Any]) -> Any:
@@ -181,25 +181,17 @@ def try_out(
     server: ServerUnderTest, revision: str, settings: CheckSettings, patience: float
 ) -> tuple[list[Any], dict[str, Any]]:
     """Return the tools, and the values that cases need; a missing value is a string that says why."""
-    found: dict[str, Any] = {"tools": "it has no tools"}
     tools = [] if open_session(server, revision, patience) else walk(server, revision, patience, "facts")[0]
-    if tools:
-        found["tools"] = tools
+    found: dict[str, Any] = {"tools": tools or "it has no tools"}
     allowed = _allowed(tools, settings)
     callable_ = list(_with_arguments(allowed, settings))
-    if not callable_:
-        return tools, found | dict.fromkeys(_NEEDS, _nothing_to_call([tool["name"] for tool in allowed]))
-    found |= {
-        "call": "no call that was tried succeeds; name arguments that do with --call",
-        "slow": f"no call that was tried takes {_SLOW_SECONDS:g} s",
-        "progress": "no call that was tried reports progress",
-        "wrong": "no tool that may be called has parameters with types",
-        "missing": "no tool that may be called has required parameters",
-        "extra": "no tool that may be called refuses unknown arguments (additionalProperties)",
-    }
-    found |= _bad_arguments(callable_)
-    found |= _calls(server, revision, callable_)
-    return tools, found
+    if callable_:
+        return tools, found | _LACKS | _bad_arguments(callable_) | _calls(server, revision, callable_)
+    names = " or ".join(tool["name"] for tool in allowed[:3])
+    reason = "no tool says that it is read-only (annotations.readOnlyHint), and none was named with --call"
+    if allowed:
+        reason = f"no arguments were found that {names} would take; name some with --call"
+    return tools, found | dict.fromkeys(_LACKS, reason)
 
 
 def may_be_called(tool: dict[str, Any], settings: CheckSettings) -> bool:
@@ -223,12 +215,6 @@ def _with_arguments(tools: Sequence[dict[str, Any]], settings: CheckSettings) ->
         given = samples.plain if given is None else given
         if given is not None and isinstance(tool.get("inputSchema"), dict):
             yield tool["name"], samples, given
-
-
-def _nothing_to_call(names: Sequence[str]) -> str:
-    if not names:
-        return "no tool says that it is read-only (annotations.readOnlyHint), and none was named with --call"
-    return f"no arguments were found that {' or '.join(names[:3])} would take; name some with --call"
 
 
 def _bad_arguments(tools: list[_Tool]) -> dict[str, Any]:
@@ -256,13 +242,9 @@ def _calls(server: ServerUnderTest, revision: str, tools: list[_Tool]) -> dict[s
                 found.setdefault("slow", call)
             if not result.get("isError"):
                 found.setdefault("call", call)
-            if _reported_progress(server, token):
+            params = [message.get("params") for message in messages(server.conversation.events) if "method" in message]
+            if any(isinstance(one, dict) and one.get("progressToken") == token for one in params):
                 found.setdefault("progress", call)
         if server.conversation.ended or {"slow", "call", "progress"} <= set(found):
             break
     return found
-
-
-def _reported_progress(server: ServerUnderTest, token: str) -> bool:
-    notified = (message.get("params") for message in messages(server.conversation.events) if "method" in message)
-    return any(isinstance(params, dict) and params.get("progressToken") == token for params in notified)

@@ -112,11 +112,8 @@ class ServerUnderTest:
         """Return the orphaned descendants of the server, in words; `None` where they cannot be found."""
         if not os.path.isdir("/proc/self"):
             return None
-        deadline = time.monotonic() + _LAST_SECONDS
-        while (found := self._descendants()) and time.monotonic() < deadline:
-            time.sleep(_LOOK_SECONDS)
-        commands = [(pid, _read(pid, "cmdline").replace(b"\0", b" ").decode(errors="replace")) for pid in found]
-        return [f"{command.strip()[:200]} ({pid})" for pid, command in commands]
+        commands = {pid: _read(pid, "cmdline").replace(b"\0", b" ").decode(errors="replace") for pid in self._orphans()}
+        return [f"{command.strip()[:200]} ({pid})" for pid, command in commands.items()]
 
     def last_words(self) -> str:
         """Return the end of the server's stderr as the end of a sentence; empty if it is empty."""
@@ -126,12 +123,17 @@ class ServerUnderTest:
     def close(self, patience_seconds: float = _PATIENCE_SECONDS) -> None:
         """End the server and all its descendants, killing them if needed."""
         self._process.close(patience_seconds)
+        self._orphans(kills=True)
+
+    def _orphans(self, *, kills: bool = False) -> list[int]:
+        """Wait until all descendants have ended, and return those that have not."""
         deadline = time.monotonic() + _LAST_SECONDS
         while (found := self._descendants()) and time.monotonic() < deadline:
-            for pid in found:
+            for pid in found if kills else ():
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
             time.sleep(_LOOK_SECONDS)
+        return found
 
     def _descendants(self) -> list[int]:
         """The running processes, except the server itself, whose environment has the mark."""

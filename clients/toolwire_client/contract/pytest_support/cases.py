@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from toolwire_schemas.cases import Severity
 
     from ..cases.server_facts import CheckSettings
-    from ..fuzz.fuzz import Fuzzing
+    from ..fuzz import Fuzzing
     from ..report import Report, Verdict
 
 FUZZ_IDS = ("fuzz/valid", "fuzz/invalid")
@@ -63,7 +63,9 @@ def contract_cases(
     """
     import pytest
 
-    _need_patterns([*only, *skip])
+    for pattern in (*only, *skip):
+        if not any(fnmatchcase(name, pattern) for name in (*(case.id for case in cases()), *FUZZ_IDS)):
+            raise ValueError(f"no case matches {pattern!r}: `toolwire check --list` has them all")
     known = baselines.read(Path(baseline).read_text(encoding="utf-8")) if baseline is not None else []
     wanted = {case.id: case for case in chosen(cases(), only, skip)}
 
@@ -96,13 +98,6 @@ def contract_cases(
     return test
 
 
-def _need_patterns(patterns: Sequence[str]) -> None:
-    names = [*(case.id for case in cases()), *FUZZ_IDS]
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
-            raise ValueError(f"no case matches {pattern!r}: `toolwire check --list` has them all")
-
-
 def _is_on(verdict: Verdict, case: str, selected: frozenset[str]) -> bool:
     """Whether *verdict* is on this *case*, or fails although it was not selected: the server does not answer."""
     if verdict.case.startswith("fuzz/"):
@@ -128,9 +123,8 @@ def _settle(verdicts: Sequence[Verdict], report: Report, severity: str) -> None:
 
 
 def _text(verdict: Verdict) -> str:
-    where = ", ".join(filter(None, (verdict.revision, verdict.framing)))
     lines = [
-        f"{verdict.case}{f' ({where})' if where else ''}: {verdict.behaviour}",
+        f"{verdict.case}{f' ({verdict.where})' if verdict.where else ''}: {verdict.behaviour}",
         f"  source    {'Toolwire, not ' * verdict.ours}{verdict.source}",
         f"  expected  {verdict.expected}",
         f"  came      {verdict.came}".replace("\n", "\n            "),

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from .document import Document, NoValues
 from .generate import Maker
-from .negation import Breaker
+from .negation import broken_values
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-    from ..keywords import Schema
+    from .document import Schema
 
 __all__ = ["NoValues", "invalid_values", "valid_values"]
 
@@ -45,4 +45,4 @@ def invalid_values(schema: Schema, *, within: Schema = True) -> SearchStrategy[A
     Raises:
         NoValues: as `valid_values`, and if every value fits *schema*.
     """
-    return Breaker(Maker(Document(schema)), within).values()
+    return broken_values(Maker(Document(schema)), within)

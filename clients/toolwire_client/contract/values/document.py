@@ -20,7 +20,9 @@ from toolwire_schemas.json_schema.subschemas import target, walk
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..keywords import Schema
+    Schema = dict[str, Any] | bool
+    Schemas = tuple[Schema, ...]
+    Parts = list[dict[str, Any]]
 
 
 class NoValues(CannotJudge):
@@ -51,22 +53,14 @@ class Document:
     def __init__(self, schema: Schema) -> None:
         self.root = schema
         self.is_draft7 = _is_draft7(schema)
-        dialect = Draft7Validator if self.is_draft7 else Draft202012Validator
+        self._dialect = Draft7Validator if self.is_draft7 else Draft202012Validator
         self.steps = Budget(_MAX_STEPS)
         try:
-            if len(json.dumps(schema)) > _MAX_LENGTH:
-                raise NoValues("", f"no values are made of more than {_MAX_LENGTH:,} characters of schema")
-            for _, part in walk(schema, "") if isinstance(schema, dict) else ():
-                if any(_is_long(part.get(word)) for word in ("properties", "anyOf", "oneOf", "allOf")):
-                    raise NoValues("", f"no values are made of more than {_MAX_PARTS} members or alternatives")
-            for fault in faults_of_schema(schema, dialect=dialect)[:1]:
-                where = ".".join(map(str, fault.absolute_path))
-                raise NoValues(where, f"this is no valid schema: {fault.message[:200]}")
             for where, why in self._faults():
                 raise NoValues(where, why)
             # A multiple for validators that divide exactly and for those that divide in binary.
             self._judges = [
-                SchemaValidator(schema, dialect=dialect, checks=False, exact_multiples=is_exact)
+                SchemaValidator(schema, dialect=self._dialect, checks=False, exact_multiples=is_exact)
                 for is_exact in (True, False)
             ]
             self.errors(None)
@@ -74,8 +68,8 @@ class Document:
             raise
         except CannotJudge as error:
             raise NoValues("schema", str(error)) from None
-        except RecursionError:
-            raise NoValues("", "it is nested too deeply") from None
+        except (RecursionError, TypeError):  # a word that its draft does not know may have any value
+            raise NoValues("", "it is nested too deeply, or malformed") from None
 
     def is_valid(self, schema: Schema, value: Any) -> bool:
         """Whether *value* is valid by *schema*, a part of this document. Formats are not judged.
@@ -95,30 +89,32 @@ class Document:
         return self._judges[0].errors(value, total=self.steps)
 
     def _faults(self) -> Iterator[tuple[str, str]]:
+        if len(json.dumps(self.root)) > _MAX_LENGTH:
+            yield "", f"no values are made of more than {_MAX_LENGTH:,} characters of schema"
+        for fault in faults_of_schema(self.root, dialect=self._dialect):
+            yield ".".join(map(str, fault.absolute_path)), f"this is no valid schema: {fault.message[:200]}"
         for where, schema in walk(self.root, "schema") if isinstance(self.root, dict) else ():
+            if any(len(schema.get(word, ())) > _MAX_PARTS for word in ("properties", "anyOf", "oneOf", "allOf")):
+                yield "", f"no values are made of more than {_MAX_PARTS} members or alternatives"
             if "$id" in schema and schema is not self.root:
                 yield f"{where}.$id", "references from here on lead elsewhere"
             for word, largest in _LARGEST.items():
                 if schema.get(word, 0) > largest:
                     yield f"{where}.{word}", f"nothing of more than {largest} is made"
-            for pattern in (schema.get("pattern"), *schema.get("patternProperties", ())):
-                if isinstance(pattern, str) and (found := problem(pattern)):
+            for pattern in (schema.get("pattern", ""), *schema.get("patternProperties", ())):
+                if found := problem(pattern):
                     yield f"{where}: the pattern {pattern}", found
-                elif isinstance(pattern, str) and not is_cheap(pattern, _LONG_TEXT):
+                elif not is_cheap(pattern, _LONG_TEXT):
                     yield f"{where}: the pattern {pattern}", "it takes too long to search a text for it"
-            if "$ref" in schema:
-                yield from self._dangling(where, schema["$ref"])
-
-    def _dangling(self, where: str, reference: str) -> Iterator[tuple[str, str]]:
-        try:
-            if not isinstance(target(self.root, reference), dict | bool):
-                yield f"{where}.$ref", f"{reference} leads to something that is no schema"
-        except (LookupError, ValueError):
-            yield f"{where}.$ref", f"{reference} leads out of the schema, or nowhere; only #/… is followed"
-
-
-def _is_long(parts: Any) -> bool:
-    return isinstance(parts, dict | list) and len(parts) > _MAX_PARTS
+            try:
+                is_schema = isinstance(target(self.root, schema.get("$ref", "#")), dict | bool)
+            except (LookupError, ValueError):
+                is_schema = False
+            if not is_schema:
+                yield (
+                    f"{where}.$ref",
+                    f"{schema['$ref']} leads out of the schema, or to no schema; only #/… is followed",
+                )
 
 
 def _is_draft7(schema: Schema) -> bool:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import reject
 from hypothesis import strategies as st
 from toolwire_schemas.json_schema.bounded_validator import identity
+from toolwire_schemas.json_schema.linear_regex import Budget, search
 from toolwire_schemas.json_schema.subschemas import target
 
-from ..keywords import choices, collect, item, known_names, member, names_in, prefix_and_rest
-from . import edge_values, scalars
+from . import scalars
 from .document import NoValues
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DrawFn
 
-    from ..keywords import Parts, Schema, Schemas
-    from .document import Document
+    from .document import Document, Parts, Schema, Schemas
 
 
 _KINDS = ("null", "boolean", "integer", "fraction", "string", "array", "object")
@@ -38,7 +37,6 @@ _MORE_MEMBERS = 2
 _TRIES = 8
 _MAX_OPTIONAL = 32  # the time to shrink a value is quadratic in its optional members
 _UNDECLARED = "not declared"
-_TEXT: Schema = {"type": "string"}
 
 
 class Maker:
@@ -106,9 +104,25 @@ class Maker:
         ]
 
     def parts(self, schemas: Iterable[Schema], chosen: Callable[[dict[str, Any]], Iterable[Schema]]) -> Parts | None:
-        """Return the plain schemas that apply to a value together with *schemas*; see `collect`."""
-        document = self.document
-        return collect(document.root, schemas, chosen, document.steps.spend, is_draft7=document.is_draft7)
+        """Return the plain schemas that apply to a value to which *schemas* apply; `None` if one is `false`.
+
+        *chosen* returns the branches of a schema that apply.
+        """
+        found: dict[int, dict[str, Any]] = {}
+        pending = list(schemas)
+        for schema in pending:  # which grows
+            self.document.steps.spend()
+            if schema is False:
+                return None
+            if schema is True or id(schema) in found:
+                continue
+            if "$ref" in schema:
+                pending.append(target(self.document.root, schema["$ref"]))
+                if self.document.is_draft7:
+                    continue
+            found[id(schema)] = schema
+            pending += [*schema.get("allOf", ()), *chosen(schema)]
+        return list(found.values())
 
     def _drawn_branches(self, draw: DrawFn, schema: dict[str, Any], depth: int) -> Iterator[Schema]:
         for branches in choices(schema):
@@ -121,8 +135,6 @@ class Maker:
         listed = [[part["const"]] for part in parts if "const" in part] + [p["enum"] for p in parts if "enum" in p]
         if listed:
             return deepcopy(draw(st.sampled_from(min(listed, key=len))))  # it is the schema's own
-        if not any(parts) and draw(st.integers(0, 19)) == 19:
-            return edge_values.nested(edge_values.DEEP)
         match draw(st.sampled_from(kinds)):
             case "null":
                 return None
@@ -145,18 +157,14 @@ class Maker:
         return math.inf
 
     def _array(self, draw: DrawFn, parts: Parts, depth: int) -> list[Any]:
-        contained = [(part["contains"], int(part.get("minContains", 1))) for part in parts if "contains" in part]
-        least = max(int(_bound(max, parts, "minItems", 0)), *(count for _, count in contained), 0)
+        counts = [(part["contains"], int(part.get("minContains", 1))) for part in parts if "contains" in part]
+        wanted = [schema for schema, count in counts for _ in range(count)]
+        least = max(int(_bound(max, parts, "minItems", 0)), len(wanted))
         most = min(_bound(min, parts, "maxItems", math.inf), self._capacity(parts, depth), least + _MORE_ITEMS)
         if least > most:
             return reject()
         size = draw(st.integers(least, int(most)))
-        places = [item(index, parts) for index in range(size)]
-        for schema, count in contained:
-            start = draw(st.integers(0, size - count))
-            for index in range(start, start + count):
-                places[index] += (schema,)
-        items = [self.value(draw, schemas, depth - 1) for schemas in places]
+        items = [self.value(draw, item(n, parts) + tuple(wanted[n : n + 1]), depth - 1) for n in range(size)]
         if any(part.get("uniqueItems") for part in parts):
             items = list({identity(item): item for item in items}.values())
         return items
@@ -184,11 +192,8 @@ class Maker:
         return {name: self.value(draw, member(name, parts), depth - 1) for name in names}
 
     def _name(self, draw: DrawFn, parts: Parts) -> str:
-        schemas = tuple(part["propertyNames"] for part in parts if "propertyNames" in part)
-        if schemas:
-            return str(self.value(draw, (_TEXT, *schemas), 0))
         patterns = [pattern for part in parts for pattern in part.get("patternProperties", ())]
-        some = st.one_of(st.sampled_from(edge_values.NAMES), st.text(max_size=6), *map(scalars.matching, patterns))
+        some = st.one_of(st.sampled_from(scalars.NAMES), st.text(max_size=6), *map(scalars.matching, patterns))
         return str(draw(some))
 
 
@@ -201,3 +206,44 @@ def _types(part: dict[str, Any]) -> set[str]:
 def _bound(best: Any, parts: Iterable[dict[str, Any]], word: str, default: float) -> float:
     found: float = best([part[word] for part in parts if word in part], default=default)
     return found
+
+
+def choices(schema: dict[str, Any]) -> list[list[Schema]]:
+    """Return the lists of branches of which a value must fit one each."""
+    return [schema[word] for word in ("anyOf", "oneOf") if word in schema]
+
+
+def names_in(parts: Iterable[dict[str, Any]], *words: str) -> list[str]:
+    """Return the names that *parts* list by these *words*, or have as their keys."""
+    return list(dict.fromkeys(name for word in words for part in parts for name in part.get(word, ())))
+
+
+def known_names(parts: Parts) -> list[str]:
+    """Return the names of members that *parts* name, apart from required ones."""
+    needed = [name for part in parts for names in part.get("dependentRequired", {}).values() for name in names]
+    named = names_in(parts, "properties", "dependentRequired", "dependentSchemas", "dependencies")
+    return list(dict.fromkeys([*named, *needed]))
+
+
+def member(name: str, parts: Iterable[dict[str, Any]]) -> Schemas:
+    """Return the schemas that the member of this *name* must fit."""
+    return tuple(schema for part in parts for schema in _member(name, part))
+
+
+def _member(name: str, part: dict[str, Any]) -> list[Schema]:
+    properties, patterns = part.get("properties", {}), part.get("patternProperties", {})
+    found = [properties[name]] if name in properties else []
+    found += [schema for pattern, schema in patterns.items() if search(pattern, name, Budget().spend)]
+    return found or [part.get("additionalProperties", True)]
+
+
+def item(index: int, parts: Iterable[dict[str, Any]]) -> Schemas:
+    """Return the schemas that the item at *index* must fit."""
+    return tuple(prefix[index] if index < len(prefix) else rest for prefix, rest in map(prefix_and_rest, parts))
+
+
+def prefix_and_rest(part: dict[str, Any]) -> tuple[list[Schema], Schema]:
+    """Return the schemas of the first items, and that of the rest."""
+    if isinstance(items := part.get("items", True), list):  # as up to draft-07
+        return items, part.get("additionalItems", True)
+    return part.get("prefixItems", []), items

@@ -15,17 +15,16 @@ from hypothesis import reject
 from hypothesis import strategies as st
 from toolwire_schemas.json_schema.subschemas import walk
 
-from ..keywords import item, known_names, member
-from . import edge_values
 from .document import NoValues
-from .scalars import matches_somewhere
+from .generate import item, known_names, member
+from .scalars import LOOKALIKES, matches_somewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from hypothesis.strategies import DrawFn
 
-    from ..keywords import Parts, Schema
+    from .document import Parts, Schema
     from .generate import Maker
 
     Place = tuple[str | int, ...]
@@ -37,48 +36,42 @@ _MAX_COUNT = 1000  # values with more items or members than this are not made, o
 _UNKNOWN = ("unknown", "__proto__", "", "x" * 300, "1", "A", "a-b", "é")
 
 
-class Breaker:
-    """Breaks values that *maker* makes. The broken ones fit *within*.
+def broken_values(maker: Maker, within: Schema) -> st.SearchStrategy[Any]:
+    """Return a strategy for values that *maker* makes and that are broken then. They fit *within*.
 
     Raises:
         NoValues: if every value fits the schema.
     """
+    root = maker.document.root
+    words: dict[str, Any] = root if isinstance(root, dict) else {}
+    known: dict[str, Any] = within if isinstance(within, dict) else {}
+    own = {word: value for word, value in words.items() if (word, value) not in known.items()}
+    if not any(_refuses(part) for _, part in walk(own, "")):
+        raise NoValues("", "everything fits the schema")
+    return st.composite(_broken)(maker, within)
 
-    def __init__(self, maker: Maker, within: Schema) -> None:
-        self._maker = maker
-        self._document = maker.document
-        self._within = within
-        root = self._document.root
-        words: dict[str, Any] = root if isinstance(root, dict) else {}
-        known: dict[str, Any] = within if isinstance(within, dict) else {}
-        own = {word: value for word, value in words.items() if (word, value) not in known.items()}
-        if not any(_refuses(part) for _, part in walk(own, "")):
-            raise NoValues("", "everything fits the schema")
 
-    def values(self) -> st.SearchStrategy[Any]:
-        """Return a strategy for broken values."""
-        return st.composite(self._broken)()
+def _broken(draw: DrawFn, maker: Maker, within: Schema) -> Any:
+    root = (maker.document.root,)
+    value = maker.value(draw, root, maker.depth)
+    places = list(_places(value, _MAX_LEVELS))[:_MAX_PLACES]
+    for _ in range(_TRIES):
+        place = draw(st.sampled_from(places))
+        inner, parts = value, maker.parts(root, _every_branch) or []
+        for step in place:
+            inner = inner[step]
+            schemas = member(step, parts) if isinstance(step, str) else item(step, parts)
+            parts = maker.parts(schemas, _every_branch) or []
+        changed = _changed(value, place, draw(st.sampled_from(draw(st.sampled_from(_changes(inner, parts))))))
+        if maker.document.is_valid(within, changed) and _is_broken(maker.document.errors(changed)):
+            return deepcopy(changed)  # parts of it are the schema's own
+    return reject()
 
-    def _broken(self, draw: DrawFn) -> Any:
-        value = self._maker.value(draw, (self._document.root,), self._maker.depth)
-        places = list(_places(value, _MAX_LEVELS))[:_MAX_PLACES]
-        for _ in range(_TRIES):
-            place = draw(st.sampled_from(places))
-            inner, parts = value, self._maker.parts((self._document.root,), _every_branch) or []
-            for step in place:
-                inner = inner[step]
-                schemas = member(step, parts) if isinstance(step, str) else item(step, parts)
-                parts = self._maker.parts(schemas, _every_branch) or []
-            changed = _changed(value, place, draw(st.sampled_from(draw(st.sampled_from(_changes(inner, parts))))))
-            if self._document.is_valid(self._within, changed) and self._is_broken(changed):
-                return deepcopy(changed)  # parts of it are the schema's own
-        return reject()
 
-    def _is_broken(self, value: Any) -> bool:
-        return any(
-            error.validator != "pattern" or not matches_somewhere(error.validator_value, error.instance)
-            for error in self._document.errors(value)
-        )
+def _is_broken(errors: list[Any]) -> bool:
+    return any(
+        error.validator != "pattern" or not matches_somewhere(error.validator_value, error.instance) for error in errors
+    )
 
 
 _ACCEPTING = frozenset(
@@ -122,7 +115,7 @@ def _changes(value: Any, parts: Parts) -> list[list[Any]]:
     """What can take the place of *value*, to which *parts* apply, in groups that are equally likely."""
     near = [new for part in parts for word, bound in part.items() if word in _NEAR for new in _NEAR[word](bound)]
     containers = [*_similar({}, parts), *_similar([], parts)]
-    return [group for group in (edge_values.LOOKALIKES, _similar(value, parts), near, containers) if group]
+    return [group for group in (LOOKALIKES, _similar(value, parts), near, containers) if group]
 
 
 def _similar(value: Any, parts: Parts) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Strategies for numbers within bounds, and for strings of a length, a pattern and a format.
+"""Nasty values, and strategies for numbers within bounds and for strings of a length, a pattern and a format.
 
 Bounds of numbers are exact fractions; the validator checks what floats make of them.
 """
@@ -16,12 +16,37 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 from toolwire_schemas.json_schema.linear_regex import Budget, search
 
-from . import edge_values
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..keywords import Parts
+    from .document import Parts
+
+# Values that programs stumble over, for wherever a schema allows them; the simplest first.
+
+# The edges of 32 and 64 bits, of what a double holds exactly (2^53), and what only exact arithmetic holds.
+_EDGES = (2**31, 2**32, 2**53, 2**63, 2**64, 10**30)
+INTEGERS = (0, 1, -1, *(edge + more for edge in _EDGES for more in (-1, 0, 1)), *(-edge for edge in _EDGES))
+INTEGRAL_FLOATS = (0.0, -0.0, 1.0, 1e16, 1e23, 1e308, -1e308)
+FRACTIONS = (0.5, -0.5, 0.1, 0.1 + 0.2, 3.141592653589793, 1e-7, 5e-324, -2.2250738585072014e-308)
+
+STRINGS = (
+    *("", " ", "0", "1.0", "true", "null", "[]", '"', "\\", "-h", "x" * 10_000),
+    *("'; DROP TABLE tools; --", "$(true) `true` %s {0} ${x} {{x}}", "../../etc/passwd"),
+    *("a\nb\r\nc", "a\tb\x00c\x1b[31md\x7f", "\u2028\u2029\u0085", "\ufeffa"),
+    *("é", "e\u0301", "a" + "\u0301" * 40),  # the first two are the same, in one and in two code points
+    *("𝒳", "𝒳" * 3_000, "👩‍👩‍👧‍👦", "\U0010ffff\ufffe", "\u05e9\u05dc\u05d5\u05dd \u202eabc"),
+    "İıſß",  # these change length or meaning with their case
+)
+
+# Taken for a value of another type where types are lax.
+LOOKALIKES = [None, False, True, 0, 1, 1.5, "", "0", "1", "-1", "1.5", "1e3", " 1", "true", "false", "null", "[]", "{}"]
+
+NAMES = (
+    *("x", "", "__proto__", "constructor", "toString", "__class__", "self", "a b", "a.b", "$ref", "/", "1", "é"),
+    *("e\u0301", "𝒳", "a\nb", "n" * 300),
+)
+
+# --- numbers ---
 
 _MANY_STEPS = 10**6  # validators that divide in binary recognize this many multiples of a fraction
 
@@ -45,7 +70,7 @@ def numbers(parts: Parts, *, is_integer: bool) -> st.SearchStrategy[int | float]
     plain = st.integers(first, last).map(lambda factor: factor * step)
     if not is_integer:
         return plain.map(float)
-    edges = [n for n in (*edge_values.INTEGERS, *edge_values.INTEGRAL_FLOATS) if int(n) % step == 0]
+    edges = [n for n in (*INTEGERS, *INTEGRAL_FLOATS) if int(n) % step == 0]
     return _with_edges(plain.map(int), edges, low, high)
 
 
@@ -56,7 +81,7 @@ def _fractions(low: Fraction | None, high: Fraction | None) -> st.SearchStrategy
         most = largest if high is None else float(high)
     except OverflowError:  # only integers are so large
         return st.nothing()
-    return _with_edges(st.floats(least, most), edge_values.FRACTIONS, low, high) if least <= most else st.nothing()
+    return _with_edges(st.floats(least, most), FRACTIONS, low, high) if least <= most else st.nothing()
 
 
 def _with_edges(
@@ -76,6 +101,8 @@ def _exact(number: float) -> Fraction:
     """*number* as it was written: 0.1 is a tenth, not the float next to it."""
     return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
 
+
+# --- strings ---
 
 # All hosts are of the domain that is reserved for examples: a tool that connects to one of them reaches no host.
 _LABEL = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=8)
@@ -129,7 +156,7 @@ def strings(parts: Parts) -> st.SearchStrategy[str]:
         return FORMATS[formats[0]].filter(fits)
     if patterns:
         return matching(patterns[0], least, most).filter(fits)
-    some = [text for text in edge_values.STRINGS if fits(text)]
+    some = [text for text in STRINGS if fits(text)]
     return st.one_of(_texts(least, most), *([st.sampled_from(some)] if some else []))
 
 

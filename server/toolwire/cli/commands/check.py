@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 import shlex
 import sys
 from collections import Counter
-from importlib.util import find_spec
 from pathlib import Path
 from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any
@@ -24,8 +24,7 @@ from . import Command
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from toolwire_client.contract import CheckSettings, Gap, Report, Verdict
-    from toolwire_client.contract.fuzz.fuzz import Fuzzing
+    from toolwire_client.contract import CheckSettings, Fuzzing, Gap, Report, Verdict
     from toolwire_schemas.cases import Case
 
     from ..options import Words
@@ -99,7 +98,13 @@ def run(words: Words) -> int:
     """Print the verdicts, and return 1 if a rule of the chosen severity failed."""
     options = words.options
     if options.get("list"):
-        return _list(_cases(options), is_json=options.get("json", False))
+        cases = _cases(options)
+        if options.get("json"):
+            say(as_json(cases))
+        else:
+            rows = [(case.id, case.severity, case.behaviour) for case in cases]
+            show(table(("case", "severity", "behaviour"), rows))
+        return 0
     command = command_of(words, words.words)
     cases = _cases(options)
     gaps = _gaps(options.get("baseline"))
@@ -115,15 +120,6 @@ def run(words: Words) -> int:
     return 1 if report.failed(options.get("fail_on", "must")) else 0
 
 
-def _list(cases: Sequence[Case], *, is_json: bool) -> int:
-    rows = [(case.id, case.severity, case.behaviour) for case in cases]
-    if is_json:
-        say(as_json(cases))
-    else:
-        show(table(("case", "severity", "behaviour"), rows))
-    return 0
-
-
 def _need_target(words: Words) -> None:
     """Report a target that cannot be loaded as a mistake on the command line, not as a broken contract."""
     try:
@@ -136,7 +132,7 @@ def _need_target(words: Words) -> None:
 
 def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], options: dict[str, Any]) -> Report:
     from toolwire_client import NotStarted
-    from toolwire_client.contract import UnknownTool, check
+    from toolwire_client.contract import MissingHypothesis, UnknownTool, check
 
     line, numbers = ProgressLine(sys.stderr), itertools.count(1)
 
@@ -159,16 +155,23 @@ def _checked(command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], opt
         )
     except NotStarted as error:
         raise Failed(str(error), 2) from None
+    except MissingHypothesis as error:
+        raise UsageError(f"--fuzz: {error}") from None
     except UnknownTool as error:
         raise UsageError(unknown_name("tool", error.name, error.known)) from None
     finally:
         line.clear()
 
 
-def _again(words: Words) -> str:
-    """Return the options and target that repeat this check."""
+def _again(verdict: Verdict, words: Words) -> str:
+    """Return the options and target that play the case of *verdict* again, after the others that it takes."""
+    from toolwire_client.contract.cases.handshake import is_modern
+
     options = words.options
-    again = ["--destructive"] if "destructive" in options else []
+    again = [word for case in (*verdict.after, verdict.case) for word in ("--replay", case)]
+    if verdict.revision:
+        again += ["--era", "modern" if is_modern(verdict.revision) else "legacy"]
+    again += ["--framing", verdict.framing, *(["--destructive"] if "destructive" in options else [])]
     for name, arguments in options.get("call", ()):
         again += ["--call", name if arguments is None else f"{name}={json.dumps(arguments, ensure_ascii=False)}"]
     for key in ("timeout", "start_timeout"):
@@ -182,19 +185,16 @@ def _cases(options: dict[str, Any]) -> list[Case]:
     from toolwire_client.contract.cases.plan import chosen
     from toolwire_schemas.cases import cases
 
-    known = {case.id: case for case in cases()}
-    for name in options.get("replay", ()):
-        if name not in known:
-            raise _no_case(name, cases())
-        if known[name].process == "run":
-            problem = "judges all messages of a check and cannot be replayed alone"
-            raise UsageError(f"{name} {problem}; use --only {name}")
-    if "replay" in options:
-        return [known[name] for name in options["replay"]]
-    for pattern in (*options.get("only", ()), *options.get("skip", ())):
+    only, skip, replayed = (options.get(name, ()) for name in ("only", "skip", "replay"))
+    for pattern in (*only, *skip, *replayed):
         if not chosen(cases(), [pattern]):
             raise _no_case(pattern, cases())
-    return chosen(cases(), options.get("only", ()), options.get("skip", ()))
+    found = [case for pattern in replayed for case in chosen(cases(), [pattern])]
+    for case in found:
+        if case.process == "run":
+            problem = "judges all messages of a check and cannot be replayed alone"
+            raise UsageError(f"{case.id} {problem}; use --only {case.id}")
+    return found or chosen(cases(), only, skip)
 
 
 def _no_case(pattern: str, cases: Sequence[Case]) -> UsageError:
@@ -209,26 +209,23 @@ def _settings(options: dict[str, Any]) -> CheckSettings:
     from toolwire_client.contract import CheckSettings
 
     framing, era = options.get("framing", "both"), options.get("era", "both")
-    start = {"start_seconds": options["start_timeout"]} if "start_timeout" in options else {}
     return CheckSettings(
         eras=("legacy", "modern") if era == "both" else (era,),
         framings=("lines", "headers") if framing == "both" else (framing,),
         calls=dict(options.get("call", ())),
         any_tool="destructive" in options,
-        **start,
+        start_seconds=options.get("start_timeout", 20.0),
     )
 
 
 def _fuzzing(options: dict[str, Any]) -> Fuzzing | None:
-    from toolwire_client.contract.fuzz.fuzz import Fuzzing, any_seed
+    from toolwire_client.contract import Fuzzing
 
-    if "fuzz" not in options:
-        if "seed" in options:
-            raise UsageError("--seed goes with --fuzz")
-        return None
-    if find_spec("hypothesis") is None:
-        raise UsageError("--fuzz needs hypothesis; install it: pip install 'toolwire[contract]'")
-    return Fuzzing(options["fuzz"], options.get("seed", any_seed()))
+    if "fuzz" in options:
+        return Fuzzing(options["fuzz"], options.get("seed", random.randrange(10**6)))
+    if "seed" in options:
+        raise UsageError("--seed goes with --fuzz")
+    return None
 
 
 def _gaps(path: str | None) -> list[Gap]:
@@ -248,17 +245,16 @@ def _write_files(options: dict[str, Any], report: Report, gaps: Sequence[Gap]) -
     from toolwire_client.contract.baseline import write
     from toolwire_client.contract.report import as_junit
 
+    texts: dict[str, str] = {}
     if "junit" in options:
-        _write(options["junit"], as_junit(report))
+        texts[options["junit"]] = as_junit(report)
     if "write_baseline" in options:
-        _write(options["write_baseline"], write(report.verdicts, gaps))
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(text, "utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write to {path}: {error.strerror}") from None
+        texts[options["write_baseline"]] = write(report.verdicts, gaps)
+    for path, text in texts.items():
+        try:
+            Path(path).write_text(text, "utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot write to {path}: {error.strerror}") from None
 
 
 # --- the report ---
@@ -270,19 +266,15 @@ _MARKS = {"pass": "pass", "fail": "FAIL", "warn": "warn", "known gap": "gap", "n
 
 def _as_text(report: Report, words: Words) -> str:
     """Return failures in detail, then counts; of a replay, each verdict with all messages."""
-    from toolwire_client.contract.report import is_bad, worst_first
-
     if not report.revisions:
         return _without_handshake(report)
     if "replay" in words.options:
-        return "\n\n".join(_in_detail([verdict], "", verbose=True, is_whole=True) for verdict in report.verdicts)
+        return "\n\n".join(_in_detail([verdict], words) for verdict in report.verdicts)
     found: dict[tuple[str, str, str], list[Verdict]] = {}
-    for verdict in filter(is_bad, worst_first(report.verdicts)):
+    for verdict in report.failed("advice"):
         found.setdefault((verdict.case, verdict.outcome, verdict.expected), []).append(verdict)
-    again, verbose = _again(words), "verbose" in words.options
-    blocks = [_in_detail(alike, again, verbose=verbose) for alike in found.values()]
-    blocks += [_areas(report), _reasons(report), _summary(report)]
-    return "\n\n".join(filter(None, blocks))
+    blocks = [_in_detail(alike, words) for alike in found.values()]
+    return "\n\n".join(filter(None, [*blocks, _areas(report), _reasons(report), _summary(report)]))
 
 
 def _without_handshake(report: Report) -> str:
@@ -301,38 +293,26 @@ def _without_handshake(report: Report) -> str:
     )
 
 
-def _in_detail(alike: Sequence[Verdict], again: str, *, verbose: bool, is_whole: bool = False) -> str:
-    """One failure, with all revisions and framings in which it occurred."""
-    verdict = alike[0]
-    where = "; ".join(", ".join(filter(None, (one.revision, one.framing))) for one in alike)
-    head = f"{_MARKS[verdict.outcome]}  {verdict.case}" + (f"  ({where})" if where else "")
+def _in_detail(alike: Sequence[Verdict], words: Words) -> str:
+    """One failure, with all revisions and framings in which it occurred, or one case of a replay."""
+    verdict, replays = alike[0], "replay" in words.options
+    where = "; ".join(one.where for one in alike)
     lines = [f"  {verdict.behaviour}", f"  {verdict.severity}, {'of Toolwire, not of ' * verdict.ours}{verdict.source}"]
     if verdict.expected:
         lines += [f"  expected  {verdict.expected}", f"  came      {indent(verdict.came, ' ' * 12).lstrip()}"]
     if verdict.reason:
         lines.append(f"  {verdict.reason}")
-    is_shown = verbose or verdict.outcome == "fail"
-    if is_shown and again and verdict.framing:
-        lines.append(f"  again     toolwire check {_replay(verdict)} {again}")
+    is_shown = replays or "verbose" in words.options or verdict.outcome == "fail"
+    if is_shown and not replays and verdict.framing:
+        lines.append(f"  again     toolwire check {_again(verdict, words)}")
+    messages = []
+    for line in verdict.exchange if is_shown else ():
+        # Sent messages are shown whole, so that they can be sent again.
+        is_whole = replays or line.startswith("-> ") or len(line) <= _SHOWN
+        messages.append(marked(DIM, printable(f"    {line if is_whole else line[:_SHOWN] + '…'}")))
+    head = f"{_MARKS[verdict.outcome]}  {verdict.case}" + (f"  ({where})" if where else "")
     emphasis = RED if verdict.outcome == "fail" else BOLD
-    messages = [marked(DIM, _line(line, is_whole=is_whole)) for line in (verdict.exchange if is_shown else ())]
     return "\n".join([marked(emphasis, head), *map(printable, lines), *messages])
-
-
-def _replay(verdict: Verdict) -> str:
-    """The options that play the case of *verdict* again, after the others that it takes."""
-    from toolwire_client.contract.cases.handshake import is_modern
-
-    words = [f"--replay {case}" for case in (*verdict.after, verdict.case)]
-    if verdict.revision:
-        words.append(f"--era {'modern' if is_modern(verdict.revision) else 'legacy'}")
-    return " ".join([*words, f"--framing {verdict.framing}"])
-
-
-def _line(line: str, *, is_whole: bool) -> str:
-    # Sent messages are shown whole, so that they can be sent again.
-    cut = line if is_whole or line.startswith("-> ") or len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
-    return printable(f"    {cut}")
 
 
 def _areas(report: Report) -> str:
@@ -353,8 +333,7 @@ def _reasons(report: Report) -> str:
             reasons.setdefault((_MARKS[verdict.outcome], verdict.reason), {})[verdict.case] = None
     lines = [f"{mark:<4}  {printable(reason)}: {', '.join(cases)}" for (mark, reason), cases in reasons.items()]
     lines += [f"gap   {counted(number, 'finding')}: {reason}; --sdk shows all" for reason, number in folded.items()]
-    below = " " * 6
-    return "\n".join(fill(line, width(), subsequent_indent=below, break_on_hyphens=False) for line in lines)
+    return "\n".join(fill(line, width(), subsequent_indent=" " * 6, break_on_hyphens=False) for line in lines)
 
 
 def _summary(report: Report) -> str:

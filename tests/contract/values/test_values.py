@@ -179,6 +179,20 @@ def test_what_is_not_supported_is_said_with_its_place(what: str) -> None:
 
 
 @pytest.mark.slow
+def test_a_circle_is_found_however_deep_the_caller_is() -> None:
+    circle, _ = UNSUPPORTED["what refers to itself through others"]
+
+    def below(levels: int) -> None:
+        if levels:
+            below(levels - 1)
+        else:
+            with pytest.raises(NoValues):
+                valid_values(circle)
+
+    for levels in range(60):  # the interpreter's limit is reached in other code for each
+        below(levels)
+
+
 @pytest.mark.parametrize(
     "schema",
     [

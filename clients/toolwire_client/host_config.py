@@ -65,7 +65,7 @@ def _parsed(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadConfiguration(f"{path}: it is no UTF-8 (byte {error.start})") from None
+        raise BadConfiguration(f"{path}: it is not UTF-8 (byte {error.start})") from None
     try:
         return msgspec.json.decode(without_commas(without_comments(text)))
     except (msgspec.DecodeError, RecursionError) as error:
@@ -97,7 +97,7 @@ class _Reader:
 
     def read(self, entry: Any) -> ServerConfig:
         if not isinstance(entry, Mapping):
-            raise BadConfiguration("its entry is no object")
+            raise BadConfiguration("its entry is not an object")
         if "url" in entry or entry.get("type", "stdio") != "stdio":
             raise BadConfiguration("it is reached over the network; only servers with a command can be")
         command = self._text("command", entry.get("command"))
@@ -107,7 +107,7 @@ class _Reader:
         words = [self._text(f"args[{index}]", word) for index, word in enumerate(arguments)]
         variables = entry.get("env") or {}
         if not isinstance(variables, Mapping):
-            raise BadConfiguration('its "env" is no object')
+            raise BadConfiguration('its "env" is not an object')
         # A null removes a variable in VS Code; here such variables are not passed on anyway.
         env = {name: self._text(f"env.{name}", value) for name, value in variables.items() if value is not None}
         cwd = entry.get("cwd")
@@ -124,7 +124,7 @@ class _Reader:
         try:
             lines = path.read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise BadConfiguration(f"its envFile {path} cannot be read: {reason}") from None
         pairs = [line.strip().removeprefix("export ").partition("=") for line in lines if "=" in line]
         return {name.strip(): _unquoted(value.strip()) for name, _, value in pairs if not name.startswith("#")}
@@ -133,7 +133,7 @@ class _Reader:
         if isinstance(value, bool | int | float):
             value = str(value).lower() if isinstance(value, bool) else str(value)
         if not isinstance(value, str):
-            raise BadConfiguration(f"its {where} is no text")
+            raise BadConfiguration(f"its {where} is not a string")
         return _VARIABLE.sub(self._value, value)
 
     def _value(self, found: re.Match[str]) -> str:

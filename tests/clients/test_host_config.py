@@ -148,13 +148,13 @@ def test_a_file_of_variables_is_read_and_gives_way_to_env(tmp_path: Path, mark: 
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ("python", "its entry is no object"),
-        ({}, "its command is no text"),
+        ("python", "its entry is not an object"),
+        ({}, "its command is not a string"),
         ({"command": ""}, 'needs a "command"'),
         ({"command": "x", "args": "y"}, 'needs a "command"'),
-        ({"command": "x", "args": [[]]}, "its args[0] is no text"),
-        ({"command": "x", "env": ["A=1"]}, '"env" is no object'),
-        ({"command": "x", "env": {"A": []}}, "its env.A is no text"),
+        ({"command": "x", "args": [[]]}, "its args[0] is not a string"),
+        ({"command": "x", "env": ["A=1"]}, '"env" is not an object'),
+        ({"command": "x", "env": {"A": []}}, "its env.A is not a string"),
         ({"command": "x", "cwd": 1.5, "args": ["${MISSING}"]}, "needs the environment variable MISSING"),
         ({"command": "${input:key}"}, "give inputs={'key': ...}"),
         ({"command": "x", "envFile": "nowhere"}, "cannot be read"),
@@ -173,7 +173,7 @@ def test_a_file_of_variables_that_is_no_text_is_a_fault_of_its_server_alone(tmp_
     (tmp_path / "vars").write_bytes(b"KEY=\xff")
     error = read({"command": "x", "envFile": "vars"}, folder=tmp_path)
     assert isinstance(error, BadConfiguration)
-    assert "it is no UTF-8" in str(error)
+    assert "it is not UTF-8" in str(error)
 
 
 def test_comments_and_trailing_commas_are_allowed_and_strings_left_alone(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_comments_and_trailing_commas_are_allowed_and_strings_left_alone(tmp_pat
         (b"{", ""),
         (b"[" * 10_000, "recursion"),
         (b'"\\' * 20_000, "truncated"),  # a string without end, which is looked through once
-        (b'{"\xff": 1}', "no UTF-8 (byte 2)"),
+        (b'{"\xff": 1}', "not UTF-8 (byte 2)"),
     ],
 )
 def test_a_file_that_is_none_is_an_error_that_names_it(tmp_path: Path, written: bytes, said: str) -> None:

@@ -103,7 +103,7 @@ def running_with(mark: str) -> list[str]:
             'it answers initialize with {"jsonrpc":"2.0","id":"facts","error":{"code":-32601,"message":"no"}}',
         ),
         ("dies", "it ended with status 1; the end of its stderr: there is no key in the environment"),
-        ("floods", "lines on its standard output were no messages"),
+        ("floods", "lines on its standard output were not messages"),
     ],
 )
 def test_a_server_that_cannot_be_talked_to_is_one_failure_that_says_so(fault: str, came: str, mark: str) -> None:

@@ -129,7 +129,7 @@ def loaded(path: str | os.PathLike[str]) -> Loaded:
         session.events.append(event)
         session.lines.append(number)
     if not session.events:
-        raise BrokenTranscript(f"{path} is no transcript: no line of it has the type Started")
+        raise BrokenTranscript(f"{path} is not a transcript: no line has the type Started")
     return session
 
 
@@ -137,7 +137,7 @@ def _event(line: bytes, where: str) -> events.Recorded:
     try:
         event: events.Recorded = msgspec.convert(codec.decode(line), events.Recorded)
     except (codec.DecodingError, msgspec.ValidationError) as error:
-        raise BrokenTranscript(f"{where}, is no event of a transcript: {error}") from None
+        raise BrokenTranscript(f"{where}, is not an event of a transcript: {error}") from None
     return event
 
 

@@ -100,7 +100,7 @@ def _by_name(entries: Sequence[Any], what: str) -> dict[str, Entry]:
     for place, entry in enumerate(entries):
         name = entry.get("name") if isinstance(entry, dict) else None
         if not isinstance(name, str):
-            raise BadList(f"entry {place + 1} of {what} is no tool: it has no name")
+            raise BadList(f"entry {place + 1} of {what} is not a tool: it has no name")
         if name in found:
             raise BadList(f"{what} has two tools called {name!r}")
         found[name] = entry

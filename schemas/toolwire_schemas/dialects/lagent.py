@@ -117,7 +117,7 @@ def _entry(description: dict[str, Any], where: str, prefix: str) -> Entry:
     for index, name in enumerate(needed):
         if name not in members:
             known = ", ".join(members) or "none"
-            raise Malformed(f"{where}required[{index}]", f"{name!r} is no parameter; known: {known}")
+            raise Malformed(f"{where}required[{index}]", f"{name!r} is not a parameter; known: {known}")
     definitions = description.get("$defs")
     # Lagent refuses arguments that the description does not name.
     entry["inputSchema"] = {

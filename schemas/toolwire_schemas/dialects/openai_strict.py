@@ -58,7 +58,7 @@ def strict(schema: Schema) -> Schema:
     """
     try:
         if error := best_match(iter(faults_of_schema(schema, dialect=Draft202012Validator))):
-            raise NotStrict(".".join(map(str, error.absolute_path)), f"it is no JSON Schema: {error.message}")
+            raise NotStrict(".".join(map(str, error.absolute_path)), f"it is not a valid JSON Schema: {error.message}")
         for word in ("$ref", *COMBINATORS):
             if word in schema:
                 raise NotStrict(word, "it is not allowed at the root")
@@ -132,14 +132,14 @@ class _Writer:
                 return {"type": "array", "items": self._items(schema, where), **_kept(schema, kind)}
             case "string" | "integer" | "number" | "boolean" | "null":
                 return {"type": kind, **_kept(schema, kind)}
-        raise NotStrict(where, "it may be any value, and strict mode wants a type")
+        raise NotStrict(where, "it may be any value, but strict mode requires a type")
 
     def _object(self, schema: Schema, where: str, *, may_be_empty: bool = False) -> Schema:
         more = schema.get("additionalProperties", False)
         members, needed = properties(schema), set(required(schema))
         is_free = not members and "additionalProperties" not in schema and not may_be_empty
         if more is not False or is_free or (not members and "patternProperties" in schema):
-            raise NotStrict(where, "it may have members of any name, and strict mode wants to know them all")
+            raise NotStrict(where, "it may have members of any name, but strict mode requires all names")
         made = {}
         for name, inner in members.items():
             at = f"{where}.properties.{name}".removeprefix(".")
@@ -170,14 +170,14 @@ class _Writer:
             if _takes(self._judge, rest, value):
                 of_kinds.setdefault(_KINDS.get(type(value)), []).append(value)
         if not of_kinds or None in of_kinds:
-            raise NotStrict(where, "strict mode has only values that are text, numbers, booleans or null")
+            raise NotStrict(where, "strict mode allows only strings, numbers, booleans and null as values")
         parts = [_NULL if kind == "null" else {"type": kind, "enum": group} for kind, group in of_kinds.items()]
         return _described(_either(parts), schema)
 
     def _all_of(self, schema: Schema, where: str) -> Schema:
         members = schema["allOf"]
         if not isinstance(members, list) or len(members) != 1 or not isinstance(members[0], dict):
-            raise NotStrict(f"{where}.allOf", "strict mode cannot put schemas together; write them as one")
+            raise NotStrict(f"{where}.allOf", "strict mode has no allOf; write one schema")
         rest = {word: value for word, value in schema.items() if word != "allOf"}
         if twice := (members[0].keys() & rest.keys()) - {"description", "title", "default", "type"}:
             raise NotStrict(f"{where}.allOf", f"strict mode cannot put schemas together; both have {min(twice)}")

@@ -46,7 +46,7 @@ class SchemaValidator:
     `multipleOf` as well, as validators that divide in binary do.
 
     Raises:
-        CannotJudge: if it is no JSON Schema, or is too large.
+        CannotJudge: if it is not a valid JSON Schema, or is too large.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class SchemaValidator:
         kind = _extended(dialect or _named_dialect(schema), not is_trusted, exact_multiples)
         if not is_trusted:
             if checks and (faults := _faults(kind, schema)):
-                raise CannotJudge(f"it is no JSON Schema: {faults[0].message[:200]}")
+                raise CannotJudge(f"it is not a valid JSON Schema: {faults[0].message[:200]}")
             _check_names(schema)
         self._validator = kind(schema, registry=Registry(), format_checker=format_checker)  # nothing is fetched
 
@@ -163,7 +163,7 @@ def _named_dialect(schema: Any) -> Any:
     try:
         return validator_for({"$schema": named} if isinstance(named, str) else {}, default=Draft202012Validator)
     except ValueError as error:  # urllib cannot parse it
-        raise CannotJudge(f"its $schema is no URI: {error}") from None
+        raise CannotJudge(f"its $schema is not a URI: {error}") from None
 
 
 @cache

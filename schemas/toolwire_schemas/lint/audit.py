@@ -61,7 +61,7 @@ def _name(entry: Any, place: int) -> str:
 
 def _about(entry: Any) -> Iterator[Found]:
     if not isinstance(entry, dict):
-        yield "", "it is no JSON object", "describe each tool by an object", "error", ALL_CLIENTS
+        yield "", "it is not a JSON object", "describe each tool by an object", "error", ALL_CLIENTS
         return
     name, description = entry.get("name"), entry.get("description", "")
     if not isinstance(name, str) or not name:
@@ -94,12 +94,12 @@ def _members(entry: dict[str, Any]) -> Iterator[Found]:
             if not isinstance(annotations.get(hint, True), bool):
                 yield f"annotations.{hint}", "it is not true or false", "make it so", "error", TYPESCRIPT
         if not isinstance(annotations.get("title", ""), str):
-            yield "annotations.title", "it is no text", "make it so, or leave it out", "error", TYPESCRIPT
+            yield "annotations.title", "it is not a string", "make it a string, or leave it out", "error", TYPESCRIPT
     for place, icon in enumerate(icons if isinstance(icons, list) else ()):
         if not isinstance(icon, dict) or not isinstance(icon.get("src"), str):
             yield f"icons[{place}]", "it has no src", "give its https: or data: address", "error", ALL_CLIENTS
         elif not isinstance(icon.get("sizes", []), list):
-            yield f"icons[{place}].sizes", "it is no list", 'write ["48x48"]', "error", ALL_CLIENTS
+            yield f"icons[{place}].sizes", "it is not a list", 'write ["48x48"]', "error", ALL_CLIENTS
 
 
 def _input(schema: Any) -> Iterator[Found]:
@@ -120,7 +120,7 @@ def _schema(schema: Any, where: str) -> Iterator[Found]:
             if reference.startswith("#/"):  # anchors are rare, and not checked
                 target(schema, reference)
         except LookupError:
-            problem = f"{reference} leads nowhere; one such reference can cost a client all tools"
+            problem = f"{reference} refers to nothing; some clients then drop all tools"
             yield path, problem, "put the definition under $defs", "error", ALL_CLIENTS
     if local:
         problem = f"some hosts do not follow references such as {local[0][1]}"
@@ -137,7 +137,7 @@ def _meta(schema: dict[str, Any], where: str) -> Iterator[Found]:
         return
     for fault in faults:
         path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault.absolute_path)
-        problem = f"it is no JSON Schema: {_shortened(fault.message)}"
+        problem = f"it is not a valid JSON Schema: {_shortened(fault.message)}"
         yield where + path, problem, "see the reference of this keyword", "error", TYPESCRIPT
 
 

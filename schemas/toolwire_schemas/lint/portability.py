@@ -78,7 +78,7 @@ def _about_name(name: str) -> Iterator[Found]:
 def about_schema(schema: Any, where: str) -> list[Found]:
     """Return what is wrong with an input or output schema; *where* names it in the paths."""
     if not isinstance(schema, dict):
-        return [(where, "it is no JSON object", 'use {"type": "object", …}', "error", ALL_CLIENTS)]
+        return [(where, "it is not a JSON object", 'use {"type": "object", …}', "error", ALL_CLIENTS)]
     found: list[Found] = []
     if schema.get("type") != "object":
         found.append((where, "its root is not of the type object", 'give it "type": "object"', "error", ALL_CLIENTS))

@@ -107,9 +107,9 @@ def _command(text: str) -> list[str]:
     try:
         command = shlex.split(text)
     except ValueError as error:
-        raise UsageError(f"--server wants a command, and in {text!r} there is {str(error).lower()}") from None
+        raise UsageError(f"--server needs a command, and in {text!r} there is {str(error).lower()}") from None
     if not command:
-        raise UsageError('--server wants a command, as in --server "npx -y some-mcp-server"')
+        raise UsageError('--server needs a command, as in --server "npx -y some-mcp-server"')
     return command
 
 

@@ -158,7 +158,7 @@ def parse(arguments: Sequence[str], options: Sequence[Option], as_text: Sequence
         try:
             value = option.value(text)
         except ValueError as error:
-            raise UsageError(f"{option.flag} wants {error}, not {text!r}") from None
+            raise UsageError(f"{option.flag} takes {error}, not {text!r}") from None
         if option in as_text:
             value = text
         if option.many:
@@ -180,7 +180,7 @@ def _next_value(option: Option, flag: str, rest: deque[str]) -> str:
     if not option.endings or (rest and rest[0].endswith(option.endings)):
         return rest.popleft()
     if rest and os.path.isdir(rest[0]):
-        wanted = f"{flag} wants a file that ends in {' or '.join(option.endings)}, or nothing"
+        wanted = f"{flag} takes a file that ends in {' or '.join(option.endings)}, or nothing"
         raise UsageError(f"{wanted}; if the folder {rest[0]} is a target, put it before {flag}")
     return ""
 

@@ -82,11 +82,11 @@ def test_a_line_that_a_crash_cut_off_is_no_line_and_a_whole_one_stays(run: Any, 
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("", "no line of it has the type Started"),
-        ("hello\n", "line 1, is no event"),
-        ('{"type":"Started","version":2}\n', "line 1, is no event"),
+        ("", "no line has the type Started"),
+        ("hello\n", "line 1, is not an event"),
+        ('{"type":"Started","version":2}\n', "line 1, is not an event"),
         ('{"type":"Started"}\n{"type":"Resumed","date":7}\n', "line 2, cannot follow"),
-        ('{"messages":[],"reply":"x"}\n', "line 1, is no event"),
+        ('{"messages":[],"reply":"x"}\n', "line 1, is not an event"),
     ],
 )
 def test_what_is_no_transcript_is_refused_with_its_place(tmp_path: Any, text: str, match: str) -> None:

@@ -172,7 +172,7 @@ def test_a_resumed_run_shows_the_arguments_of_the_call_that_waits(command_line: 
 def test_a_run_that_needs_somebody_goes_on_in_another_process(command_line: CommandLine, folder: Path) -> None:
     first = command_line("ask", "How much is 12 * (3 + 4)?", *OFFLINE, "--transcript", "run.jsonl", cwd=folder)
     assert (first.returncode, first.stdout) == (1, "")
-    assert "no terminal: --allow multiply, or --approve all, says yes beforehand; --resume" in first.stderr
+    assert "not a terminal: --allow multiply, or --approve all, says yes beforehand; --resume" in first.stderr
     assert "--resume run.jsonl resumes it" in first.stderr
     second = command_line("ask", *OFFLINE, "--resume", "run.jsonl", "--allow", "mult*", cwd=folder)
     assert (second.returncode, second.stdout) == (0, "12 * (3 + 4) = 84\n")
@@ -186,7 +186,7 @@ def test_a_run_that_needs_somebody_goes_on_in_another_process(command_line: Comm
 @pytest.mark.parametrize(
     ("model", "words", "told"),
     [
-        ("models.py:asks", [], "  no user can be asked, since this is no terminal: --answer TEXT, or a line of"),
+        ("models.py:asks", [], "  no user can be asked, since this is not a terminal: --answer TEXT, or a line of"),
         (
             "arithmetic",
             ["--json"],
@@ -289,7 +289,7 @@ def test_a_conversation_can_be_piped(command_line: CommandLine, folder: Path) ->
         (["ask", "x", *OFFLINE, "--trust-hints", "yes", "--trust-hints", "no"], "takes servers, or else yes or no"),
         (["ask", "x", *OFFLINE, "--timeout", "0"], "more than 0"),
         (["ask", "x", *OFFLINE, "--server", "cat 'x"], "no closing quotation"),
-        (["ask", "x", *OFFLINE, "--server", ""], "--server wants a command"),
+        (["ask", "x", *OFFLINE, "--server", ""], "--server needs a command"),
         (["ask", "x", *OFFLINE, "--config", "none.json"], "cannot open none.json"),
         (["ask", "x", *OFFLINE, "--config", "tools.py"], "tools.py"),
         (["ask", "x", *OFFLINE, "--resume", "a", "--transcript", "b"], "leave out --transcript"),

@@ -122,7 +122,7 @@ def test_people_get_a_page(command_line: CommandLine, folder: Path, form: str) -
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--as", "latin"], "--as wants one of lagent, openai, anthropic, python, typescript, markdown, not 'latin'"),
+        (["--as", "latin"], "--as takes one of lagent, openai, anthropic, python, typescript, markdown, not 'latin'"),
         (["--as", "python", "--json"], "--as and --json contradict each other: leave one out"),
         (["--lint", "--as", "python"], "--as and --lint contradict each other: leave one out"),
         (["--strict"], "--strict goes with --as openai"),

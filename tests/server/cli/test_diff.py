@@ -240,7 +240,7 @@ def test_what_cannot_be_compared_gives_status_2_and_a_reason(
     [
         ({"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "no"}}, "holds no tools"),
         ({"tools": [], "nextCursor": "2"}, "only the first page"),
-        (["a"], "entry 1 of the new list is no tool"),
+        (["a"], "entry 1 of the new list is not a tool"),
         ([entry(), entry()], "two tools called 't'"),
     ],
 )

@@ -59,7 +59,7 @@ def test_an_option_for_somebody_else_is_checked_and_kept_as_typed() -> None:
         (["--keep-going=yes"], "leave out =yes"),
         (["--page-size", "0"], "whole number"),
         (["--level", "middle"], "one of low, high"),
-        (["--write", "."], "--write wants a file that ends in .json, or nothing"),
+        (["--write", "."], "--write takes a file that ends in .json, or nothing"),
     ],
 )
 def test_a_mistake_is_named_with_its_remedy(words: list[str], told: str) -> None:

@@ -96,7 +96,7 @@ class CaseConversation:
     def flooded(self) -> str:
         """Why further output is ignored; empty if it is not."""
         if self._noise_bytes > _MAX_NOISE_BYTES or self._noises > _MAX_NOISES:
-            return f"{self._noises:,} lines on its standard output were no messages: the rest is ignored"
+            return f"{self._noises:,} lines on its standard output were not messages: the rest is ignored"
         if self._heard_bytes > _MAX_HEARD_BYTES or len(self.events) > _MAX_EVENTS:
             return f"it said more than {_MAX_HEARD_BYTES // 1024**2} MiB or {_MAX_EVENTS:,} things: the rest is ignored"
         return ""

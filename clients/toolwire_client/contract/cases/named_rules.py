@@ -52,7 +52,7 @@ def _progress_increases(events: Sequence[Event], lists: list[list[Any]]) -> str 
     for _, token, progress in _progress(events):
         key = text_of(token)
         if not isinstance(progress, int | float):
-            return f"for {key} progress that is no number: {text_of(progress)}"
+            return f"for {key} progress that is not a number: {text_of(progress)}"
         if key in last and not progress > last[key]:
             return f"for {key} progress {progress!r} came after {last[key]!r}"
         last[key] = progress
@@ -120,7 +120,7 @@ def structure_fault(schema: Any, result: Any) -> str | None:
     if not isinstance(schema, dict) or result is None:
         return None
     if not isinstance(result, dict):
-        return "a result that is no object"
+        return "a result that is not an object"
     if result.get("isError"):
         return None
     if "structuredContent" not in result:

@@ -92,7 +92,7 @@ class Document:
         if len(json.dumps(self.root)) > _MAX_LENGTH:
             yield "", f"no values are made of more than {_MAX_LENGTH:,} characters of schema"
         for fault in faults_of_schema(self.root, dialect=self._dialect):
-            yield ".".join(map(str, fault.absolute_path)), f"this is no valid schema: {fault.message[:200]}"
+            yield ".".join(map(str, fault.absolute_path)), f"this is not a valid schema: {fault.message[:200]}"
         for where, schema in walk(self.root, "schema") if isinstance(self.root, dict) else ():
             if any(len(schema.get(word, ())) > _MAX_PARTS for word in ("properties", "anyOf", "oneOf", "allOf")):
                 yield "", f"no values are made of more than {_MAX_PARTS} members or alternatives"

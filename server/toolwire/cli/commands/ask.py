@@ -79,7 +79,7 @@ async def _ask(options: dict[str, Any], question: str | None, running: AgentRun)
 def _why_no_user_was_asked(outcome: Outcome, *, is_json: bool) -> str:
     from toolwire_client.agent.events import ApprovalAsked
 
-    reason = "--json asks no user" if is_json else "no user can be asked, since this is no terminal"
+    reason = "--json asks no user" if is_json else "no user can be asked, since this is not a terminal"
     match outcome.pending:
         case ApprovalAsked(tool=tool, interrupted=True):
             reason = f"the call may have taken effect: decide at a terminal, or --deny {quote(tool)} goes on without it"

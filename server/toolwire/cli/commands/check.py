@@ -238,7 +238,7 @@ def _gaps(path: str | None) -> list[Gap]:
     except OSError as error:
         raise UsageError(f"cannot read the baseline {path}: {error.strerror}; --write-baseline writes one") from None
     except (BadBaseline, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is no baseline: {error}") from None
+        raise UsageError(f"{path} is not a baseline: {error}") from None
 
 
 def _write_files(options: dict[str, Any], report: Report, gaps: Sequence[Gap]) -> None:

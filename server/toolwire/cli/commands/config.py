@@ -109,7 +109,7 @@ def _server(targets: list[str], given: Mapping[str, Any]) -> hosts.HostServer:
         # Claude Code accepts only these letters; other hosts accept more.
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", name_of(targets)).strip("-") or "toolwire"
     if not name:
-        raise UsageError("--server-name wants a name")
+        raise UsageError("--server-name needs a name")
     server = hosts.HostServer(name, sys.executable, args, env)
     try:
         "\0".join([name, sys.executable, *args, *env, *env.values()]).encode()

@@ -150,7 +150,7 @@ def _saved(name: str) -> list[Any]:
     except OSError as error:
         raise UsageError(f"cannot read {name}: {error.strerror}") from None
     except DecodingError as error:
-        raise UsageError(f"{name} is no JSON: {error}; `toolwire list --json` writes a list to save") from None
+        raise UsageError(f"{name} is not JSON: {error}; `toolwire list --json` writes a list to save") from None
     page = value.get("result", value) if isinstance(value, dict) else value
     tools = page.get("tools") if isinstance(page, dict) else page
     if not isinstance(tools, list):

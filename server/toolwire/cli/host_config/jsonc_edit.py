@@ -47,7 +47,7 @@ def _plain(text: str) -> str:
 
 
 def _refuse(word: str) -> None:
-    raise NotJson(f"{word} is no JSON")
+    raise NotJson(f"{word} is not JSON")
 
 
 def member(text: str, path: Sequence[str]) -> Any:

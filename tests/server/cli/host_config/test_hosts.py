@@ -403,7 +403,7 @@ def test_emacs_is_told_what_to_paste_since_its_settings_are_a_program(
         (["vscode", "tools.py", "--write", "."], "if the folder . is a target, put it before --write"),
         (["vscode", "tools.py", "--force"], "--force goes with --write"),
         (["json", "tools.py", "--write"], "--write=FILE"),
-        (["vscode", "tools.py", "--server-name", ""], "wants a name"),
+        (["vscode", "tools.py", "--server-name", ""], "needs a name"),
         (["json", "tools.py", "--env", "A=\udcff"], "UTF-8"),
     ],
 )

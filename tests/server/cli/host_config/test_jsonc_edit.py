@@ -116,7 +116,7 @@ def test_the_layout_is_that_of_the_file(before: str, after: str) -> None:
         ('{"a": 1\n"b": 2}', "line 2: "),
         ('{"a": 1', "line 1: "),
         ('{"a": }', "line 1: "),
-        ('{"a": NaN}', "NaN is no JSON"),
+        ('{"a": NaN}', "NaN is not JSON"),
         ('{"a": "\\q"}', "line 1: "),
         ('{"a": 1}\n{}', "line 2: "),
         ('{\n"a": 1 /* b', "line 2: "),

@@ -23,7 +23,7 @@ from .errors import (
 from .protocol.events import LogEntry
 from .protocol.results import CallResult, ToolDescription
 from .session.elicitation import NoAnswer, Question
-from .session.tool_call import AsyncPendingCall
+from .session.request import AsyncPendingCall
 from .transport.child_process import server_environment
 
 if TYPE_CHECKING:

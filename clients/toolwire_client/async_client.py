@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from abc import ABC, abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,8 +19,7 @@ from .protocol.results import CallResult, ToolDescription, describe
 from .session.connection import Connection
 from .session.elicitation import ElicitationHandler
 from .session.handshake import HandshakeResult, shake_hands
-from .session.request import OnProgress, RequestHandle
-from .session.tool_call import AsyncPendingCall
+from .session.request import AsyncPendingCall, OnProgress, RequestHandle
 from .session.tool_list import CachedToolList
 from .waiting.deadline import Deadline
 
@@ -67,11 +67,11 @@ class Running(msgspec.Struct, frozen=True, eq=False):
     tool_list: CachedToolList
 
 
-class ServerDetails:
+class ServerDetails(ABC):
     """The properties of a client that describe its server; the same for both kinds of client."""
 
-    def _details(self) -> Running | None:
-        raise NotImplementedError
+    @abstractmethod
+    def _details(self) -> Running | None: ...
 
     @property
     def version(self) -> str | None:
@@ -97,16 +97,6 @@ class ServerDetails:
     def stderr(self) -> str:
         """The last lines the server wrote to its stderr."""
         return running.connection.transport.stderr_tail() if (running := self._details()) else ""
-
-    @property
-    def noise(self) -> int:
-        """The number of lines on the server's output that were not messages."""
-        return running.connection.noise if (running := self._details()) else 0
-
-    @property
-    def noise_tail(self) -> list[str]:
-        """The last of these lines."""
-        return list(running.connection.noise_tail) if (running := self._details()) else []
 
 
 class AsyncClient(ServerDetails):
@@ -178,7 +168,7 @@ class AsyncClient(ServerDetails):
         """
         deadline = Deadline(timeout_seconds)
         with self._open_request(await self._ready(deadline), on_progress) as handle:
-            return await self._call(handle, name, arguments).finish(deadline)
+            return await AsyncPendingCall(handle, name, arguments).finish(deadline)
 
     async def start(
         self,
@@ -189,7 +179,7 @@ class AsyncClient(ServerDetails):
     ) -> AsyncPendingCall:
         """Call a tool and return as soon as the request is sent."""
         with self._open_request(await self._ready(Deadline(None)), on_progress) as handle:
-            return self._call(handle, name, arguments)
+            return AsyncPendingCall(handle, name, arguments)
 
     async def ping(self, *, timeout_seconds: float | None = None) -> float:
         """Return the seconds that the server takes to answer a `ping`."""
@@ -228,9 +218,6 @@ class AsyncClient(ServerDetails):
         self._closed = self._closed or Closed("the client was closed")
         if self._connection is not None:
             await self._waiting.run_blocking_shielded(self._connection.close)
-
-    def _call(self, handle: RequestHandle, name: str, arguments: Mapping[str, Any] | None) -> AsyncPendingCall:
-        return AsyncPendingCall(handle, self._elicitation, self._waiting, name, dict(arguments or {}))
 
     def _open_request(self, running: Running, on_progress: OnProgress | None = None) -> RequestHandle:
         return RequestHandle(running.connection, self._waiting, self._elicitation, on_progress)

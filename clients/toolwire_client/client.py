@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from .async_client import AsyncClient, Running, ServerDetails
-from .session.tool_call import AsyncPendingCall
+from .session.request import AsyncPendingCall
 from .waiting.base import blocking, run
 
 if TYPE_CHECKING:

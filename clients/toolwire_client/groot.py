@@ -8,6 +8,7 @@ nothing is printed by default. `Agent` adds approvals, budgets and transcripts.
 from __future__ import annotations
 
 import sys
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -150,8 +151,8 @@ class ReAct:
         """Return this agent as a function of one question, which starts a new state for each call."""
 
         def ask(question: str) -> str:
-            settings: dict[str, Any] = {"system": self._system, "roles": self._roles, "max_errors": self._max_errors}
-            fresh = ReAct(self.llm, self.env, self.protocol, self.max_turn, on_message=self._on_message, **settings)
+            fresh = copy(self)
+            fresh.state = State()
             return fresh.run(question)
 
         ask.__name__ = name or self.name

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -33,6 +33,18 @@ class ServerConfig(msgspec.Struct, frozen=True):
     command: list[str]
     env: dict[str, str]
     cwd: str | None
+
+
+_Scalar = str | int | float | bool
+"""Hosts also accept numbers and booleans as texts."""
+
+
+class _Entry(msgspec.Struct, rename={"env_file": "envFile"}):
+    command: Annotated[str, msgspec.Meta(min_length=1)]
+    args: list[_Scalar] | None = None
+    env: dict[str, _Scalar | None] | None = None
+    env_file: str | None = None
+    cwd: str | None = None
 
 
 def read_config(
@@ -96,31 +108,24 @@ class _Reader:
         self._workspace = folder.parent if folder.name in (".vscode", ".cursor") else folder
 
     def read(self, entry: Any) -> ServerConfig:
-        if not isinstance(entry, Mapping):
-            raise BadConfiguration("its entry is not an object")
-        if "url" in entry or entry.get("type", "stdio") != "stdio":
+        if isinstance(entry, Mapping) and ("url" in entry or entry.get("type", "stdio") != "stdio"):
             raise BadConfiguration("it is reached over the network; only servers with a command can be")
-        command = self._text("command", entry.get("command"))
-        arguments = entry.get("args") or []
-        if not command or not isinstance(arguments, list):
-            raise BadConfiguration('it needs a "command", a text, and may have "args", a list of texts')
-        words = [self._text(f"args[{index}]", word) for index, word in enumerate(arguments)]
-        variables = entry.get("env") or {}
-        if not isinstance(variables, Mapping):
-            raise BadConfiguration('its "env" is not an object')
+        try:
+            given = msgspec.convert(entry, _Entry)
+        except msgspec.ValidationError as error:
+            raise BadConfiguration(f"its entry is wrong: {error}") from None
         # A null removes a variable in VS Code; here such variables are not passed on anyway.
-        env = {name: self._text(f"env.{name}", value) for name, value in variables.items() if value is not None}
-        cwd = entry.get("cwd")
+        env = {name: self._text(value) for name, value in (given.env or {}).items() if value is not None}
         return ServerConfig(
-            command=[os.path.expanduser(command), *words],
-            env={**self._file(entry.get("envFile")), **env},
-            cwd=None if cwd is None else str(self._folder / os.path.expanduser(self._text("cwd", cwd))),
+            command=[os.path.expanduser(self._text(given.command)), *map(self._text, given.args or ())],
+            env=self._file(given.env_file) | env,
+            cwd=None if given.cwd is None else str(self._folder / os.path.expanduser(self._text(given.cwd))),
         )
 
-    def _file(self, given: Any) -> dict[str, str]:
+    def _file(self, given: str | None) -> dict[str, str]:
         if given is None:
             return {}
-        path = self._folder / self._text("envFile", given)
+        path = self._folder / self._text(given)
         try:
             lines = path.read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
@@ -129,12 +134,8 @@ class _Reader:
         pairs = [line.strip().removeprefix("export ").partition("=") for line in lines if "=" in line]
         return {name.strip(): _unquoted(value.strip()) for name, _, value in pairs if not name.startswith("#")}
 
-    def _text(self, where: str, value: Any) -> str:
-        if isinstance(value, bool | int | float):
-            value = str(value).lower() if isinstance(value, bool) else str(value)
-        if not isinstance(value, str):
-            raise BadConfiguration(f"its {where} is not a string")
-        return _VARIABLE.sub(self._value, value)
+    def _text(self, value: _Scalar) -> str:
+        return _VARIABLE.sub(self._value, value if isinstance(value, str) else msgspec.json.encode(value).decode())
 
     def _value(self, found: re.Match[str]) -> str:
         kind, name, default = found["kind"], found["name"], found["default"]

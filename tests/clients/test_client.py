@@ -14,6 +14,7 @@ from toolwire_client import (
     BrokenRules,
     CallCancelled,
     Closed,
+    LogEntry,
     NotStarted,
     PendingConnection,
     RequestFailed,
@@ -125,11 +126,12 @@ def test_a_server_that_closes_its_output_is_gone_too() -> None:
         client.call_tool("x", timeout_seconds=WAIT)
 
 
-def test_noise_on_the_output_is_counted_and_passed_over() -> None:
-    with fake("Noisy") as client:
+def test_noise_on_the_output_is_logged_and_skipped() -> None:
+    entries: list[LogEntry] = []
+    with fake("Noisy", on_log=entries.append) as client:
         assert client.call_tool("echo", {"a": 1}, timeout_seconds=WAIT).text == '{"a": 1}'
-        assert client.noise == 5
-        assert client.noise_tail[0] == "Loading model... 100%"
+    noise = [entry.text for entry in entries if entry.source == "output"]
+    assert (len(noise), noise[0]) == (5, "Loading model... 100%")
 
 
 def test_questions_of_the_server_are_answered() -> None:

@@ -41,10 +41,7 @@ _MAX_UNREAD = 10_000
 
 
 class Connection:
-    """A conversation over *transport*. The reading thread calls *on_event* with events of no open request.
-
-    `noise` counts the output lines that were not messages; `noise_tail` holds the last of them.
-    """
+    """A conversation over *transport*. The reading thread calls *on_event* with events of no open request."""
 
     def __init__(
         self,
@@ -58,8 +55,7 @@ class Connection:
         self.protocol = protocol
         self.end: ClientError | None = None
         """Why the conversation ended; `None` before that."""
-        self.noise = 0
-        self.noise_tail: list[str] = []
+        self._noise: deque[str] = deque(maxlen=_NOISE_KEPT)  # lines of the server's output that were not messages
         self._on_event = on_event
         self._lines = Lines(max_message_bytes)
         self._lock = threading.Lock()
@@ -119,6 +115,10 @@ class Connection:
         self.fail(Closed("the client was closed"))
         self.transport.close()
 
+    def noise(self) -> str:
+        """Return the last lines of the server's output that were not messages."""
+        return "\n".join(tuple(self._noise))
+
     def fail(self, error: ClientError) -> None:
         """Fail all open and all later requests with *error*."""
         with self._lock:
@@ -143,7 +143,7 @@ class Connection:
         try:
             self._read(b"\n")  # the last line may lack its newline
         finally:
-            self.fail(ServerGone(gone.exit_status, gone.stderr, "\n".join(self.noise_tail)))
+            self.fail(ServerGone(gone.exit_status, gone.stderr, self.noise()))
 
     def _take(self, event: Event) -> None:
         match event:
@@ -163,8 +163,7 @@ class Connection:
             case Failure(error=BrokenRules() as error):
                 self.fail(error)
             case LogEntry(source="output", text=text):
-                self.noise += 1
-                self.noise_tail = [*self.noise_tail, text][-_NOISE_KEPT:]
+                self._noise.append(text)
                 self._on_event(event)
             case _:
                 self._on_event(event)

@@ -65,8 +65,10 @@ async def shake_hands(
         except BaseException as error:
             await waiting.run_blocking_shielded(connection.close)
             if isinstance(error, TimedOut):
-                stderr, noise = connection.transport.stderr_tail(), "\n".join(connection.noise_tail)
-                raise TimedOut(with_output(f"the server was not ready {deadline}", stderr, noise)) from None
+                stderr = connection.transport.stderr_tail()
+                raise TimedOut(
+                    with_output(f"the server was not ready {deadline}", stderr, connection.noise())
+                ) from None
             raise
 
     if era == "modern":

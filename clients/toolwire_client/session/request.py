@@ -1,18 +1,25 @@
-"""Send a request and wait for its result."""
+"""Send a request and wait for its result; a tool call, with all its rounds of elicitation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from ..errors import CallCancelled, ClientError, TimedOut
+from ..errors import BrokenRules, CallCancelled, ClientError, TimedOut
 from ..protocol.events import Failure, Progress, Result
+from ..protocol.results import CallResult, outcome
+from ..waiting.deadline import Deadline
 
 if TYPE_CHECKING:
     from ..waiting.base import Waiting
-    from ..waiting.deadline import Deadline
     from .connection import Connection
     from .elicitation import ElicitationHandler
+
+_MAX_ROUNDS = 10
+"""The limit of the official clients."""
+
+_PAUSE_SECONDS = 0.1
+"""Before a retry that only carries `requestState`. The official clients pause for 50 to 250 ms."""
 
 OnProgress = Callable[[float, float | None, str | None], object]
 """Called with the progress, the total (`None` if unknown) and a message. Must not be async."""
@@ -33,8 +40,8 @@ class RequestHandle:
     ) -> None:
         self.id = 0
         self.connection = connection
-        self._waiting = waiting
-        self._elicitation = elicitation
+        self.waiting = waiting
+        self.elicitation = elicitation
         self._on_progress = on_progress
         self._inbox = waiting.inbox()
 
@@ -86,11 +93,77 @@ class RequestHandle:
                 raise TypeError("on_progress must be a plain function, not an async one")
 
     async def _next(self, deadline: Deadline) -> Any:
-        if self._elicitation is not None and (elicitation := self.connection.take_elicitation()) is not None:
+        if self.elicitation is not None and (elicitation := self.connection.take_elicitation()) is not None:
             with deadline.stopped():
-                await self._elicitation.serve(self.connection, elicitation)
+                await self.elicitation.serve(self.connection, elicitation)
         left = deadline.left()
         arrival = await self._inbox.next(left)
         if arrival is None or (left == 0 and isinstance(arrival, Progress)):
             raise TimedOut(f"no answer {deadline}")
         return arrival
+
+
+class AsyncPendingCall:
+    """An open tool call."""
+
+    def __init__(self, handle: RequestHandle, name: str, arguments: Mapping[str, Any] | None) -> None:
+        self._handle = handle
+        self._params: dict[str, Any] = {"name": name, "arguments": dict(arguments or {})}
+        self._outcome: CallResult | ClientError | None = None
+        handle.begin("tools/call", self._params)
+
+    @property
+    def id(self) -> int:
+        """The id of the call's current request; each round of elicitation sends another."""
+        return self._handle.id
+
+    def cancel(self, reason: str = "cancelled by the client") -> None:
+        """Cancel the call and end the wait for it. From any thread."""
+        self._handle.cancel(reason)
+
+    async def result(self, timeout_seconds: float | None = None) -> CallResult:
+        """Return the call's result; until it arrives, report progress and ask the user the tool's questions.
+
+        The time in which the user answers does not count. Later calls return the same result.
+
+        Raises:
+            RequestFailed: if the response is an error, as for an unknown tool.
+            TimedOut: if it does not arrive in time. This and any other exception while waiting cancels the call.
+            CallCancelled: if `cancel` was called.
+            ServerGone: if the server ended.
+            BrokenRules: if the response is malformed, or asks for what this client did not offer.
+        """
+        return await self.finish(Deadline(timeout_seconds))
+
+    async def finish(self, deadline: Deadline) -> CallResult:
+        if isinstance(self._outcome, ClientError):
+            raise self._outcome.again()
+        if self._outcome is None:
+            self._outcome = CallCancelled("the wait for the call was interrupted")  # replaced below unless it was
+            try:
+                self._outcome = await self._finish(deadline)
+            except ClientError as error:
+                self._outcome = error
+                raise
+        return self._outcome
+
+    async def _finish(self, deadline: Deadline) -> CallResult:
+        with self._handle as handle:
+            for _ in range(_MAX_ROUNDS):
+                result = await handle.result(deadline)
+                if not isinstance(result, dict) or result.get("resultType") != "input_required":
+                    return outcome(result)
+                more = await self._answers(result, deadline)
+                handle.begin("tools/call", {**self._params, **more})
+            raise BrokenRules(f"the tool still asks after {_MAX_ROUNDS} rounds of questions")
+
+    async def _answers(self, result: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+        """The members of the next request that answer *result*."""
+        requests, state = result.get("inputRequests"), result.get("requestState")
+        more: dict[str, Any] = {} if state is None else {"requestState": state}
+        if requests is None and state is not None:
+            await self._handle.waiting.sleep(_PAUSE_SECONDS)
+            return more
+        assert self._handle.elicitation is not None
+        with deadline.stopped():
+            return {**more, "inputResponses": await self._handle.elicitation.responses(requests, self._params["name"])}

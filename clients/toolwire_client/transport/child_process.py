@@ -1,7 +1,7 @@
 """The transport to a child process, which runs in its own session and ends with all its descendants.
 
 Strategy. One thread reads the server's output and one its stderr, so that the server never blocks on this client;
-writing never blocks either (`pipe_writer.py`). Where possible, the process is not reaped before `close`, since until
+writing never blocks either (`PipeWriter`). Where possible, the process is not reaped before `close`, since until
 then its process group id cannot be reused.
 """
 
@@ -16,12 +16,11 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from toolwire_schemas.output import Lines, Output
 
 from ..errors import NotStarted, ServerGone
-from .pipe_writer import PipeWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -45,46 +44,6 @@ def server_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
     return {name: value for name, value in passed.items() if not value.startswith("()")} | dict(env or {})
 
 
-class ExitWatcher:
-    """Watches *process*. `descriptor` becomes readable when it ends; `None` except on Linux."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
-        try:
-            self.descriptor: int | None = os.pidfd_open(process.pid)
-        except (AttributeError, OSError):  # not Linux
-            self.descriptor = None
-
-    def status(self, wait_seconds: float = 0.0) -> int | None:
-        """Return the exit status as in `subprocess`; `None` if the process still runs after the wait."""
-        deadline = time.monotonic() + wait_seconds
-        pause = 0.001
-        while (status := self._status()) is None and (left := deadline - time.monotonic()) > 0:
-            if self.descriptor is not None:
-                poll = select.poll()
-                poll.register(self.descriptor, select.POLLIN)
-                poll.poll(left * 1000)
-            else:
-                time.sleep(min(pause, left))
-                pause = min(2 * pause, 0.02)
-        return status
-
-    def close(self) -> None:
-        if self.descriptor is not None:
-            os.close(self.descriptor)
-
-    def _status(self) -> int | None:
-        if self._process.returncode is not None or not hasattr(os, "waitid"):
-            return self._process.poll()
-        try:
-            seen = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:  # reaped by this object or by a handler of SIGCHLD
-            return self._process.poll()
-        if seen is None:
-            return None
-        return seen.si_status if seen.si_code == os.CLD_EXITED else -seen.si_status
-
-
 PATIENCE_SECONDS = 2.0
 """How long a server may take to end by itself, and again after SIGTERM; as in the official clients."""
 
@@ -95,6 +54,9 @@ _LOOK_SECONDS = 1.0
 """How often to check for the end of the process where it cannot be polled together with its output."""
 
 _LAST_WORDS_SECONDS = 0.5
+_PAUSE_SECONDS = 0.01
+"""Between checks for the end of the process where it cannot be polled."""
+
 _CHUNK = 256 * 1024
 _STDERR_KEPT_BYTES = 16 * 1024
 _STDERR_KEPT_LINES = 20
@@ -125,7 +87,10 @@ class ServerProcess:
             os.close(self._stop)
             os.close(self._stop_writer)
             raise
-        self._exit = ExitWatcher(self._process)
+        try:
+            self._pidfd: int | None = os.pidfd_open(self._process.pid)  # becomes readable when the process ends
+        except (AttributeError, OSError):  # not Linux
+            self._pidfd = None
         assert self._process.stdin is not None
         self._writer = PipeWriter(self._process.stdin, self._stop)
         self._show_stderr = show_stderr
@@ -161,7 +126,26 @@ class ServerProcess:
 
     def exit_status(self, wait_seconds: float = 0.0) -> int | None:
         """Return the exit status; `None` if the process still runs after the wait. It is not reaped before `close`."""
-        return self._exit.status(wait_seconds)
+        deadline = time.monotonic() + wait_seconds
+        while (status := self._status()) is None and (left := deadline - time.monotonic()) > 0:
+            if self._pidfd is None:
+                time.sleep(min(_PAUSE_SECONDS, left))
+            else:
+                poll = select.poll()
+                poll.register(self._pidfd, select.POLLIN)
+                poll.poll(left * 1000)
+        return status
+
+    def _status(self) -> int | None:
+        if self._process.returncode is not None or not hasattr(os, "waitid"):
+            return self._process.poll()
+        try:
+            seen = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:  # reaped by this object or by a handler of SIGCHLD
+            return self._process.poll()
+        if seen is None:
+            return None
+        return seen.si_status if seen.si_code == os.CLD_EXITED else -seen.si_status
 
     def close(self, patience_seconds: float = PATIENCE_SECONDS) -> None:
         """End the process group: close the input, then SIGTERM, then SIGKILL, *patience_seconds* apart."""
@@ -178,9 +162,9 @@ class ServerProcess:
     def _end(self, patience_seconds: float) -> None:
         try:
             self._writer.finish()
-            if self._exit.status(patience_seconds) is None:
+            if self.exit_status(patience_seconds) is None:
                 self._signal(signal.SIGTERM)
-                self._exit.status(patience_seconds)
+                self.exit_status(patience_seconds)
         finally:  # also if the wait is interrupted
             self._kill()
             self._process.wait()
@@ -195,8 +179,9 @@ class ServerProcess:
         for stream in (self._process.stdout, self._process.stderr):
             assert stream is not None
             stream.close()
-        os.close(self._stop)
-        self._exit.close()
+        for descriptor in (self._stop, self._pidfd):
+            if descriptor is not None:
+                os.close(descriptor)
 
     def _read(self) -> None:
         assert self._process.stdout is not None
@@ -205,7 +190,7 @@ class ServerProcess:
                 self._on_data(data)
         finally:
             # A dying server often writes its stderr last, and the error quotes it.
-            status = self._exit.status(LAST_SECONDS)
+            status = self.exit_status(LAST_SECONDS)
             if status is not None:
                 self._threads[0].join(_LAST_WORDS_SECONDS)
             self._on_end(ServerGone(status, self.stderr_tail()))
@@ -230,10 +215,10 @@ class ServerProcess:
                 yield data
             return
         poll = select.poll()
-        for descriptor in (source, self._stop, self._exit.descriptor):
+        for descriptor in (source, self._stop, self._pidfd):
             if descriptor is not None:
                 poll.register(descriptor, select.POLLIN)
-        patience = None if self._exit.descriptor is not None else _LOOK_SECONDS * 1000
+        patience = None if self._pidfd is not None else _LOOK_SECONDS * 1000
         has_ended = False
         while True:
             ready = {descriptor for descriptor, _ in poll.poll(patience)}
@@ -246,7 +231,7 @@ class ServerProcess:
             elif has_ended:  # and no output is left, though a descendant may still hold the pipe
                 return
             else:
-                has_ended = self._exit.status() is not None
+                has_ended = self.exit_status() is not None
 
     def _signal(self, number: signal.Signals) -> None:
         if os.name == "nt":
@@ -264,6 +249,93 @@ class ServerProcess:
                 subprocess.run(tree, capture_output=True, check=False)
             return
         self._signal(signal.SIGKILL)
+
+
+_AT_ONCE_BYTES = getattr(select, "PIPE_BUF", 512)
+"""Writes up to this size are atomic (POSIX, `write`)."""
+_WRITE_CHUNK = 64 * 1024
+
+
+class PipeWriter:
+    """Writes to *sink*: short messages at once if the pipe has room, all else from a thread.
+
+    The thread drops the rest when the other end of *stop*, the reading end of a pipe, is closed.
+    """
+
+    def __init__(self, sink: IO[bytes], stop: int) -> None:
+        self._sink = sink
+        self._stop = stop
+        self._changed = threading.Condition()
+        self._rest = bytearray()
+        self._finished = False
+        self._thread: threading.Thread | None = None
+        self._is_nonblocking = hasattr(select, "poll")  # Windows can neither write without blocking nor poll pipes
+        if self._is_nonblocking:
+            os.set_blocking(sink.fileno(), False)
+
+    def send(self, data: bytes) -> None:
+        """Write *data*, or drop it if the other end is closed."""
+        with self._changed:
+            if self._finished or (not self._rest and self._write_at_once(data)):
+                return
+            self._rest += data
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="toolwire-client-write", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+
+    def finish(self) -> None:
+        """Close the pipe after all sent data. Does not block."""
+        with self._changed:
+            if not self._finished and self._thread is None:
+                self._close()
+            self._finished = True
+            self._changed.notify()
+
+    def join(self) -> None:
+        """Wait for the end of the thread, after `finish` and *stop*."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _write_at_once(self, data: bytes) -> bool:
+        if not self._is_nonblocking or len(data) > _AT_ONCE_BYTES:
+            return False
+        try:
+            os.write(self._sink.fileno(), data)
+        except BlockingIOError:
+            return False
+        except OSError:  # the pipe is closed: waiting requests fail by the end of the process
+            return True
+        return True
+
+    def _work(self) -> None:
+        with contextlib.suppress(OSError):
+            while data := self._next():
+                self._wait()
+                with contextlib.suppress(BlockingIOError):
+                    written = os.write(self._sink.fileno(), data)
+                    with self._changed:
+                        del self._rest[:written]
+        with self._changed:
+            self._finished = True
+        self._close()
+
+    def _next(self) -> bytes:
+        with self._changed:
+            self._changed.wait_for(lambda: self._rest or self._finished)
+            return bytes(self._rest[:_WRITE_CHUNK])
+
+    def _wait(self) -> None:
+        if self._is_nonblocking:
+            poll = select.poll()
+            poll.register(self._sink.fileno(), select.POLLOUT)
+            poll.register(self._stop, select.POLLIN)
+            if any(ready == self._stop for ready, _ in poll.poll()):
+                raise BrokenPipeError
+
+    def _close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._sink.close()
 
 
 def _spawn(command: Sequence[str], env: dict[str, str], cwd: str | os.PathLike[str] | None) -> subprocess.Popen[bytes]:

@@ -164,12 +164,11 @@ def test_an_answer_that_nobody_waits_for_is_noted() -> None:
     assert client.heard == [LogEntry("debug", "client", "ignored: response to no open request", 5)]
 
 
-def test_lines_that_are_no_messages_are_counted_and_the_last_of_them_kept() -> None:
+def test_lines_that_are_no_messages_are_logged_and_the_last_of_them_kept() -> None:
     client = Client()
     client.pipe.say_bytes(b"".join(b"%d\n" % number for number in range(30)))
-    assert client.connection.noise == 30
-    assert client.connection.noise_tail == [str(number) for number in range(20, 30)]
-    assert client.heard[0] == LogEntry("warning", "output", "0")
+    assert client.heard == [LogEntry("warning", "output", str(number)) for number in range(30)]
+    assert client.connection.noise().split() == [str(number) for number in range(20, 30)]
 
 
 def test_a_server_s_end_is_told_with_what_it_wrote_in_the_wrong_place() -> None:
@@ -197,7 +196,7 @@ def test_a_long_line_that_cannot_be_an_answer_is_noise() -> None:
     client = Client(max_message_bytes=100)
     _, inbox = client.begin()
     client.pipe.say_bytes(b"A" * 10_000 + b"\n")
-    assert (client.connection.noise, inbox, client.connection.end) == (1, [], None)
+    assert (len(client.connection.noise()), inbox, client.connection.end) == (512, [], None)
 
 
 def test_a_long_message_that_may_be_anybody_s_answer_ends_it_all() -> None:

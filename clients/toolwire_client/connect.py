@@ -31,6 +31,14 @@ class PendingConnection:
     def __init__(self, settings: ClientSettings) -> None:
         self._settings = settings
 
+    if not TYPE_CHECKING:  # or type checkers would accept the mistake
+
+        def __getattr__(self, name: str) -> object:
+            raise AttributeError(
+                f"connect(...) has no {name!r}, the client in its block has: with connect(...) as client, "
+                "or async with connect(...) as client"
+            )
+
     def client(self, waiting: Waiting) -> AsyncClient:
         """Return a client that is not open yet and waits by *waiting*."""
         return AsyncClient(self._settings, waiting)

@@ -158,8 +158,8 @@ def _noticed(method: str, params: Any) -> Event:
     match method:
         case "notifications/progress":
             return _progress(members) or ignored(method, params)
-        case "notifications/cancelled":
-            return ElicitationWithdrawn(members.get("requestId"))
+        case "notifications/cancelled" if isinstance(identity := members.get("requestId"), str | int):
+            return ElicitationWithdrawn(identity)
         case "notifications/tools/list_changed":
             return ToolsChanged()
         case "notifications/subscriptions/acknowledged":

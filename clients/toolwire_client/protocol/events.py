@@ -44,7 +44,7 @@ class ElicitationRequest(msgspec.Struct, frozen=True):
 class ElicitationWithdrawn(msgspec.Struct, frozen=True):
     """The server cancels its elicitation."""
 
-    id: Any
+    id: str | int
 
 
 class AutomaticReply(msgspec.Struct, frozen=True):

@@ -203,12 +203,9 @@ class Connection:
                 inbox.put(asked)
 
     def _withdraw(self, withdrawn: ElicitationWithdrawn) -> None:
-        if not isinstance(withdrawn.id, str | int):
-            return
         with self._lock:
             elicitation = self._elicitations.pop(withdrawn.id, None)
-            if elicitation is None:
-                return
-            if elicitation in self._untaken:
+            if elicitation is not None and elicitation in self._untaken:
                 self._untaken.remove(elicitation)
-        elicitation.close()
+        if elicitation is not None:
+            elicitation.close()

@@ -67,14 +67,7 @@ class RequestHandle:
         self._inbox.put(CallCancelled(reason))
 
     async def result(self, deadline: Deadline) -> Any:
-        """Return the request's result; until it arrives, report progress and answer elicitations.
-
-        Raises:
-            RequestFailed: if the response is an error.
-            TimedOut: if it does not arrive in time.
-            CallCancelled, ServerGone, Closed: if it cannot arrive any more.
-            BrokenRules: if it cannot be read.
-        """
+        """Return the result or raise its `ClientError`; until then, report progress and answer elicitations."""
         while True:
             arrival = await self._next(deadline)
             match arrival:

@@ -137,15 +137,13 @@ class ServerProcess:
         return status
 
     def _status(self) -> int | None:
-        if self._process.returncode is not None or not hasattr(os, "waitid"):
-            return self._process.poll()
-        try:
-            seen = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:  # reaped by this object or by a handler of SIGCHLD
-            return self._process.poll()
-        if seen is None:
-            return None
-        return seen.si_status if seen.si_code == os.CLD_EXITED else -seen.si_status
+        if self._process.returncode is None and hasattr(os, "waitid"):
+            with contextlib.suppress(ChildProcessError):  # a handler of SIGCHLD has reaped it
+                seen = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+                if seen is None:
+                    return None
+                return seen.si_status if seen.si_code == os.CLD_EXITED else -seen.si_status
+        return self._process.poll()
 
     def close(self, patience_seconds: float = PATIENCE_SECONDS) -> None:
         """End the process group: close the input, then SIGTERM, then SIGKILL, *patience_seconds* apart."""

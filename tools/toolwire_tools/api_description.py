@@ -18,9 +18,7 @@ from .signature.docstring_sections import Entry, cut, unbulleted
 from .signature.docstring_types import hint_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from .signature.docstring import Docstring
+    from collections.abc import Callable
 
 _STRING = "STRING"
 _NAMES = {"boolean": "BOOLEAN", "integer": "NUMBER", "number": "FLOAT", "array": "Array", "object": "", "null": ""}
@@ -46,7 +44,7 @@ def description_of(
         described["description"] = options.description
     if not options.explode_param:
         described["parameters"] = [{"name": parameter["name"]} for parameter in described["parameters"]]
-    if returned := _return_data(doc, options):
+    if returned := return_data(function, options):
         described["return_data"] = returned
     return described
 
@@ -107,10 +105,7 @@ def _of_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 def return_data(function: Callable[..., Any], options: Options) -> list[dict[str, str]]:
     """Return the members of the result by the docstring of *function*, as far as *options* ask for them."""
-    return _return_data(docstrings.of(function), options)
-
-
-def _return_data(doc: Docstring, options: Options) -> list[dict[str, str]]:
+    doc = docstrings.of(function)
     if options.explode_return:
         return [_returned(entry) for entry in bulleted(doc.returns[0].text)] if doc.returns else []
     return [_returned(entry) for entry in doc.returns] if options.returns_named_value else []
@@ -131,18 +126,14 @@ def bulleted(text: str) -> list[Entry]:
             found.append(line.strip() if item is None else item)
         elif found:
             found[-1] += " " + line.strip()
-    return [_member(item) for item in found]
+    parts = [cut(item) or cut(item + ":") or ("", "", item) for item in found]
+    return [Entry(word or None, type_ or None, text) for word, type_, text in parts]
 
 
 def _begins(line: str, has_bullets: bool) -> bool:
     """True for an entry without a bullet; where there are bullets, `note: text` belongs to the one above."""
     word, type_, _ = cut(line) or ("", "", "")
     return bool(word) and (not has_bullets or hint_of(type_) is not None)
-
-
-def _member(item: str) -> Entry:
-    word, type_, text = cut(item) or cut(item + ":") or ("", "", item)
-    return Entry(word or None, type_ or None, text)
 
 
 def _returned(entry: Entry) -> dict[str, str]:
@@ -167,13 +158,8 @@ def _named(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
     if "$ref" in schema:
         return _named(definitions.get(schema["$ref"].rpartition("/")[2], {}), definitions)
     if "anyOf" in schema:
-        return _joined(_named(member, definitions) for member in schema["anyOf"])
+        several = [name for member in schema["anyOf"] if (name := _named(member, definitions))]
+        if _STRING in several or {"FLOAT", "NUMBER"} <= {*several}:
+            return _STRING if _STRING in several else "FLOAT"
+        return several[0] if several else ""
     return _NAMES.get(str(schema.get("type")), _STRING)
-
-
-def _joined(found: Iterable[str]) -> str:
-    """The name of a union."""
-    several = [name for name in found if name]
-    if _STRING in several or {"FLOAT", "NUMBER"} <= {*several}:
-        return _STRING if _STRING in several else "FLOAT"
-    return several[0] if several else ""

@@ -1,23 +1,228 @@
 """A proof that every value that fits some schemas fits another one too.
 
-Strategy. On the left of a claim are schemas that all apply; their values are divided into cases (`cases.py`), which may
-hold too much, never too little. On the right is one schema, read keyword by keyword: each has a rule that says when a
-case certainly fits it, and one without a rule is fitted only by the same keyword with the same value. So a proof is
-right, and where there is no proof nothing is known.
+Strategy. On the left of a claim are schemas that all apply; their values are divided into cases, one for each type,
+alternative and listed value. Cases may hold more than the values that fit, since keywords that are not understood are
+left out, but never less. On the right is one schema, read keyword by keyword: each has a rule that says when a case
+certainly fits it, and one without a rule is fitted only by the same keyword with the same value. So a proof is right,
+and where there is no proof nothing is known.
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import product
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..json_schema.bounded_validator import identity
-from .cases import Case, are_apart, cases, elements, kinds_of, of_types
-from .nodes import ASSERTIONS, HOLDING, Claims, Node, equal
+from ..json_schema.bounded_validator import TooExpensive, identity
+from .nodes import ASSERTIONS, HOLDING, KINDS, NUMBERS, Claims, Document, Node, equal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..json_schema.linear_regex import Budget
+
+_MAX_CASES = 4_000
+
+SAFE_INTEGER = 2**53 - 1
+"""Readers that take all numbers for floats, such as JavaScript, know integers up to here (RFC 8259, section 6)."""
+
+OTHER = "not a described member"
+"""Names that no schema describes start like this; the spaces do not fit the patterns that schemas have for names."""
+
+_NOTHING = (Document(False).top,)
+
+# With these an object says itself which members of other names it has, or it is not certain that it does not.
+_OPENING = (
+    *("additionalProperties", "patternProperties", "propertyNames", "unevaluatedProperties", "dependentSchemas"),
+    *("not", "if"),
+)
+
+
+class Case(msgspec.Struct, frozen=True, eq=False):
+    """Values of one *kind* that fit all *nodes*, or the one *value*.
+
+    The nodes have no alternatives and references left in them that would matter. If *is_described*, all members that
+    no node describes have names that no other schema describes either, and unbounded integers are safe ones: such
+    values can be expected from the users of a schema.
+    """
+
+    kind: str
+    nodes: tuple[Node, ...]
+    is_described: bool = False
+    value: Any = msgspec.UNSET
+
+    def values_of(self, word: str) -> Iterator[Any]:
+        """Yield the values of the keyword *word*."""
+        return (node.words[word] for node in self.nodes if word in node.words)
+
+    def is_within(self, word: str, value: Any) -> bool:
+        """Return whether all numbers are within the bound *value* that the keyword *word* sets."""
+        sign = 1 if word.endswith("inimum") else -1
+        words = ("minimum", "exclusiveMinimum") if sign == 1 else ("maximum", "exclusiveMaximum")
+        bounds = [(sign * Fraction(bound), word == words[1]) for word in words for bound in self.values_of(word)]
+        is_integer = self.kind == "integer" and any("number" not in types for types in self.values_of("type"))
+        if not bounds and is_integer and self.is_described:
+            bounds = [(Fraction(-SAFE_INTEGER), False)]
+        if self.kind == "integer":
+            bounds = [(Fraction(floor(bound) + 1 if above else ceil(bound)), False) for bound, above in bounds]
+        return bool(bounds) and max(bounds) >= (sign * Fraction(value), word == words[1])
+
+    def least(self, word: str) -> int:
+        """Return the greatest value of `minLength`, `minItems` or `minProperties`."""
+        least = int(max(self.values_of(word), default=0))
+        return max(least, len(self.required())) if word == "minProperties" else least
+
+    def most(self, word: str) -> int | None:
+        """Return the least value of `maxLength`, `maxItems` or `maxProperties`."""
+        most = min(self.values_of(word), default=None)
+        return None if most is None else int(most)
+
+    def element(self, index: int) -> tuple[Node, ...]:
+        """Return the schemas of the element at *index*."""
+        return tuple(found for node in self.nodes for found in elements(node, index))
+
+    def required(self) -> dict[str, None]:
+        """Return the names of all required members."""
+        return dict.fromkeys(name for names in self.values_of("required") for name in names)
+
+    def names(self) -> dict[str, None]:
+        """Return the names of all described members, in order."""
+        return (
+            dict.fromkeys(name for properties in self.values_of("properties") for name in properties) | self.required()
+        )
+
+    def is_closed(self) -> bool:
+        """Return whether members that are not described count as absent."""
+        is_open = any(word in node.words for node in self.nodes for word in _OPENING)
+        return self.is_described and not is_open and any("properties" in node.words for node in self.nodes)
+
+    def member(self, name: str | None) -> tuple[Node, ...]:
+        """Return the schemas of the member called *name*; of one with a name that is not described if None."""
+        named = (names for word in ("properties", "required") for names in self.values_of(word))
+        is_named = name is None or name.startswith(OTHER) or any(name in names for names in named)
+        if not is_named and self.is_closed():
+            return _NOTHING
+        return tuple(found for node in self.nodes for found in members(node, name))
+
+
+def elements(node: Node, index: int) -> Iterator[Node]:
+    """Yield the schema that *node* has for the element at *index*."""
+    first = node.parts("prefixItems")
+    yield from [first[index]] if index in first else node.parts("items").values()
+
+
+def members(node: Node, name: str | None) -> Iterator[Node]:
+    """Yield the schema that *node* certainly has for a member called *name*; for one that it does not describe if None.
+
+    The name may match any of its patterns, so that these may apply in place of `additionalProperties`.
+    """
+    described = node.parts("properties")
+    if name in described:
+        yield described[name]
+    elif not node.words.get("patternProperties"):
+        yield from node.parts("additionalProperties").values()
+
+
+def cases(nodes: tuple[Node, ...], budget: Budget, is_described: bool) -> list[Case]:
+    """Return the cases of values that fit all *nodes*.
+
+    Raises:
+        TooExpensive: if they are too many.
+    """
+    found: list[Case] = []
+    for flat in _alternatives(nodes, frozenset(), budget):
+        found += _of_kinds(flat, is_described)
+        budget.spend()
+        if len(found) > _MAX_CASES:
+            raise TooExpensive("a schema has too many alternatives")
+    budget.spend(len(found))
+    return found
+
+
+def _alternatives(nodes: tuple[Node, ...], seen: frozenset[Node], budget: Budget) -> Iterator[tuple[Node, ...]]:
+    """Yield all ways to choose from alternatives, with references followed and parts of `allOf` side by side."""
+    flat: list[Node] = []
+    choices: list[list[Node]] = []
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop(0)
+        if node in seen:  # known already; or a reference that leads to itself, which has no meaning
+            continue
+        budget.spend()
+        seen |= {node}
+        flat.append(node)
+        waiting += [*node.parts("$ref").values(), *node.parts("allOf").values()]
+        # That only one of `oneOf` may fit is left out.
+        choices += [list(node.parts(word).values()) for word in ("anyOf", "oneOf") if word in node.words]
+    if not choices:
+        yield tuple(flat)
+        return
+    for chosen in product(*choices):
+        for more in _alternatives(chosen, seen, budget):
+            yield (*flat, *more)
+
+
+def _of_kinds(nodes: tuple[Node, ...], is_described: bool) -> list[Case]:
+    kinds = set(KINDS).intersection(*(of_types(node.words.get("type", KINDS)) for node in nodes))
+    if listed := [values for node in nodes for values in listed_by(node)]:
+        values = {identity(value): value for value in listed[0]}
+        for others in listed[1:]:
+            values = {one: values[one] for one in map(identity, others) if one in values}
+        return [Case(kind(value), nodes, is_described, value) for value in values.values() if kind(value) in kinds]
+    return [
+        Case(name, nodes, is_described, value)
+        for name in KINDS
+        if name in kinds
+        for value in _VALUES.get(name, (msgspec.UNSET,))
+    ]
+
+
+_VALUES: dict[str, tuple[Any, ...]] = {"null": (None,), "boolean": (False, True)}
+
+
+def listed_by(node: Node) -> list[list[Any]]:
+    """Return the values that `const` and those that `enum` lists, of each that is there."""
+    constant = [[node.words["const"]]] if "const" in node.words else []
+    return [*constant, node.words["enum"]] if "enum" in node.words else constant
+
+
+def of_types(types: str | list[str] | tuple[str, ...]) -> set[str]:
+    """Return the kinds that `type` names."""
+    named = [types] if isinstance(types, str) else types
+    return {kind for name in named for kind in (NUMBERS if name == "number" else (name,))}
+
+
+def kind(value: Any) -> str:
+    """Return the kind of a JSON value."""
+    return _KINDS.get(type(value)) or ("integer" if Fraction(value).denominator == 1 else "fraction")
+
+
+_KINDS: dict[type, str] = {type(None): "null", bool: "boolean", str: "string", list: "array", dict: "object"}
+
+
+def are_apart(one: Node, other: Node) -> bool:
+    """Return whether no value fits both, by their types or by listed values, also those of a required member."""
+    one, other = one.resolved(), other.resolved()
+    parts, others = one.parts("properties"), other.parts("properties")
+    needed = {*one.words.get("required", ())}.intersection(other.words.get("required", ()), parts, others)
+    are_objects = kinds_of(one) == kinds_of(other) == {"object"}
+    members = [(parts[name].resolved(), others[name].resolved()) for name in needed if are_objects]
+    return any(_are_disjoint(*pair) for pair in ((one, other), *members))
+
+
+def _are_disjoint(one: Node, other: Node) -> bool:
+    mine, theirs = listed_by(one), listed_by(other)
+    if mine and theirs:
+        return set(map(identity, mine[0])).isdisjoint(map(identity, theirs[0]))
+    return kinds_of(one).isdisjoint(kinds_of(other))
+
+
+def kinds_of(node: Node) -> set[str]:
+    """Return the kinds of values that may fit *node*, by its own type."""
+    return of_types(node.resolved().words.get("type", KINDS))
 
 
 class Proof:

@@ -41,18 +41,13 @@ class Difference(msgspec.Struct, frozen=True):
     new_takes_old: Verdict = YES
     old_takes_new: Verdict = YES
 
-    @property
-    def matters(self) -> bool:
-        """Whether one of the schemas may reject a value of the other."""
-        return (self.new_takes_old, self.old_takes_new) != (YES, YES)
-
     def within(self, whole: Difference) -> Difference | None:
         """Return what it means for the *whole*, `None` if nothing."""
         ahead = YES if whole.new_takes_old == YES else self.new_takes_old
         back = YES if whole.old_takes_new == YES else self.old_takes_new
         found = msgspec.structs.replace(self, new_takes_old=ahead, old_takes_new=back)
-        is_of_values = self.kind in ("undecided", *_KINDS.values())
-        return None if is_of_values and self.matters and not found.matters else found
+        is_explained = found != self and (ahead, back) == (YES, YES)
+        return None if is_explained and self.kind in ("undecided", *_KINDS.values()) else found
 
 
 def differences(old: Any, new: Any, place: str, budget: Budget) -> list[Difference]:
@@ -128,15 +123,12 @@ class _Walk:
             parts = _walked(old, new)
             if found := self.values(old, _with_parts_of(old, new, parts), place):
                 yield found
-            yield from self._parts(old, new, place, parts)
+            if "properties" in parts:
+                yield from self._members(old, new, place)
+            for word, where in (("additionalProperties", ".*"), ("items", "[]")):
+                if word in parts:
+                    yield from self.below(old.at(old.words[word]), new.at(new.words[word]), place + where)
         self._within.pop()
-
-    def _parts(self, old: Node, new: Node, place: str, parts: tuple[str, ...]) -> Iterator[Difference]:
-        if "properties" in parts:
-            yield from self._members(old, new, place)
-        for word, where in (("additionalProperties", ".*"), ("items", "[]")):
-            if word in parts:
-                yield from self.below(old.at(old.words[word]), new.at(new.words[word]), place + where)
 
     def _members(self, old: Node, new: Node, place: str) -> Iterator[Difference]:
         mine, theirs = (node.parts("properties") for node in (old, new))

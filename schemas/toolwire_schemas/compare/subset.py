@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from ..json_schema.bounded_validator import Budget, TooExpensive, identity
-from .cases import OTHER, Case, elements, kind, listed_by, members
 from .nodes import NUMBERS, Document, Node, equal
-from .proof import Proof
+from .proof import OTHER, Case, Proof, elements, kind, listed_by, members
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -55,10 +55,10 @@ def members(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any
 
 def _hints(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]) -> dict[str, Any]:
     # The function's own names come last: they make classes that were defined inside a function known to each other.
+    is_local = "<locals>" in cls.__qualname__ or cls.__module__ not in sys.modules
+    localns = {**names, cls.__name__: cls} if is_local else None
     try:
-        hints = typing.get_type_hints(
-            cls, localns={**names, cls.__name__: cls} if _is_local(cls) else None, include_extras=True
-        )
+        hints = typing.get_type_hints(cls, localns=localns, include_extras=True)
     except Exception as error:
         raise Unresolved(cls.__name__, error) from None
     parameters = getattr(cls, "__parameters__", ()) or getattr(cls, "__type_params__", ())
@@ -69,10 +69,6 @@ def _hints(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]
             inner = [bound.get(argument, argument) for argument in base.__args__]
             bound = dict(zip(getattr(origin, "__parameters__", ()), inner, strict=False)) | bound
     return {name: _substituted(hint, bound) for name, hint in hints.items()} if bound else hints
-
-
-def _is_local(cls: Any) -> bool:
-    return "<locals>" in cls.__qualname__ or cls.__module__ not in sys.modules
 
 
 def _substituted(hint: Any, bound: dict[Any, Any]) -> Any:
@@ -139,14 +135,11 @@ def _struct(cls: Any, hints: dict[str, Any]) -> Members:
         has_default = field.default is not msgspec.NODEFAULT
         default = field.default if has_default else _plain_default(field.default_factory)
         hint = hints[field.name]
-        shown = field.required or not (config.omit_defaults or _may_be_unset(hint))
+        may_be_unset = msgspec.UnsetType in getattr(unwrap_annotation(hint, {}).hint, "__args__", ())
+        shown = field.required or not (config.omit_defaults or may_be_unset)
         fields.append(Field(field.name, field.encode_name, hint, field.required, default, True, shown))
     tag = (config.tag_field, config.tag) if config.tag_field is not None else None
     return Members(fields, cls, tag)
-
-
-def _may_be_unset(hint: Any) -> bool:
-    return msgspec.UnsetType in getattr(unwrap_annotation(hint, {}).hint, "__args__", ())
 
 
 def _attrs(cls: Any, hints: dict[str, Any]) -> Members:

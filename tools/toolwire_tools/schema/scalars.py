@@ -54,10 +54,6 @@ def _duration(value: str) -> dt.timedelta:
     return made
 
 
-def _decimal(value: Any) -> decimal.Decimal:
-    return decimal.Decimal(repr(value) if type(value) is float else value)
-
-
 ANYTHING = TypePlan({}, Any, is_identity=True, union_order=3, check_level=WALK)
 _AWARE = _text({"format": "date-time"}, exactly(_DATE_TIME))
 _MOMENT = _AWARE.built(lambda value: dt.datetime.fromisoformat(value.upper()))
@@ -89,7 +85,10 @@ _SCALARS: dict[Any, tuple[TypePlan, TypePlan]] = {
         _text({"format": "uuid"}, exactly(_UUID)).built(uuid.UUID),
         _text({"format": "uuid"}, exactly(_UUID)),
     ),
-    decimal.Decimal: (_NUMBER.built(_decimal), _NUMERAL),
+    decimal.Decimal: (
+        _NUMBER.built(lambda value: decimal.Decimal(repr(value) if type(value) is float else value)),
+        _NUMERAL,
+    ),
 }
 """For arguments, and for results."""
 
@@ -209,10 +208,10 @@ def one_of(values: Sequence[Any]) -> Schema:
     if "number" in by_type and "integer" in by_type:
         by_type["number"] = [value for value in values if type(value) in (int, float)]
         del by_type["integer"]
-    return any_of([_typed(word, allowed) for word, allowed in by_type.items()])
-
-
-def _typed(word: str, allowed: list[Any]) -> Schema:
-    if word == "null" or (word == "boolean" and len(set(allowed)) == 2):
-        return {"type": word}
-    return {"type": word, "enum": allowed}
+    every = {"null": 1, "boolean": 2}  # how many values these types have
+    return any_of(
+        [
+            {"type": word} if len(set(allowed)) == every.get(word) else {"type": word, "enum": allowed}
+            for word, allowed in by_type.items()
+        ]
+    )

@@ -43,7 +43,7 @@ def to_jsonable(value: Any, depth: int = 0) -> Any:
     if depth > _MAX_DEPTH:
         raise NotJsonable(f"nested more than {_MAX_DEPTH} levels deep")
     if isinstance(kind, enum.EnumMeta):  # before str and int, which an Enum may also be
-        return _enum(value, depth)
+        return value.value if isinstance(value, enum.Flag) else in_json(kind)[value]
     for cls in kind.__mro__:
         if make := _TABLE.get(cls):
             return make(value, depth + 1)
@@ -131,30 +131,19 @@ def _decimal(value: decimal.Decimal, _: int) -> str:
 def _by_msgspec(value: Any, _: int) -> Any:
     try:
         return msgspec.to_builtins(value)
-    except TypeError:
-        return _as_its_base(value)
-
-
-def _as_its_base(value: Any) -> str:
-    """Text for an object of a subclass, which msgspec does not know: pandas.Timestamp, pendulum.DateTime."""
-    if isinstance(value, bytes | bytearray):
-        return base64_of(bytes(value))
-    if isinstance(value, dt.timedelta):
-        return str(msgspec.to_builtins(dt.timedelta(value.days, value.seconds, value.microseconds)))
-    if value != value:  # pandas.NaT
-        raise NotJsonable(f"{value} has no form in JSON")
-    return str(value.isoformat())
+    except TypeError:  # of a subclass, which msgspec does not know: pandas.Timestamp, pendulum.DateTime
+        if isinstance(value, bytes | bytearray):
+            return base64_of(bytes(value))
+        if isinstance(value, dt.timedelta):
+            return str(msgspec.to_builtins(dt.timedelta(value.days, value.seconds, value.microseconds)))
+        if value != value:  # pandas.NaT
+            raise NotJsonable(f"{value} has no form in JSON") from None
+        return str(value.isoformat())
 
 
 def _content(value: Content, _: int) -> Any:
     name = type(value).__name__
     raise NotJsonable(f"{name} is content of the answer and no data; return it by itself, or a list[{name}]")
-
-
-def _enum(value: enum.Enum, depth: int) -> Any:
-    if isinstance(value, enum.Flag):
-        return value.value
-    return in_json(type(value))[value]
 
 
 def in_json(cls: type[enum.Enum]) -> dict[Any, Any]:

@@ -93,7 +93,9 @@ class Types:
         if type(hint).__name__ == "TypeAliasType" or type(origin).__name__ == "TypeAliasType":
             return self._named(hint, hint.__name__, lambda: self.of(_alias_value(hint)))
         if isinstance(hint, TypeVar):
-            return self._type_variable(hint)
+            if hint.__constraints__:
+                return self._union(hint.__constraints__)
+            return ANYTHING if hint.__bound__ is None else self.of(hint.__bound__)
         kind = hint if origin is None else origin
         arguments = None if origin is None else getattr(hint, "__args__", None)
         if origin is tuple and arguments == ():  # tuple[()], which is not the bare tuple
@@ -116,8 +118,8 @@ class Types:
                 f"{cls.__name__} is content of an answer and no data",
                 f"return it by itself, or a list[{cls.__name__}]; as an argument, take bytes or a Path",
             )
-        if _is_model(cls):
-            return self._model(hint)
+        if hasattr(cls, "__pydantic_core_schema__") or hasattr(cls, "__pydantic_validator__"):
+            return self._model(hint)  # one of pydantic's models or dataclasses
         try:
             found = fields.members(cls, arguments, self.names)
         except TypeError as error:
@@ -129,7 +131,8 @@ class Types:
         for base in (int, float, dict, list):
             if issubclass(cls, base) and cls is not bool:
                 return self._subclass(cls, base)
-        if _PYDANTIC_ASKS in dir(cls) and "pydantic" in sys.modules:
+        # Classes have this that tell pydantic what they are: HttpUrl, SecretStr, and users' own.
+        if "__get_pydantic_core_schema__" in dir(cls) and "pydantic" in sys.modules:
             return self._model(hint)
         raise self._unsupported(hint)
 
@@ -145,7 +148,7 @@ class Types:
             f"or give a schema of your own: tool_api({self.direction}_schema={{...}})",
         )
 
-    # Wrappers, unions, variables
+    # Wrappers and unions
 
     def _union(self, hints: Iterable[Any]) -> TypePlan:
         return union([self.of(hint) for hint in hints if hint is not msgspec.UnsetType])
@@ -167,11 +170,6 @@ class Types:
         plan = self.of(hint)
         wanted = {name: value for name, value in constraints.items() if name in words_of(plan)}
         return constrained(plan, wanted, self.direction) if wanted else plan
-
-    def _type_variable(self, variable: Any) -> TypePlan:
-        if variable.__constraints__:
-            return self._union(variable.__constraints__)
-        return ANYTHING if variable.__bound__ is None else self.of(variable.__bound__)
 
     # Classes
 
@@ -255,15 +253,6 @@ def _alias_value(alias: Any) -> Any:
         return alias.__value__ if origin is None else origin.__value__[alias.__args__]
     except NameError as error:  # which Python looks up now
         raise Unresolved(alias.__name__, error) from None
-
-
-_PYDANTIC_ASKS = "__get_pydantic_core_schema__"
-"""What classes have that tell pydantic what they are: HttpUrl, SecretStr, and users' own."""
-
-
-def _is_model(cls: Any) -> bool:
-    """True for pydantic's models and dataclasses."""
-    return hasattr(cls, "__pydantic_core_schema__") or hasattr(cls, "__pydantic_validator__")
 
 
 def _is_pydantic(item: Any) -> bool:

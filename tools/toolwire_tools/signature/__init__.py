@@ -336,17 +336,14 @@ class _Reading:
     # Results
 
     def _returns(self) -> Returns:
-        hint = self._return_hint()
+        is_class = isinstance(self.inner, type)
+        hint = self.inner if is_class else getattr(self.inner, "__annotations__", {}).get("return", EMPTY)
         if hint is EMPTY:
             return Returns("undeclared")
         try:
             return from_hint(hint, self.names, is_generator=self.is_generator)
         except _NO_TYPE as error:
             self._refuse("the result", error)
-
-    def _return_hint(self) -> Any:
-        annotations = getattr(self.inner, "__annotations__", {})
-        return annotations.get("return", EMPTY) if not isinstance(self.inner, type) else self.inner
 
     # Schemas given by hand
 

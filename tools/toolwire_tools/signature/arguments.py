@@ -43,7 +43,7 @@ class Parameter(Member, frozen=True):
 class Arguments:
     """What one tool takes: *parameters*, and *others* for its `**kwargs`, if it has them."""
 
-    def __init__(self, schema: Schema, parameters: Sequence[Parameter], others: TypePlan | None = None) -> None:
+    def __init__(self, schema: Schema, parameters: Sequence[Parameter] = (), others: TypePlan | None = None) -> None:
         self.input_schema = schema
         self._parameters = parameters
         self._others = others
@@ -98,9 +98,6 @@ class Arguments:
 
 class GivenArguments(Arguments):
     """Arguments by a schema written by hand: jsonschema checks them, and they are passed by keyword, as they came."""
-
-    def __init__(self, schema: Schema) -> None:
-        super().__init__(schema, ())
 
     def _reader(self) -> Callable[[Any], Bound]:
         accepts = self._validator().accepts

@@ -45,7 +45,10 @@ def _rewritten(value: Any, schema: Schema, root: Schema, leaf: Leaf, depth: int 
 
     if isinstance(value, dict):
         return {
-            name: inside(member, [_member_schema(each, name) for each in alternatives])
+            name: inside(
+                member,
+                [each.get("properties", {}).get(name, each.get("additionalProperties")) for each in alternatives],
+            )
             for name, member in value.items()
         }
     if isinstance(value, list):
@@ -109,10 +112,6 @@ def _word(value: Any) -> str:
 
 
 _WORDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
-
-
-def _member_schema(schema: Schema, name: str) -> Any:
-    return schema.get("properties", {}).get(name, schema.get("additionalProperties"))
 
 
 def _item_schema(schema: Schema, index: int) -> Any:

@@ -156,14 +156,13 @@ def entries(section: str) -> list[Entry]:
         if begins or not found:
             found.append([])
         found[-1].append(line)
-    return [_entry(lines) for lines in found if any(lines)]
-
-
-def _entry(lines: list[str]) -> Entry:
-    word, type_, text = (unbulleted(lines[0]) is None and cut(lines[0])) or ("", "", lines[0])
-    if not type_ and (word in _TYPES or not word.isidentifier()):
-        word, type_ = "", word
-    return Entry(word or None, type_ or None, "\n".join([text, *lines[1:]]).rstrip())
+    made: list[Entry] = []
+    for first, *further in filter(any, found):
+        word, type_, text = (unbulleted(first) is None and cut(first)) or ("", "", first)
+        if not type_ and (word in _TYPES or not word.isidentifier()):
+            word, type_ = "", word
+        made.append(Entry(word or None, type_ or None, "\n".join([text, *further]).rstrip()))
+    return made
 
 
 def unbulleted(line: str) -> str | None:

@@ -51,37 +51,26 @@ _AT_ONCE = 64
 
 async def run(invocation: Invocation) -> Finished:
     """Run a command and return how it ended; cancelling ends its whole group. Raises a ToolError if it cannot start."""
-    async with _limiter():
-        return await _run(invocation)
-
-
-def _limiter() -> CapacityLimiter:
-    """Return the limiter of the running event loop."""
-    try:
-        return _limiters.get()
-    except LookupError:
+    output, errors = _Kept(invocation.max_output_bytes, is_end=False), _Kept(MAX_ERROR_BYTES, is_end=True)
+    if (limiter := _limiters.get(None)) is None:  # each event loop has its own
         _limiters.set(limiter := CapacityLimiter(_AT_ONCE))
-        return limiter
+    async with limiter:
+        group = await _start(invocation)
+        process = group.process
+        try:
+            async with create_task_group() as tasks:
+                tasks.start_soon(_feed, process.stdin, invocation.stdin)
+                tasks.start_soon(output.read, process.stdout)
+                tasks.start_soon(errors.read, process.stderr)
+                status = await process.wait()
+                tasks.cancel_scope.deadline = current_time() + _DRAIN_SECONDS
+        finally:
+            with CancelScope(shield=True):
+                await group.end()
+    return Finished(status, bytes(output.kept), output.bytes, bytes(errors.kept), errors.bytes)
 
 
 _limiters: RunVar[CapacityLimiter] = RunVar("toolwire_commands")
-
-
-async def _run(invocation: Invocation) -> Finished:
-    output, errors = _Kept(invocation.max_output_bytes, is_end=False), _Kept(MAX_ERROR_BYTES, is_end=True)
-    group = await _start(invocation)
-    process = group.process
-    try:
-        async with create_task_group() as tasks:
-            tasks.start_soon(_feed, process.stdin, invocation.stdin)
-            tasks.start_soon(output.read, process.stdout)
-            tasks.start_soon(errors.read, process.stderr)
-            status = await process.wait()
-            tasks.cancel_scope.deadline = current_time() + _DRAIN_SECONDS
-    finally:
-        with CancelScope(shield=True):
-            await group.end()
-    return Finished(status, bytes(output.kept), output.bytes, bytes(errors.kept), errors.bytes)
 
 
 async def _feed(stream: ByteSendStream | None, data: bytes) -> None:

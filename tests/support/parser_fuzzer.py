@@ -49,7 +49,7 @@ def parsers() -> dict[str, Parser]:
     from toolwire_schemas.wire.framing import AutoFraming
     from toolwire_tools import ConfigError, InstructionError, parse_instruction
     from toolwire_tools.signature.docstring import read
-    from toolwire_tools.toolconfig.yaml_document import documents
+    from toolwire_tools.toolconfig.reader import documents
 
     def stream(make: Callable[[], Any], end: str) -> Callable[[bytes], object]:
         def run(data: bytes) -> None:

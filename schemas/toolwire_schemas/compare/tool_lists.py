@@ -219,13 +219,9 @@ def _hints(entry: Entry) -> dict[str, bool]:
 
 def _of_tasks(old: Entry, new: Entry) -> Iterator[Change]:
     """Whether a call may, or has to, run as a task (MCP 2025-11-25)."""
-    before, after = (_task_support(entry) for entry in (old, new))
+    given = [_object(entry, "execution").get("taskSupport") for entry in (old, new)]
+    before, after = (support if support in ("optional", "required") else "forbidden" for support in given)
     if before != after:
         level: Level = "minor" if after == "optional" else "major"
         text = f"{before} -> {after}"
         yield Change(str(old["name"]), "execution.taskSupport", "tasks-changed", level, "callers", text)
-
-
-def _task_support(entry: Entry) -> str:
-    support = _object(entry, "execution").get("taskSupport")
-    return support if support in ("optional", "required") else "forbidden"

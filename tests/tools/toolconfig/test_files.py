@@ -16,8 +16,7 @@ from toolwire_tools.steps.step_tool import tool_of
 from toolwire_tools.toolconfig.command import Command, parse
 from toolwire_tools.toolconfig.files import load_tool_config, load_tool_configs
 from toolwire_tools.toolconfig.model import ConfigError, ExecutorName, Function, ToolConfig
-from toolwire_tools.toolconfig.reader import config_of
-from toolwire_tools.toolconfig.yaml_document import documents
+from toolwire_tools.toolconfig.reader import config_of, documents
 
 PARTS = ["type", "default", "enum", "required", "name", "properties", "items", "description", "minimum", "tool_name"]
 KEYS = list(load("tool-library")["properties"])

@@ -122,8 +122,12 @@ def constrained(plan: TypePlan, constraints: dict[str, Any], direction: Directio
         Unsupported: if one of them says nothing about such a type.
     """
     words = words_of(plan)
-    limit = _in_base64 if "contentEncoding" in plan.schema else _in_json
-    schema = {words[name]: limit(value) for name, value in constraints.items() if name in words}
+    in_base64 = "contentEncoding" in plan.schema
+    schema = {
+        words[name]: 4 * ((value + 2) // 3) if in_base64 else _in_json(value)
+        for name, value in constraints.items()
+        if name in words
+    }
     if (native := _by_msgspec(plan, constraints)) is not None:
         return msgspec.structs.replace(plan, msgspec_type=native).with_schema(**schema)
     is_counted = plan.kinds & {"array", "object"}
@@ -154,10 +158,6 @@ def _by_msgspec(plan: TypePlan, constraints: dict[str, Any]) -> Any:
     except (TypeError, ValueError):  # ValueError: integers beyond 64 bits
         return None
     return hooked(narrowed, hook.make, private=hook.private) if hook else narrowed
-
-
-def _in_base64(length: int) -> int:
-    return 4 * ((length + 2) // 3)
 
 
 def _in_json(value: Any) -> Any:

@@ -12,7 +12,6 @@ import datetime as dt
 import decimal
 import enum
 import re
-import sys
 import uuid
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Literal, LiteralString
@@ -21,7 +20,7 @@ import msgspec
 from toolwire_schemas.language import say
 
 from .shape import ALL_KINDS, QUICK, WALK, Direction, Refused, Schema, TypePlan, any_of, basic, hooked, load
-from .to_json import SCALARS, in_json
+from .to_json import SCALARS, in_json, is_pure_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,11 +121,10 @@ _FORMATS = {
 def from_text(cls: type, direction: Direction) -> TypePlan | None:
     """Return the plan of a class that is made from one string: paths, addresses, time zones, subclasses of str."""
     name = f"{cls.__module__}.{cls.__qualname__}"
-    pathlib = sys.modules.get("pathlib")
-    is_path = name == "os.PathLike" or cls.__module__.partition(".")[0] == "pathlib"
+    is_path = name == "os.PathLike" or cls.__module__.partition(".")[0] == "pathlib" or is_pure_path(cls)
     if name in _FORMATS:
         plan = _text(_FORMATS[name])
-    elif is_path or issubclass(cls, str) or (pathlib and issubclass(cls, pathlib.PurePath)):
+    elif is_path or issubclass(cls, str):
         plan = _text({}, rank=1)
     else:
         return None

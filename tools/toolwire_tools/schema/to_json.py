@@ -194,7 +194,8 @@ def _known_to_pydantic(value: Any, depth: int) -> Any:
     return to_jsonable(TypeAdapter(type(value)).dump_python(value, mode="json", by_alias=True), depth)
 
 
-def _is_path(kind: Any) -> bool:
+def is_pure_path(kind: Any) -> bool:
+    """True for a class of `pathlib`, or one made from it."""
     pathlib = sys.modules.get("pathlib")
     return pathlib is not None and issubclass(kind, pathlib.PurePath)
 
@@ -228,7 +229,7 @@ _BY_LOOKS: list[tuple[Callable[[Any], bool], Make]] = [
     (lambda kind: hasattr(kind, "__pydantic_core_schema__"), _known_to_pydantic),
     (lambda kind: hasattr(kind, "__dataclass_fields__"), _dataclass),
     (lambda kind: hasattr(kind, "__attrs_attrs__"), _attrs),
-    (_is_path, lambda value, _: str(value)),
+    (is_pure_path, lambda value, _: str(value)),
     (lambda kind: kind.__module__ in ("ipaddress", "zoneinfo"), lambda value, _: str(value)),
     (
         lambda kind: hasattr(kind, "tolist") and hasattr(kind, "dtype"),

@@ -174,10 +174,7 @@ def _is_context(annotation: Any, names: Names) -> bool:
         return written.rpartition(".")[2] == "Context"
     # By its name, since its module is imported with the first tool that has one, and is in a room above.
     classes = (base for option in options if isinstance(option, type) for base in option.__mro__)
-    return any((base.__module__, base.__name__) == _CONTEXT for base in classes)
-
-
-_CONTEXT = ("toolwire_tools.context.context", "Context")
+    return ("toolwire_tools.context.context", "Context") in {(base.__module__, base.__name__) for base in classes}
 
 
 class Signature(msgspec.Struct, frozen=True):

@@ -70,10 +70,8 @@ def _is_about_a_tool(path: str) -> bool:
 
 def load_file(path: str) -> list[ToolConfig]:
     """Return the tools in the documents of a YAML file; raises a ConfigError with all errors, or without PyYAML."""
-    from .reader import LEAST, config_of
-
     try:
-        from .yaml_document import documents
+        from .reader import LEAST, config_of, documents
     except ModuleNotFoundError:
         missing = "YAML needs PyYAML; install it: pip install 'toolwire[yaml]'"
         raise ConfigError([Fault(path, 0, "", missing)]) from None

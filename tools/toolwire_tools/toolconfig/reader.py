@@ -1,18 +1,22 @@
 """Reads the config of one tool from one YAML document, and reports everything that is wrong with it.
 
-Strategy. The published schema `tool-library` decides whether the document has the right shape. If it has, the rest is
-checked here: names, types and places that refer to each other. So a call can fail only by its values.
+Strategy. PyYAML composes nodes, and this module makes plain data of them: so every value has a line, a key that occurs
+twice is a fault, and so is a date or a set, which JSON lacks. There are no aliases, which could grow without bound.
+The published schema `tool-library` decides whether the document has the right shape. If it has, the rest is checked
+here: names, types and places that refer to each other. So a call can fail only by its values.
 """
 
 from __future__ import annotations
 
 import os
 from functools import cache
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import yaml
 from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_schemas.json_schema.error_text import Fault, shown
+from toolwire_schemas.json_schema.error_text import place, shown
 from toolwire_schemas.published import bundle
 
 from ..byte_sizes import size
@@ -20,12 +24,10 @@ from ..decorator import checked
 from ..options import Options
 from ..schema.validator import SchemaValidator
 from .command import DEFAULT_MAX_OUTPUT_BYTES, EVERYTHING, Command, Template, parse
-from .model import ExecutorName, Function, ToolConfig, canonical
+from .model import ConfigError, ExecutorName, Fault, Function, ToolConfig, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from .yaml_document import Document
 
 LEAST = "use_guide: {tool_name: ..., description: ...}"
 """The least that every tool needs."""
@@ -38,6 +40,107 @@ _TYPES: dict[str, str | None] = {**{name: name for name in _NAMES}, **_OTHERS, "
 """The names of types, in any case: those of JSON, Lagent and Python."""
 
 
+_MAX_FLOW_LEVEL = 100
+_TAGS = "tag:yaml.org,2002:"
+
+
+class Document:
+    """One YAML document as plain data: its value, the line in which each key of it begins, and its faults."""
+
+    def __init__(self, file: str, loader: _Loader) -> None:
+        self.file = file
+        self.lines: dict[str, int] = {}
+        self.faults: list[Fault] = []
+        self._loader = loader
+        self.value = self._read(loader.get_node(), "")
+
+    def add(self, key: str, problem: str) -> None:
+        """Add a fault at *key*; the line is that of the closest part that contains it."""
+        around = (known for known in self.lines if key.startswith(known) and key[len(known) :][:1] in ("", ".", "["))
+        self.faults.append(Fault(self.file, self.lines[max(around, key=len, default="")], key, problem))
+
+    def _read(self, node: Any, key: str) -> Any:
+        self.lines.setdefault(key, node.start_mark.line + 1)
+        match node.id, node.tag.removeprefix(_TAGS):
+            case "mapping", "map":
+                return self._mapping(node, key)
+            case "sequence", "seq":
+                return [self._read(item, place(key, (index,))) for index, item in enumerate(node.value)]
+            case "scalar", "str" | "int" | "float" | "bool" | "null":
+                return self._scalar(node, key)
+            case _, kind:
+                self._refuse(node, key, f"JSON has no values of the type {kind}; put it in quotes if text is meant")
+                return None
+
+    def _mapping(self, node: Any, key: str) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            name, at = key_node.value, place(key, (str(key_node.value),)).removeprefix(".")
+            if key_node.tag != _TAGS + "str":
+                self._refuse(key_node, key, "there is a key that is not text; put it in quotes if text is meant")
+            elif name in made:
+                first = self.lines[at]
+                self._refuse(key_node, at, f"this key occurs twice, first in line {first}; keep one")
+            else:
+                self.lines[at] = key_node.start_mark.line + 1
+                made[name] = self._read(value_node, at)
+        return made
+
+    def _scalar(self, node: Any, key: str) -> Any:
+        try:
+            node.value.encode()  # a lone surrogate raises a ValueError
+            value = self._loader.construct_object(node)
+        except (yaml.YAMLError, ValueError, KeyError) as error:
+            kind = node.tag.removeprefix(_TAGS)
+            self._refuse(node, key, f"{shown(node.value)} cannot be read as {kind}: {_reason(error)}")
+            return None
+        # YAML 1.1 reads `on` as true and 1:30 as 90.
+        is_word = isinstance(value, bool) and node.value.lower() != str(value).lower()
+        if is_word or (isinstance(value, int | float) and ":" in node.value):
+            self._refuse(node, key, f"{node.value} is read as {shown(value)}; write that, or put it in quotes")
+        elif isinstance(value, float) and not isfinite(value):
+            self._refuse(node, key, f"{node.value} is not a number in JSON; put it in quotes if text is meant")
+        return value
+
+    def _refuse(self, node: Any, key: str, problem: str) -> None:
+        self.faults.append(Fault(self.file, node.start_mark.line + 1, key, problem))
+
+
+def documents(text: str, file: str) -> list[Document]:
+    """Return the documents in *text*, from *file*, with their faults; raises a ConfigError if it is not YAML."""
+    found = []
+    try:
+        # Not the C parser, which is faster: a file of brackets makes it overflow the stack and end the process.
+        loader = _Loader(text)
+        while loader.check_node():
+            found.append(Document(file, loader))
+    except RecursionError:
+        raise ConfigError([Fault(file, 0, "", "it is nested too deeply")]) from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        line = 0 if mark is None else mark.line + 1
+        raise ConfigError([Fault(file, line, "", f"this is not YAML: {_reason(error)}")]) from None
+    return found
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
+
+
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark
+            raise yaml.composer.ComposerError(None, None, "an alias (*name) is not read here; repeat the value", mark)
+        return super().compose_node(parent, index)
+
+    def fetch_flow_collection_start(self, token: Any) -> None:
+        # PyYAML examines each level again for each of the next thousand characters.
+        if self.flow_level >= _MAX_FLOW_LEVEL:
+            raise RecursionError
+        super().fetch_flow_collection_start(token)
+
+
 def config_of(document: Document) -> ToolConfig | None:
     """Return the config that *document* is; None if it is not one. Every fault is added to the document's."""
     known = {fault.key for fault in document.faults}
@@ -47,7 +150,7 @@ def config_of(document: Document) -> ToolConfig | None:
     return None if document.faults else _Reader(document).config()
 
 
-def _shape_faults(given: Any) -> Iterator[Fault]:
+def _shape_faults(given: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(given, dict):
         yield "", f"{shown(given)} does not describe a tool, which has at least {LEAST}"
         return
@@ -76,11 +179,8 @@ def _schema() -> dict[str, Any]:
 
 @cache
 def _validator() -> SchemaValidator:
-    # Without the keywords that have better words in `_shape_faults`.
-    return SchemaValidator({word: value for word, value in _schema().items() if word not in _WORDED})
-
-
-_WORDED = ("allOf", "dependentRequired")
+    worded = ("allOf", "dependentRequired")  # `_shape_faults` has better words for these
+    return SchemaValidator({word: value for word, value in _schema().items() if word not in worded})
 
 
 class _Reader:
@@ -217,14 +317,14 @@ class _Reader:
         except ValueError as error:
             self._add(key, str(error))
             return Template(())
-        for place in template.places:
-            if place.name != EVERYTHING and place.name not in self._properties:
-                hint = "" if place.name.isidentifier() else "; write {{ and }} for braces"
-                self._add(key, unknown_name("parameter", place.name, self._properties) + hint)
-            elif not (place.optional or may_be_absent or place.name in self._certain):
-                remedy = f"write {{{place.name}?}}, put it in a list of its own, or give it a default"
-                self._add(key, f"a call may leave out {place.name!r}: {remedy}")
-            self._used.add(place.name)
+        for gap in template.places:
+            if gap.name != EVERYTHING and gap.name not in self._properties:
+                hint = "" if gap.name.isidentifier() else "; write {{ and }} for braces"
+                self._add(key, unknown_name("parameter", gap.name, self._properties) + hint)
+            elif not (gap.optional or may_be_absent or gap.name in self._certain):
+                remedy = f"write {{{gap.name}?}}, put it in a list of its own, or give it a default"
+                self._add(key, f"a call may leave out {gap.name!r}: {remedy}")
+            self._used.add(gap.name)
         return template
 
     def _max_output(self) -> int:

@@ -1,4 +1,4 @@
-"""Texts for models in each language: the prompts, and the sentences of errors and notes.
+"""Texts for models in each language, from `en.toml` and `zh.toml`: the prompts, and the sentences of errors and notes.
 
 A text has named slots, such as `{{tools}}`. They are filled in one pass over the text, never over the values: braces in
 a tool's description stay text. So do other braces of the text, such as TypeScript's.
@@ -7,12 +7,11 @@ a tool's description stay text. So do other braces of the text, such as TypeScri
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_schemas.language import language as spoken
-
-from . import en, zh
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,8 +91,8 @@ class Language(msgspec.Struct, frozen=True):
 
 
 LANGUAGES = {
-    module.NAME: Language(module.NAME, module.GAP, module.STRUCTURED, module.TOKENS, module.NATIVE, module.SENTENCES)
-    for module in (en, zh)
+    name: msgspec.toml.decode(Path(__file__).with_name(f"{name}.toml").read_bytes(), type=Language)
+    for name in ("en", "zh")
 }
 
 

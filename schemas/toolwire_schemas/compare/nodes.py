@@ -58,6 +58,7 @@ class Document:
         named = root.get("$schema") if isinstance(root, dict) else None
         dialect = next((known for known in _DIALECTS if known in str(named)), None)
         self.root = _as_2020_12(root, _NOT_IN_DRAFT_07 if dialect == "draft-07" else ())
+        self.top = self.node(self.root)
         inner = [schema for _, schema in walk(self.root, "")] if isinstance(self.root, dict) else []
         self._parts = set(map(id, inner))
         self._has_formats = any("format" in schema for schema in inner)
@@ -75,11 +76,6 @@ class Document:
         except LookupError:
             return False
         return not is_circle and (dialect != "draft-07" or schema.keys() & ASSERTIONS.keys() == {"$ref"})
-
-    @property
-    def top(self) -> Node:
-        """The root as a node."""
-        return self.node(self.root)
 
     def node(self, schema: Any) -> Node:
         """Return the only node of *schema*, which is a part of the document or was made for it."""

@@ -107,9 +107,8 @@ def names_of(function: Callable[..., Any]) -> Names:
 
 def unwrap_function(function: Any) -> Any:
     """Return the function that was written with `def`, below partials, methods, wrappers and callable objects."""
-    for layer in layers(function):
-        function = layer
-    return function
+    *_, inmost = layers(function)
+    return inmost
 
 
 def layers(function: Any) -> Iterator[Any]:

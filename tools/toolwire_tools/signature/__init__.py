@@ -226,7 +226,6 @@ class _Reading:
         code_flags: int = getattr(getattr(self.inner, "__code__", None), "co_flags", 0)
         self.is_generator = bool(code_flags & _CO_GENERATORS)
         self.found = found
-        self.names = found.names
         self.context = self._context()
         self.types: Types | None = None
         """Imported for the first hint that is not basic."""
@@ -319,13 +318,13 @@ class _Reading:
     def _shape(self, parameter: Declared) -> TypePlan:
         hint = Any if parameter.annotation is EMPTY else parameter.annotation
         try:
-            plain = evaluated(hint, self.names) if type(hint) is str else hint
+            plain = evaluated(hint, self.found.names) if type(hint) is str else hint
             if (plan := basic(plain, "input")) is not None:
                 return plan
             if self.types is None:
                 from ..schema.types import Types
 
-                self.types = Types("input", self.names)
+                self.types = Types("input", self.found.names)
             return self.types.of(hint)
         except _NO_TYPE as error:
             self._refuse(_place(parameter.name), error)
@@ -338,7 +337,7 @@ class _Reading:
         if hint is EMPTY:
             return Returns("undeclared")
         try:
-            return from_hint(hint, self.names, is_generator=self.is_generator)
+            return from_hint(hint, self.found.names, is_generator=self.is_generator)
         except _NO_TYPE as error:
             self._refuse("the result", error)
 

@@ -77,7 +77,7 @@ def _types(schema: Schema) -> set[str] | None:
         word = schema["type"]
         return {word} if isinstance(word, str) else set(word)
     values = schema.get("enum", [schema["const"]] if "const" in schema else [])
-    return {_word(value) for value in values} or None
+    return {_WORDS.get(type(value), "null") for value in values} or None
 
 
 def _decoded(text: Any, alternatives: list[Schema]) -> Any:
@@ -101,14 +101,10 @@ def _whole(value: Any, alternatives: list[Schema]) -> Any:
 
 
 def _fits(value: Any, words: set[str]) -> bool:
-    word = _word(value)
+    word = _WORDS.get(type(value), "null")
     if word == "number" and value.is_integer():
         return bool(words & {"number", "integer"})
     return word in words or (word == "integer" and "number" in words)
-
-
-def _word(value: Any) -> str:
-    return _WORDS.get(type(value), "null")
 
 
 _WORDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}

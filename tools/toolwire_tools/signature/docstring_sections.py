@@ -61,7 +61,11 @@ def _is_title(line: str) -> bool:
 
 def dedented(text: str) -> str:
     """*text* without its margin, and without the roles of reST."""
-    first, *rest = _without_roles(text).expandtabs().split("\n")
+    if ":`" in text:  # `:class:`~typing.List`` is `typing.List`, and ``:ref:`text <place>`` is `text`
+        import re
+
+        text = re.sub(r"(?<![\w`]):[a-zA-Z][\w:.+-]*:`[~!]?([^`<]+?)(?:\s*<[^`<>]*>)?`", r"\1", text)
+    first, *rest = text.expandtabs().split("\n")
     margins = [len(line) - len(line.lstrip()) for line in rest if line.strip()]
     margin = min(margins, default=0)
     if margins and margins[0] == margin and _is_title(first.strip()):  # its own margin is unknown, but smaller
@@ -193,12 +197,3 @@ def _split(line: str) -> tuple[str, str, str] | None:
                 return None
             return words.strip(" `*'\""), type_.removesuffix(")").strip(), line[index + 1 :].strip()
     return None
-
-
-def _without_roles(text: str) -> str:
-    """*text* without the roles of reST: `:class:`~typing.List`` is `typing.List`, ``:ref:`text <place>`` is `text`."""
-    if ":`" not in text:
-        return text
-    import re
-
-    return re.sub(r"(?<![\w`]):[a-zA-Z][\w:.+-]*:`[~!]?([^`<]+?)(?:\s*<[^`<>]*>)?`", r"\1", text)

@@ -64,19 +64,14 @@ def hint_of(text: str) -> Any:
     if "\\" in text or sum(text.count(opening) for opening in ("[", "(", "{", "<", " of ")) > _DEEPEST:
         return None
     pieces = _QUOTED.split(_REMARKS.sub("", text.strip().rstrip(".")))
-    pieces[::2] = map(_as_python, pieces[::2])
+    for pattern, replacement in _PROSE:
+        pieces[::2] = [pattern.sub(replacement, piece) for piece in pieces[::2]]
     try:
         node = ast.parse("".join(pieces).strip(), mode="eval").body
         is_bracketed = isinstance(node, ast.Tuple) and node.col_offset < min(part.col_offset for part in node.elts)
         return None if is_bracketed else _hint(node)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
-
-
-def _as_python(text: str) -> str:
-    for pattern, replacement in _PROSE:
-        text = pattern.sub(replacement, text)
-    return text
 
 
 def _hint(node: ast.expr) -> Any:

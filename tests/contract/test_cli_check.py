@@ -186,7 +186,7 @@ def test_the_cases_are_listed_and_given_as_data(capsys: pytest.CaptureFixture[st
         (["--call", "add=7"], """--call takes NAME={"argument": value, ...}, or NAME for the simplest arguments"""),
         (["--call", "add="], """--call takes NAME={"argument": value, ...}"""),
         (["--call", "add=null"], """--call takes NAME={"argument": value, ...}"""),
-        (["--baseline", "/nowhere/known.json"], "cannot read the baseline"),
+        (["--baseline", "/nowhere/known.json"], "cannot open /nowhere/known.json: No such file or directory"),
         (["--era", "old"], "--era takes one of legacy, modern, both"),
         (["tools.py"], "either a target or a command"),
     ],

@@ -4,8 +4,7 @@ Its functions need nothing but the standard library.
 """
 
 import asyncio
-import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -43,25 +42,14 @@ def count_words(text: Annotated[str, "Any text."]) -> Statistics:
 
 
 @tool_api(read_only=True)
-async def wait_for_all(seconds: list[float]) -> str:
-    """Wait several times at once.
-
-    Args:
-        seconds: how long each wait takes.
-    """
-    await asyncio.gather(*(asyncio.sleep(one) for one in seconds))
-    return f"{len(seconds)} waits took as long as the longest: {max(seconds, default=0):g} s."
-
-
-@tool_api(read_only=True)
-def tell_story(hero: str = "a small teapot") -> Iterator[str]:
+async def tell_story(hero: str = "a small teapot") -> AsyncIterator[str]:
     """Tell a story, sentence by sentence."""
     for sentence in (
         f"Once upon a time there was {hero}. ",
         "It could do one thing well, and it wrote down how. ",
         "From then on, everybody who asked got tea.",
     ):
-        time.sleep(0.15)  # a sentence takes its time
+        await asyncio.sleep(0.15)  # a sentence takes its time
         yield sentence
 
 

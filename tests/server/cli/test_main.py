@@ -154,7 +154,6 @@ def test_call_saves_what_is_no_text(command_line: CommandLine, folder: Path) -> 
         (["list", "sh", "-y"], "a server's command, with its options, goes after --"),
         (["call", "add", "a=1", "sh", "-y"], "a server's command, with its options, goes after --"),
         (["serve"], "serve tools.py"),
-        (["serve", "tools.py", "--strict", "--keep-going"], "contradict"),
         (["serve", "tools.py", "--log-level", "loud"], "debug, info"),
         (["demo", "x"], "no arguments"),
         (["lst"], "did you mean 'list'"),

@@ -39,7 +39,6 @@ _CALLS: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
     "Calls": (
         ("add", {"a": 2**64, "b": 1}),
         ("count_words", {"text": "the quick brown fox jumps over the lazy dog"}),
-        ("wait_for_all", {"seconds": [0.2, 0.2, 0.2]}),
         ("Notes.write", {"title": "tea", "text": "Four minutes, no longer."}),
         ("Notes.read", {"title": "tea"}),
         ("draw_square", {"red": 30, "green": 120, "blue": 200}),

@@ -35,8 +35,7 @@ COMMAND = Command(
         Option("--include PATTERN", "serve only tools whose name matches; repeatable", many=True),
         Option("--exclude PATTERN", "leave out tools whose name matches; repeatable", many=True),
         SET,
-        Option("--strict", "exit with status 2 if a target cannot be loaded (default)"),
-        Option("--keep-going", "serve the other targets if one cannot be loaded"),
+        Option("--keep-going", "serve the other targets if one cannot be loaded (default: exit with status 2)"),
         Option("--reload", "reload the tools when their source changes; the connection stays open"),
         Option("--separator TEXT", "text between a toolkit's name and its method's (default: a dot)"),
         Option("--coerce", "decode arguments that a model sent as JSON text"),
@@ -74,27 +73,24 @@ def run(words: Words) -> NoReturn:
     if not targets:
         raise UsageError("name what to serve: a file, a folder, a module or installed tools, as in `serve tools.py`")
     given = dict(words.options)
-    strict, keep_going = given.pop("strict", False), given.pop("keep_going", False)
-    if strict and keep_going:
-        raise UsageError("--strict and --keep-going contradict each other: leave one out")
     try:
         streams = claim()
     except NotConnected as error:
         raise UsageError(str(error)) from None
     configure(level=given.pop("log_level", "info"), as_json=given.pop("log_json", False))
     try:
-        server = _server(targets, given, keep_going)
+        server = _server(targets, given)
     except (LoadError, TypeError, ValueError) as error:
         _refuse(str(error))
     server.serve(streams)
 
 
-def _server(targets: list[str], given: dict[str, Any], keep_going: bool) -> Server:
+def _server(targets: list[str], given: dict[str, Any]) -> Server:
     selected = {name: given.pop(key) for key, name in _SELECTION.items() if key in given}
     identity = {"name": name_of(targets), **{key: given.pop(key) for key in ("name", "instructions") if key in given}}
     reloads = given.pop("reload", False)
     settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
-    loading = partial(_tools, targets, {"keep_going": keep_going, **selected}, settings, reloads=reloads)
+    loading = partial(_tools, targets, selected, settings, reloads=reloads)
     reloader = _reloader(targets, loading) if reloads else None
     server = Server(loading(), **identity, **settings)
     if reloader is not None:
@@ -102,7 +98,7 @@ def _server(targets: list[str], given: dict[str, Any], keep_going: bool) -> Serv
     return server
 
 
-_SELECTION = {"include": "include", "exclude": "exclude", "set": "tool_settings"}
+_SELECTION = {"keep_going": "keep_going", "include": "include", "exclude": "exclude", "set": "tool_settings"}
 _SETTINGS = {"timeout": "timeout_seconds", "grace": "grace_seconds"}
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.output import printable
 
 from ..errors import Failed, UsageError
-from .open_client import own_command, server_gone
+from .open_client import failure, own_command, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AsyncExitStack
 
-    from toolwire_client import AsyncClient, ClientError
+    from toolwire_client import AsyncClient
 
     from .options import Words
 
@@ -30,11 +30,11 @@ class ServersToStart:
         if len(self._trust) > 1 and not {"yes", "no"}.isdisjoint(self._trust):
             raise UsageError("--trust-hints takes servers, or else yes or no alone")
         self._config: str | None = words.options.get("config")
-        self._commands = {text: _command(text) for text in words.options.get("server", ())}
+        self._commands = {text: words_of(text) for text in words.options.get("server", ())}
         if words.command is not None:
-            if not words.command:
-                raise UsageError("the server's command is missing after `--`")
             self._commands[shlex.join(words.command)] = words.command
+        if [] in self._commands.values():
+            raise UsageError("a server's command is missing, after --server or `--`")
         targets = words.options.get("tools", [])
         self._own = shlex.join(["toolwire", "serve", *targets]) if targets else None
         if self._own:
@@ -55,6 +55,7 @@ class ServersToStart:
         """
         from toolwire_client import BadConfiguration, PendingServers, connect, connect_config
         from toolwire_client.async_client import START_TIMEOUT_SECONDS
+        from toolwire_client.toolbox.toolbox import free_name
 
         seconds = START_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
         connecting = {"restart": True, "on_ask": on_ask, "start_timeout_seconds": seconds}
@@ -75,14 +76,18 @@ class ServersToStart:
             for text, command in self._commands.items()
         }
         servers = await stack.enter_async_context(PendingServers({**named.connections, **typed}, named.errors))
-        for name, failure in servers.errors.items():
+        for name, reason in servers.errors.items():
+            failed = failure(reason, is_ours=name == self._own)
+            if name == self._own:
+                raise failed
+            sentence = printable(f"{name} does not start: {reason}")
             if name in typed:
-                raise self._failure(name, failure)
-            tell(f"{name} does not start: {failure}")
+                raise Failed(sentence, failed.status)
+            tell(sentence)
         clients = {name: client for name, client in servers.items() if name not in typed}
         names = {name: name for name in clients}  # of the clients, by the names in the command line
         for text in typed:
-            names[text] = _free(str(servers[text].server_info.get("name") or "server"), clients)
+            names[text] = free_name(str(servers[text].server_info.get("name") or "server"), clients)
             clients[names[text]] = servers[text]
         return clients, self._trusted(names, {*names, *servers.errors})
 
@@ -94,28 +99,3 @@ class ServersToStart:
                 servers = ", ".join(map(repr, sorted(known))) or "none"
                 raise UsageError(f"--trust-hints takes yes, no or a server, not {text!r}; the servers are {servers}")
         return tuple(name for text, name in names.items() if text in (*self._trust, self._own))
-
-    def _failure(self, text: str, error: ClientError) -> Failed:
-        from toolwire_client import NotStarted, ServerGone
-
-        if text == self._own and isinstance(error, ServerGone):
-            return server_gone(error, is_ours=True)
-        return Failed(printable(f"{text} does not start: {error}"), 2 if isinstance(error, NotStarted) else 1)
-
-
-def _command(text: str) -> list[str]:
-    try:
-        command = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"--server needs a command, and in {text!r} there is {str(error).lower()}") from None
-    if not command:
-        raise UsageError('--server needs a command, as in --server "npx -y some-mcp-server"')
-    return command
-
-
-def _free(name: str, taken: dict[str, Any]) -> str:
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name}_{number}"
-    return free

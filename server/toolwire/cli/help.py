@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import fill, wrap
 
-from .commands import COMMANDS, command
+from .commands import COMMANDS, module
 from .options import HELP, Option
 
 _MAX_COLUMNS = 100
@@ -21,7 +21,7 @@ def overview() -> str:
 
 def help_text(name: str, width: int) -> str:
     """Return the text of `toolwire COMMAND --help` for the command *name*, at most *width* columns wide."""
-    asked, columns = command(name), min(width, _MAX_COLUMNS)
+    asked, columns = module(name).COMMAND, min(width, _MAX_COLUMNS)
     usage = "\n".join(f"{'usage:' if number == 0 else '':<7}{line}" for number, line in enumerate(asked.usage))
     summary = COMMANDS[name][0].upper() + COMMANDS[name][1:] + "."
     options = _options((*asked.options, HELP), columns)

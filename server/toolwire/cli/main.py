@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import toolwire_schemas  # noqa: F401  # makes the first import of msgspec faster
 
 from ..errors import Failed, LoadError, UsageError
-from .commands import COMMANDS, command, module
+from .commands import COMMANDS, module
 from .options import UnknownOption, parse
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _dispatch(words: list[str]) -> int:
         return _say(f"toolwire {__version__}")
     if first not in COMMANDS:
         raise UsageError(_no_command(first))
-    asked = command(first)
+    asked = module(first).COMMAND
     if not gc.isenabled():  # as in `__main__`
         gc.freeze()  # imported objects stay, and need not be looked at again
         gc.enable()

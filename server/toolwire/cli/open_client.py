@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from toolwire_client import Client, Question, ServerGone
+    from toolwire_client import Client, ClientError, Question
     from toolwire_client.session.elicitation import Answer, OnAsk
     from toolwire_client.waiting.deadline import Deadline
 
@@ -50,7 +51,7 @@ def connected(
     Raises:
         Failed: if the server cannot be started, or fails.
     """
-    from toolwire_client import ClientError, NotStarted, ServerGone, TimedOut, connect
+    from toolwire_client import ClientError, TimedOut, connect
     from toolwire_client.async_client import START_TIMEOUT_SECONDS
 
     left = limit.left() if limit is not None else None
@@ -71,18 +72,17 @@ def connected(
             except TimedOut as error:
                 # The client knows only what the start has left of the limit, and the user only the whole.
                 raise Failed(str(error) if limit is None else f"no answer {limit}") from None
-    except NotStarted as error:
-        raise Failed(str(error), 2) from None
-    except ServerGone as error:
-        raise server_gone(error, is_ours=is_ours) from None
     except ClientError as error:
-        raise Failed(str(error)) from None
+        raise failure(error, is_ours=is_ours) from None
 
 
-def server_gone(error: ServerGone, *, is_ours: bool) -> Failed:
-    """Return the failure of a server that ended; a Toolwire server that refused its targets has reported why."""
-    refused = is_ours and error.exit_status == 2
-    return Failed("" if refused else error.reason, 2 if refused else 1)
+def failure(error: ClientError, *, is_ours: bool) -> Failed:
+    """Return the failure of a server whose stderr is shown: a Toolwire server reports there why it refused a target."""
+    from toolwire_client import NotStarted, ServerGone
+
+    if isinstance(error, ServerGone):
+        return Failed("", 2) if is_ours and error.exit_status == 2 else Failed(error.reason)
+    return Failed(str(error), 2 if isinstance(error, NotStarted) else 1)
 
 
 def command_of(words: Words, targets: list[str]) -> list[str]:
@@ -98,6 +98,14 @@ def command_of(words: Words, targets: list[str]) -> list[str]:
     if not words.command:
         raise UsageError("the server's command is missing after `--`")
     return words.command
+
+
+def words_of(command: str) -> list[str]:
+    """Return the words of a command, split as by a shell."""
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"in the command {command!r} there is {str(error).lower()}") from None
 
 
 def own_command(targets: Sequence[str], settings: Sequence[str] = ()) -> list[str]:

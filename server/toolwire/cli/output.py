@@ -110,7 +110,6 @@ class ProgressLine:
     def __init__(self, stream: IO[str]) -> None:
         self._output = Output(stream)
         self._on = stream.isatty()
-        self._shown = False
 
     def __call__(self, done: float, total: float | None, message: str | None) -> None:
         if self._on:
@@ -118,13 +117,11 @@ class ProgressLine:
             while _columns_of(text) >= width():
                 text = text[:-2] + "…"
             self._output.status(text)
-            self._shown = True
 
     def clear(self) -> None:
         """Take the bar away."""
-        if self._shown:
+        if self._on:
             self._output.status()
-            self._shown = False
 
 
 def progress(done: float, total: float | None, message: str | None) -> str:

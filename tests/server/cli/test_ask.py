@@ -289,7 +289,7 @@ def test_a_conversation_can_be_piped(command_line: CommandLine, folder: Path) ->
         (["ask", "x", *OFFLINE, "--trust-hints", "yes", "--trust-hints", "no"], "takes servers, or else yes or no"),
         (["ask", "x", *OFFLINE, "--timeout", "0"], "more than 0"),
         (["ask", "x", *OFFLINE, "--server", "cat 'x"], "no closing quotation"),
-        (["ask", "x", *OFFLINE, "--server", ""], "--server needs a command"),
+        (["ask", "x", *OFFLINE, "--server", ""], "a server's command is missing"),
         (["ask", "x", *OFFLINE, "--config", "none.json"], "cannot open none.json"),
         (["ask", "x", *OFFLINE, "--config", "tools.py"], "tools.py"),
         (["ask", "x", *OFFLINE, "--resume", "a", "--transcript", "b"], "leave out --transcript"),

@@ -219,7 +219,7 @@ def test_what_steers_a_terminal_does_not_reach_it(tmp_path: Path, capsys: pytest
         ([], "name the old tools and the new ones: toolwire diff OLD NEW"),
         (["old.json", "npx", "server"], "put quotes round a command of several words"),
         (["-", "-"], "only one of the lists can come from standard input"),
-        (["old.json", "none.json"], "cannot read none.json"),
+        (["old.json", "none.json"], "cannot open none.json: No such file or directory"),
         (["old.json", "old.py", "--json", "--markdown"], "contradict each other"),
         (["old.json", "no_such_module"], "'no_such_module'"),
         (["old.json", f"{shlex.quote(sys.executable)} -c pass"], "the server ended with exit status 0"),

@@ -18,12 +18,6 @@ def test_the_list_has_a_line_for_each_schema(command_line: CommandLine) -> None:
     assert [row.split()[0] for row in rows if not row.startswith(" ")] == list(names())
 
 
-def test_the_list_can_be_read_by_programs(command_line: CommandLine) -> None:
-    listed = json.loads(command_line("schema", "list", "--json").stdout)
-    assert [one["name"] for one in listed] == list(names())
-    assert list(listed[0]) == ["name", "$id", "title", "description"]
-
-
 def test_a_schema_is_shown_as_it_stands_in_its_file(command_line: CommandLine) -> None:
     assert command_line("schema", "show", "tool").stdout == text("tool")
 
@@ -52,13 +46,12 @@ def test_a_bundle_is_one_document_that_needs_nothing_else(command_line: CommandL
         (["reply"], "usage: toolwire schema reply TARGET... [--strict]"),
         (["list", "--strict"], "--strict goes with schema reply"),
         (["lst"], "no command of schema 'lst', did you mean 'list'?"),
-        (["list", "tool"], "usage: toolwire schema list [--json]"),
+        (["list", "tool"], "usage: toolwire schema list"),
         (["show"], "usage: toolwire schema show NAME"),
         (["show", "tol"], "no schema 'tol', did you mean 'tool'?"),
         (["bundle", "tool", "tol"], "no schema 'tol', did you mean 'tool'?"),
         (["export"], "usage: toolwire schema export DIR"),
         (["export", __file__], f"cannot open {__file__}: File exists"),
-        (["show", "tool", "--json"], "--json goes with schema list"),
     ],
 )
 def test_what_cannot_be_done_is_told_with_what_can(command_line: CommandLine, words: list[str], told: str) -> None:

@@ -41,9 +41,3 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 def module(name: str) -> Any:
     """Return the module of the command *name*, with its `COMMAND` and `run`."""
     return import_module(f".{name}", __name__)
-
-
-def command(name: str) -> Command:
-    """Return the usage of the command *name*."""
-    described: Command = module(name).COMMAND
-    return described

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import sys
 from collections import Counter
@@ -20,7 +19,7 @@ from toolwire_schemas.output import printable
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ...errors import Failed, UsageError
-from ..open_client import connected, limit_of, own_command
+from ..open_client import connected, limit_of, own_command, words_of
 from ..options import Option
 from ..output import as_json, counted, say, show, table
 from . import Command
@@ -131,10 +130,7 @@ def kind_of(name: str) -> Kind:
 def _entries(name: str, kind: Kind, limit: Deadline) -> list[Any]:
     if kind == "saved":
         return _saved(name)
-    try:
-        command = shlex.split(name) if kind == "command" else own_command([name])
-    except ValueError as error:
-        raise UsageError(f"in the command {name!r} there is {str(error).lower()}") from None
+    command = words_of(name) if kind == "command" else own_command([name])
     try:
         with connected(command, is_ours=kind == "target", limit=limit) as client:
             return client.list_entries(timeout_seconds=limit.left())
@@ -147,8 +143,6 @@ def _saved(name: str) -> list[Any]:
     try:
         text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         value = decode(text.removeprefix(b"\xef\xbb\xbf"))
-    except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror}") from None
     except DecodingError as error:
         raise UsageError(f"{name} is not JSON: {error}; `toolwire list --json` writes a list to save") from None
     page = value.get("result", value) if isinstance(value, dict) else value

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 COMMAND = Command(
     usage=(
-        "toolwire schema list [--json]",
+        "toolwire schema list",
         "toolwire schema show NAME",
         "toolwire schema export DIR",
         "toolwire schema bundle [NAME...]",
@@ -36,7 +36,6 @@ COMMAND = Command(
     "their references. `reply` prints the schema of a model's replies for the tools of a TARGET, or of any MCP "
     "server that COMMAND starts: react-reply with a branch for each tool.",
     options=(
-        Option("--json", "with list: print the names, ids, titles and descriptions as JSON"),
         Option("--strict", "with reply: in the form of OpenAI's strict mode, an object at the root"),
         SET,
     ),
@@ -59,15 +58,13 @@ def _answer(words: Words) -> str:
     usages = {usage.split()[2]: usage for usage in reversed(COMMAND.usage)}
     if what not in usages:
         raise UsageError(unknown_name("command of schema", what, reversed(usages)))
-    is_json, is_strict = words.options.get("json", False), words.options.get("strict", False)
-    if is_json and what != "list":
-        raise UsageError("--json goes with schema list; all else is JSON anyway")
+    is_strict = words.options.get("strict", False)
     if is_strict and what != "reply":
         raise UsageError("--strict goes with schema reply")
     try:
         match what, rest:
             case "list", []:
-                return _listed(is_json=is_json)
+                return _listed()
             case "show", [name]:
                 return text(name).rstrip()
             case "export", [folder]:
@@ -81,12 +78,8 @@ def _answer(words: Words) -> str:
     raise UsageError(f"usage: {usages[what]}")
 
 
-def _listed(*, is_json: bool) -> str:
-    schemas = {name: load(name) for name in names()}
-    if is_json:
-        about = ("$id", "title", "description")
-        return as_json([{"name": name} | {key: schema[key] for key in about} for name, schema in schemas.items()])
-    rows = [(name, re.split(r"[.:] ", schema["description"])[0].rstrip(".")) for name, schema in schemas.items()]
+def _listed() -> str:
+    rows = [(name, re.split(r"[.:] ", load(name)["description"])[0].rstrip(".")) for name in names()]
     return unmarked(table(("schema", "what it describes"), rows))
 
 

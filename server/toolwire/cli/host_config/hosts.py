@@ -102,18 +102,13 @@ def snippet(host: Host, server: HostServer) -> str:
     return json.dumps({host.holds: {server.name: entry(host, server)}}, indent=2, ensure_ascii=False)
 
 
-class Taken(NotRewritten):
-    """The file has a server of that name which is not ours. The text says how that one is started."""
-
-
 def merged(host: Host, text: str, server: HostServer, *, force: bool = False) -> str:
     """Return the *text* of the host's file with the server in it, and everything else as it was.
 
     Variables of the environment that the server has there are kept, unless *server* gives them another value.
 
     Raises:
-        jsonc.NotJson: if it is not what the host could read.
-        Taken: if there is another server of that name; with *force* it is replaced.
+        NotRewritten: if the host could not read it, or there is another server of that name; *force* replaces that.
     """
     path, made = (host.holds, server.name), entry(host, server)
     there = jsonc.member(text, path)
@@ -125,7 +120,7 @@ def merged(host: Host, text: str, server: HostServer, *, force: bool = False) ->
     if there is not None and not (force or is_ours(there)):
         started = " ".join(_words(there)) or json.dumps(there, ensure_ascii=False)
         remedy = "--force replaces it; --server-name gives ours another name"
-        raise Taken(f"its server {server.name!r} is another one ({started}). {remedy}")
+        raise NotRewritten(f"its server {server.name!r} is another one ({started}). {remedy}")
     return jsonc.with_member(text, path, made)
 
 

@@ -17,13 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire.cli import main as cli
-from toolwire.cli.commands import command
+from toolwire.cli.commands import module
 from toolwire.cli.host_config.hosts import (
     HOSTS,
     PROJECT,
     USER,
     HostServer,
-    Taken,
     entry,
     host,
     is_ours,
@@ -133,7 +132,7 @@ def test_an_unknown_host_gets_the_known_ones_the_closest_first() -> None:
 
 
 def test_the_help_names_every_host() -> None:
-    assert all(name in command("config").details for name in HOSTS)
+    assert all(name in module("config").COMMAND.details for name in HOSTS)
 
 
 # --- merging -------------------------------------------------------------------------------------------------
@@ -159,7 +158,7 @@ def test_ours_is_replaced_and_another_only_by_force() -> None:
     for one in OTHERS:
         assert merged(one, merged(one, "", old), SERVER) == merged(one, "", SERVER)
         text = merged(one, "", HostServer("tools", "npx", ["-y", "some-server"]))
-        with pytest.raises(Taken, match="npx -y some-server"):
+        with pytest.raises(NotRewritten, match="npx -y some-server"):
             merged(one, text, SERVER)
         assert loads(merged(one, text, SERVER, force=True))[one.holds] == {"tools": entry(one, SERVER)}
 

@@ -91,10 +91,10 @@ def command_of(words: Words, targets: list[str]) -> list[str]:
         if not targets:
             raise UsageError("name a target, or a server's command after `--`")
         return own_command(targets, words.options.get("set", ()))
-    if targets or "set" in words.options:
-        if not targets:
-            raise UsageError("--set goes with bundled tools, not with a command after `--`")
+    if targets:
         raise UsageError(f"either a target or a command after `--`, not both: leave out {targets[0]}")
+    if "set" in words.options:
+        raise UsageError("--set goes with bundled tools, not with a command after `--`")
     if not words.command:
         raise UsageError("the server's command is missing after `--`")
     return words.command

@@ -9,11 +9,11 @@ from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.output import BOLD, DIM, RED, Output, marked, printable
+from toolwire_schemas.output import BOLD, DIM, RED, marked, printable
 
 from ...errors import UsageError
 from ..open_client import connected, own_command
-from ..output import progress, result, tools_table
+from ..output import progress, result, show, tools_table
 from . import Command
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ EXAMPLE = str(Path(__file__).parents[1] / "example_tools.py")
 """The tools file that the demo serves."""
 
 _TIMEOUT_SECONDS = 30.0
-_MAX_LETTERS = 72
 _QUESTION = "How much is 12 * (3 + 4)?"
 
 _CALLS: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
@@ -59,11 +58,11 @@ def run(words: Words) -> int:
     if words.words or words.command:
         raise UsageError("demo takes no arguments")
     with connected(own_command([EXAMPLE]), is_ours=True) as client:
-        _say("Toolwire serves a file of Python functions as tools. This one comes with it:")
-        _say(marked(DIM, EXAMPLE))
+        show("Toolwire serves a file of Python functions as tools. This one comes with it:")
+        show(marked(DIM, EXAMPLE))
         _heading("The tools, as any client sees them")
         start = time.perf_counter()
-        _say(tools_table([tool.raw for tool in client.list_tools()]))
+        show(tools_table([tool.raw for tool in client.list_tools()]))
         _took(start, f"listed by process {client.pid}, speaking MCP {client.version}")
         for heading, calls in _CALLS.items():
             _heading(heading)
@@ -73,7 +72,7 @@ def run(words: Words) -> int:
         _cancel(client)
         _heading("A question, solved with these tools")
         _solve(client)
-        _say("\nNow your own: toolwire serve FILE.py, or try toolwire list FILE.py")
+        show("\nNow your own: toolwire serve FILE.py, or try toolwire list FILE.py")
     return 0
 
 
@@ -81,9 +80,9 @@ def _call(client: Client, name: str, arguments: dict[str, Any]) -> None:
     start = _started(name, arguments)
     answer = client.start(name, arguments, on_progress=_progress).result(_TIMEOUT_SECONDS)
     text = printable(result(answer.content))
-    if name == "find_primes" and len(text) > _MAX_LETTERS:
+    if name == "find_primes":
         text = f"{text[:60]}... ({len(text):,} characters)"
-    _say(marked(RED, text) if answer.is_error else text, "  ")
+    show(indent(marked(RED, text) if answer.is_error else text, "  "))
     _took(start, "the tool failed, the server did not" if answer.is_error else "")
 
 
@@ -105,7 +104,7 @@ def _cancel(client: Client) -> None:
     call = client.start("find_primes", arguments, on_progress=report)
     with suppress(CallCancelled):
         call.result(_TIMEOUT_SECONDS)
-    _say(f"cancelled; the server answers the next question in {client.ping() * 1e3:.1f} ms", "  ")
+    show(f"  cancelled; the server answers the next question in {client.ping() * 1e3:.1f} ms")
     _took(start, "the tool stopped where it asked `context.check()`")
 
 
@@ -114,32 +113,26 @@ def _solve(client: Client) -> None:
     from toolwire_client.models import ArithmeticModel
     from toolwire_client.terminal import PlainRenderer
 
-    _say("The model is an offline planner for arithmetic, no language model; `toolwire ask` takes real ones.")
-    _say(f"\n? {marked(BOLD, _QUESTION)}")
+    show("The model is an offline planner for arithmetic, no language model; `toolwire ask` takes real ones.")
+    show(f"\n? {marked(BOLD, _QUESTION)}")
     renderer = PlainRenderer(sys.stdout, sys.stdout)
     for event in Agent(ArithmeticModel(), client, approval=Approvals(trust_hints=True)).run_sync(_QUESTION):
         renderer.show(event)
 
 
 def _started(name: str, arguments: dict[str, Any]) -> float:
-    _say(f"\n> {marked(BOLD, name)}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})")
+    show(f"\n> {marked(BOLD, name)}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})")
     return time.perf_counter()
 
 
 def _progress(done: float, total: float | None, message: str | None) -> None:
-    _say(marked(DIM, progress(done, total, message)), "  ")
+    show(indent(marked(DIM, progress(done, total, message)), "  "))
 
 
 def _heading(text: str) -> None:
-    _say(f"\n{marked(BOLD, text)}\n{marked(DIM, '-' * len(text))}")
+    show(f"\n{marked(BOLD, text)}\n{marked(DIM, '-' * len(text))}")
 
 
 def _took(start: float, remark: str) -> None:
     elapsed = f"{(time.perf_counter() - start) * 1e3:.1f} ms"
-    _say(marked(DIM, f"{elapsed}, {remark}" if remark else elapsed), "  ")
-
-
-def _say(text: str, margin: str = "") -> None:
-    output = Output(sys.stdout)
-    output.line(indent(text, margin))
-    output.flush()
+    show(marked(DIM, f"  {elapsed}, {remark}" if remark else f"  {elapsed}"))

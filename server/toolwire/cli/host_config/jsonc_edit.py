@@ -73,11 +73,7 @@ def with_member(text: str, path: Sequence[str], value: Any) -> str:
     text = text if text.strip() else "{}\n"
     before = loads(text)
     made = _changed(text, path, value)
-    try:
-        is_meant = loads(made) == _with(before, path, value)
-    except NotJson:
-        is_meant = False
-    if not is_meant:
+    if loads(made) != _with(before, path, value):
         raise NotJson("it is laid out in a way that cannot be edited safely")
     return made
 

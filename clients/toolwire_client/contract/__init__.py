@@ -7,7 +7,7 @@ from .cases.server_facts import CheckSettings, Facts, UnknownTool
 from .check import check
 from .fuzz import Fuzzing, MissingHypothesis
 from .pytest_support.cases import ContractWarning, contract_cases
-from .pytest_support.snapshots import ToolsChanged, assert_tools_unchanged
+from .pytest_support.snapshots import SnapshotMismatch, assert_tools_unchanged
 from .report import Report, Verdict
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
     "Gap",
     "MissingHypothesis",
     "Report",
-    "ToolsChanged",
+    "SnapshotMismatch",
     "UnknownTool",
     "Verdict",
     "assert_tools_unchanged",

@@ -169,10 +169,10 @@ class _Search:
     """
 
     def __init__(self, play: Play, tool: dict[str, Any], kind: Kind, call: Call) -> None:
-        from .values.document import Document
+        from .values.document import ValueJudge
 
         self._tool = tool
-        self._schema = Document(tool["inputSchema"])
+        self._schema = ValueJudge(tool["inputSchema"])
         self._kind: Kind = kind
         self._play = play
         self._call = call

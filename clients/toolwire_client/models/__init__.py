@@ -5,11 +5,11 @@ from __future__ import annotations
 from .arithmetic import ArithmeticModel
 from .by_name import known_names, model_from_name
 from .errors import (
+    EndpointRefused,
     ModelError,
     NoReplyLeft,
     NotAModel,
     NotReady,
-    Refused,
     ReplyTimedOut,
     Unreachable,
     UnreadableReply,
@@ -30,6 +30,7 @@ __all__ = [
     "ArithmeticModel",
     "AskedFor",
     "DoubaoAPI",
+    "EndpointRefused",
     "HumanModel",
     "Model",
     "ModelError",
@@ -39,7 +40,6 @@ __all__ = [
     "OpenAIModel",
     "Preset",
     "RecordingModel",
-    "Refused",
     "ReplayModel",
     "ReplyTimedOut",
     "Retries",

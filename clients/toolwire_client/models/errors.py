@@ -55,7 +55,7 @@ class ReplyTimedOut(ModelError, TimeoutError):
     is_passing = True
 
 
-class Refused(ModelError):
+class EndpointRefused(ModelError):
     """The endpoint returned an error.
 
     `status` is the HTTP status, or the closest one for an error during a reply; `code` and `message` are the server's.

@@ -19,7 +19,7 @@ import anyio
 from anyio.lowlevel import current_token
 
 from ..waiting.base import in_daemon_thread
-from .errors import NotReady, Refused
+from .errors import EndpointRefused, NotReady
 from .http_api.error_responses import Retries
 from .http_api.remote_model import OpenAIModel
 from .model import kept_open
@@ -124,7 +124,7 @@ class BlockingModel:
             await anyio.sleep(wait_seconds)
             try:
                 return await model.with_settings(**settings).reply(sent, **options)
-            except Refused as error:
+            except EndpointRefused as error:
                 if error.code != "insufficient_quota" or not self._drop(model):
                     raise
 

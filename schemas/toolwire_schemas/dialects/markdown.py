@@ -15,11 +15,11 @@ from .type_shapes import (
     ArrayShape,
     Definition,
     Definitions,
-    Member,
     ObjectShape,
     ReferenceShape,
     ScalarShape,
     Shape,
+    ShapeMember,
     ToolShapes,
     UnionShape,
     ValuesShape,
@@ -60,11 +60,11 @@ def _with_description(words: str, description: str) -> str:
     return f"{words}: {said}" if said else words
 
 
-def _table(what: str, members: list[Member]) -> str:
+def _table(what: str, members: list[ShapeMember]) -> str:
     return "\n".join([_HEAD.format(what), *_rows(members, 0)]) if members else ""
 
 
-def _rows(members: list[Member], depth: int) -> list[str]:
+def _rows(members: list[ShapeMember], depth: int) -> list[str]:
     rows: list[str] = []
     for member in members:
         cells = (
@@ -78,7 +78,7 @@ def _rows(members: list[Member], depth: int) -> list[str]:
     return rows
 
 
-def _inside(shape: Shape | None) -> list[Member]:
+def _inside(shape: Shape | None) -> list[ShapeMember]:
     """The members of the objects that *shape* consists of, or contains."""
     match shape:
         case ObjectShape(members=[], rest=rest):

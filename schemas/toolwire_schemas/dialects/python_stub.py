@@ -22,11 +22,11 @@ from .type_shapes import (
     NOTHING,
     ArrayShape,
     Definition,
-    Member,
     ObjectShape,
     ReferenceShape,
     ScalarShape,
     Shape,
+    ShapeMember,
     ToolShapes,
     UnionShape,
     ValuesShape,
@@ -67,14 +67,14 @@ def _function(tool: ToolShapes, name: str) -> str:
     return head + line + (f"\n{body}" if body else " ...")
 
 
-def _parameter(member: Member, name: str) -> str:
+def _parameter(member: ShapeMember, name: str) -> str:
     annotated = f"{name}: {_type(member.shape)}"
     if member.is_required:
         return annotated
     return f"{annotated} = {_value(member.schema['default']) if 'default' in member.schema else '...'}"
 
 
-def _docstring(tool: ToolShapes, members: list[Member], called: dict[str, str]) -> str:
+def _docstring(tool: ToolShapes, members: list[ShapeMember], called: dict[str, str]) -> str:
     sections = [_cleaned(tool.description)]
     arguments = []
     for member in members:
@@ -149,7 +149,7 @@ def _definition(definition: Definition) -> str:
     return "\n".join([*head, f'{name} = TypedDict("{name}", {{', *body, "})"])
 
 
-def _field(member: Member, is_class: bool) -> str:
+def _field(member: ShapeMember, is_class: bool) -> str:
     kind = _type(member.shape) if member.is_required else f"NotRequired[{_type(member.shape)}]"
     field = f"{member.name}: {kind}" if is_class else f"{_value(member.name)}: {kind},"
     note = on_one_line(described(member.schema))

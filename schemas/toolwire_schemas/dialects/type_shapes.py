@@ -39,7 +39,7 @@ class ArrayShape(msgspec.Struct, frozen=True):
     rest: Shape | None
 
 
-class Member(msgspec.Struct, frozen=True):
+class ShapeMember(msgspec.Struct, frozen=True):
     """A member of an object, with the schema that describes it."""
 
     name: str
@@ -51,7 +51,7 @@ class Member(msgspec.Struct, frozen=True):
 class ObjectShape(msgspec.Struct, frozen=True):
     """An object with known members. *rest* is the shape of members of other names, where the schema mentions them."""
 
-    members: list[Member]
+    members: list[ShapeMember]
     rest: Shape | None
 
 
@@ -249,7 +249,7 @@ class SchemaReader:
     def _object(self, schema: Schema, hint: str = "") -> ObjectShape:
         needed = set(required(schema))
         members = [
-            Member(name, self._shape(inner, name, describes=False), name in needed, inner)
+            ShapeMember(name, self._shape(inner, name, describes=False), name in needed, inner)
             for name, inner in properties(schema).items()
         ]
         more = schema.get("additionalProperties", False)

@@ -15,11 +15,11 @@ from .type_shapes import (
     MAX_DEPTH,
     ArrayShape,
     Definition,
-    Member,
     ObjectShape,
     ReferenceShape,
     ScalarShape,
     Shape,
+    ShapeMember,
     ToolShapes,
     UnionShape,
     ValuesShape,
@@ -98,7 +98,7 @@ def _members(shape: ObjectShape) -> str:
     return f"{{\n{indent(body, '  ')}}}"
 
 
-def _member(member: Member) -> tuple[str, str]:
+def _member(member: ShapeMember) -> tuple[str, str]:
     """The comment about a *member*, and its declaration."""
     default = member.schema.get("default")  # null only means that it is optional
     comment = _comment(described(member.schema, "" if default is None else f"default: {as_json(default)}"))

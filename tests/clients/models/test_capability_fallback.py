@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 from support.model_endpoint import Fault, StandIn, refused
-from toolwire_client.models import AnthropicModel, OpenAIModel, Refused, Retries
+from toolwire_client.models import AnthropicModel, EndpointRefused, OpenAIModel, Retries
 from toolwire_client.models.http_api.remote_model import RemoteModel
 
 KEY = "sk-0123456789"
@@ -125,7 +125,7 @@ def test_nothing_is_remembered_of_an_attempt_that_failed_for_another_reason() ->
     with StandIn(rule=lambda body: refused(400, "The response_format and everything else is bad")) as server:
         asked = model(OpenAIModel, server)
         for _ in range(2):
-            with pytest.raises(Refused):
+            with pytest.raises(EndpointRefused):
                 ask(asked)
     assert [format_of(request.body) for request in server.requests] == ["json_schema", "json_object", "text"] * 2
 
@@ -140,7 +140,7 @@ def test_nothing_is_remembered_of_an_attempt_that_failed_for_another_reason() ->
     ],
 )
 def test_a_refusal_of_something_else_is_told(message: str) -> None:
-    with StandIn(rule=lambda body: refused(400, message)) as server, pytest.raises(Refused):
+    with StandIn(rule=lambda body: refused(400, message)) as server, pytest.raises(EndpointRefused):
         ask(model(OpenAIModel, server))
     assert len(server.requests) == 1
 
@@ -199,7 +199,7 @@ def test_the_limit_of_tokens_goes_by_the_name_that_is_taken(preset: str, message
 
 def test_a_limit_that_is_too_high_is_no_matter_of_its_name() -> None:
     message = "max_tokens is too large: 99999. This model supports at most 4096 completion tokens"
-    with StandIn(rule=lambda body: refused(400, message)) as server, pytest.raises(Refused):
+    with StandIn(rule=lambda body: refused(400, message)) as server, pytest.raises(EndpointRefused):
         ask(model(OpenAIModel, server, preset="vllm", max_tokens=99999), None)
     assert len(server.requests) == 1
 

@@ -12,10 +12,10 @@ from support import model_endpoint as stand_in
 from support.model_endpoint import Fault, StandIn, refused
 from toolwire_client.models import (
     AnthropicModel,
+    EndpointRefused,
     ModelError,
     NotReady,
     OpenAIModel,
-    Refused,
     ReplyTimedOut,
     Retries,
     TimeLimits,
@@ -113,7 +113,7 @@ def test_what_may_pass_is_asked_again(kind: type[RemoteModel], name: str, loop: 
 @pytest.mark.parametrize("kind", WIRES)
 def test_it_is_not_asked_for_ever(kind: type[RemoteModel]) -> None:
     waits = Waits()
-    with StandIn(rule=lambda body: refused(500, "broken")) as server, pytest.raises(Refused) as caught:
+    with StandIn(rule=lambda body: refused(500, "broken")) as server, pytest.raises(EndpointRefused) as caught:
         ask(model(kind, server, waits, retries=waits.retries(attempts=4)))
     assert (len(server.requests), waits.seconds) == (4, [0.5, 1.0, 2.0])
     assert (caught.value.status, caught.value.message, caught.value.attempts) == (500, "broken", 4)
@@ -137,7 +137,7 @@ FINAL: dict[str, Fault] = {
 @pytest.mark.parametrize("name", FINAL)
 @pytest.mark.parametrize("kind", WIRES)
 def test_what_will_not_pass_is_not_asked_again(kind: type[RemoteModel], name: str) -> None:
-    with StandIn().then(FINAL[name]) as server, pytest.raises(Refused) as caught:
+    with StandIn().then(FINAL[name]) as server, pytest.raises(EndpointRefused) as caught:
         ask(model(kind, server))
     assert (len(server.requests), caught.value.attempts) == (1, 1)
 
@@ -151,7 +151,7 @@ def test_a_server_that_says_how_long_to_wait_is_obeyed() -> None:
 
 def test_a_server_that_wants_an_hour_is_not_waited_for() -> None:
     hour = refused(429, "Rate limit", **{"retry-after": "3600"})
-    with StandIn().then(hour) as server, pytest.raises(Refused) as caught:
+    with StandIn().then(hour) as server, pytest.raises(EndpointRefused) as caught:
         ask(model(OpenAIModel, server))
     assert (len(server.requests), caught.value.asked_wait_seconds) == (1, 3600)
 
@@ -159,7 +159,7 @@ def test_a_server_that_wants_an_hour_is_not_waited_for() -> None:
 def test_the_whole_time_is_limited_too() -> None:
     waits = Waits()
     limits = TimeLimits(total=9)
-    with StandIn(rule=lambda body: refused(503, **{"retry-after": "10"})) as server, pytest.raises(Refused):
+    with StandIn(rule=lambda body: refused(503, **{"retry-after": "10"})) as server, pytest.raises(EndpointRefused):
         ask(model(OpenAIModel, server, waits, time_limits=limits))
     assert (len(server.requests), waits.seconds) == (1, [])
 
@@ -259,7 +259,7 @@ def test_a_reply_in_one_piece_is_read_whatever_it_is_called(
 
 def test_an_error_in_one_piece_is_told_whatever_it_is_called() -> None:
     error = stand_in.of_type("text/event-stream", b'\n{"error": {"message": "no such model", "code": 404}}')
-    with StandIn().then(error) as server, pytest.raises(Refused, match="no such model"):
+    with StandIn().then(error) as server, pytest.raises(EndpointRefused, match="no such model"):
         ask(model(OpenAIModel, server))
     assert len(server.requests) == 1
 
@@ -292,7 +292,7 @@ def test_nobody_at_the_address_is_said_so() -> None:
 def test_a_redirection_is_told_and_not_followed() -> None:
     with StandIn() as other, StandIn() as server:
         server.then(refused(308, body=b"", location=f"{other.url}/elsewhere"))
-        with pytest.raises(Refused, match=re.escape(f"it moved to {other.url}/elsewhere")):
+        with pytest.raises(EndpointRefused, match=re.escape(f"it moved to {other.url}/elsewhere")):
             ask(model(OpenAIModel, server))
         assert (len(server.requests), other.requests) == (1, [])
 
@@ -329,7 +329,7 @@ BODIES: list[tuple[Any, str, str]] = [
 
 @pytest.mark.parametrize(("body", "message", "code"), BODIES)
 def test_what_a_server_says_is_found_in_every_shape_of_error(body: Any, message: str, code: str) -> None:
-    with StandIn().then(refused(400, body=body)) as server, pytest.raises(Refused) as caught:
+    with StandIn().then(refused(400, body=body)) as server, pytest.raises(EndpointRefused) as caught:
         ask(model(OpenAIModel, server))
     error = caught.value
     assert (error.status, error.message, error.code) == (400, message, code)
@@ -337,10 +337,10 @@ def test_what_a_server_says_is_found_in_every_shape_of_error(body: Any, message:
 
 @pytest.mark.parametrize(("status", "advice"), [(401, "the key is from the argument `key`"), (404, "base_url")])
 def test_an_error_says_what_to_look_at(status: int, advice: str) -> None:
-    with StandIn().then(refused(status, "no")) as server, pytest.raises(Refused, match=re.escape(advice)):
+    with StandIn().then(refused(status, "no")) as server, pytest.raises(EndpointRefused, match=re.escape(advice)):
         ask(model(OpenAIModel, server))
 
 
 def test_every_error_is_a_model_error() -> None:
-    for kind in (Refused, ReplyTimedOut, Unreachable, UnreadableReply, NotReady):
+    for kind in (EndpointRefused, ReplyTimedOut, Unreachable, UnreadableReply, NotReady):
         assert issubclass(kind, ModelError)

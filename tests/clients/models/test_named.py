@@ -19,13 +19,13 @@ from toolwire_client.models import (
     AnthropicModel,
     ArithmeticModel,
     DoubaoAPI,
+    EndpointRefused,
     HumanModel,
     NotAModel,
     NotReady,
     OpenAIModel,
     Preset,
     RecordingModel,
-    Refused,
     ReplayModel,
     Retries,
     ScriptedModel,
@@ -264,7 +264,7 @@ def test_several_conversations_are_answered_in_their_order() -> None:
 
 
 def test_what_one_of_several_conversations_comes_to_is_raised_as_for_a_single_one() -> None:
-    with StandIn(rule=lambda body: refused(400)) as server, pytest.raises(Refused):
+    with StandIn(rule=lambda body: refused(400)) as server, pytest.raises(EndpointRefused):
         gpt(server).generate(["a", "b"])
 
 
@@ -296,7 +296,7 @@ def test_keys_take_turns_and_one_without_quota_is_dropped() -> None:
 
 def test_the_last_key_without_quota_is_an_error() -> None:
     quota = refused(429, body={"error": {"code": "insufficient_quota"}})
-    with StandIn(rule=lambda body: quota) as server, pytest.raises(Refused):
+    with StandIn(rule=lambda body: quota) as server, pytest.raises(EndpointRefused):
         gpt(server, key=["sk-first-key", "sk-second-key"]).chat(ASK)
     assert len(server.requests) == 2
 
@@ -320,7 +320,7 @@ def test_a_stream_grows_and_ends() -> None:
 
 
 def test_a_stream_that_fails_raises() -> None:
-    with StandIn(rule=lambda body: refused(401)) as server, pytest.raises(Refused):
+    with StandIn(rule=lambda body: refused(401)) as server, pytest.raises(EndpointRefused):
         list(gpt(server).stream_chat(ASK))
 
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.models.errors import Refused
+from toolwire_client.models.errors import EndpointRefused
 from toolwire_client.models.http_api.anthropic_messages import Messages
 from toolwire_client.models.http_api.chat_completions import ChatCompletions
 from toolwire_client.models.http_api.error_responses import refusal
@@ -316,7 +316,7 @@ def test_whatever_a_server_says_in_refusing_is_a_refusal(said: Any) -> None:
     body = said if isinstance(said, bytes) else json.dumps(said).encode()
     assert refusal(400, body, {}, where="x", key=None).status == 400
     if not isinstance(said, bytes):
-        assert isinstance(refusal(None, said, {}, where="x", key=None), Refused)
+        assert isinstance(refusal(None, said, {}, where="x", key=None), EndpointRefused)
 
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"error":', "}"), ('{"message":', "}")])

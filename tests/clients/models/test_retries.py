@@ -7,15 +7,15 @@ from email.utils import formatdate
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_client.models import ModelError, NotReady, Refused, ReplyTimedOut, Retries, Unreachable
+from toolwire_client.models import EndpointRefused, ModelError, NotReady, ReplyTimedOut, Retries, Unreachable
 from toolwire_client.models.http_api.error_responses import asked_wait, is_passing
 
 NOW = 1_800_000_000.0
-BUSY = Refused("busy", status=429, is_passing=True)
+BUSY = EndpointRefused("busy", status=429, is_passing=True)
 
 
-def after(seconds: float) -> Refused:
-    return Refused("busy", status=429, is_passing=True, asked_wait_seconds=seconds)
+def after(seconds: float) -> EndpointRefused:
+    return EndpointRefused("busy", status=429, is_passing=True, asked_wait_seconds=seconds)
 
 
 def test_waits_double_up_to_a_limit_and_then_end() -> None:

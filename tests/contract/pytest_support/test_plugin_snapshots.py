@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import toolwire
-from toolwire_client.contract import ToolsChanged, assert_tools_unchanged
+from toolwire_client.contract import SnapshotMismatch, assert_tools_unchanged
 
 
 def add(a: int, b: int = 0) -> int:
@@ -20,7 +20,7 @@ def test_a_server_in_this_process_is_compared_too(tmp_path: Path) -> None:
     path = tmp_path / "of" / "tools.json"
     assert_tools_unchanged(toolwire.Server([add]), path, update=True)
     assert_tools_unchanged(toolwire.Server([add]), path)
-    with pytest.raises(ToolsChanged) as told:
+    with pytest.raises(SnapshotMismatch) as told:
         assert_tools_unchanged(toolwire.Server([]), path)
     assert [(change.tool, change.level) for change in told.value.changes] == [("add", "major")]
 
@@ -31,7 +31,7 @@ def test_only_a_changed_text_is_told_to_be_a_patch(tmp_path: Path) -> None:
     saved = json.loads(path.read_text())
     saved["tools"][0]["description"] = "Add."
     path.write_text(json.dumps(saved))
-    with pytest.raises(ToolsChanged, match="a new patch version"):
+    with pytest.raises(SnapshotMismatch, match="a new patch version"):
         assert_tools_unchanged(toolwire.Server([add]), path)
 
 
@@ -39,12 +39,12 @@ def test_only_a_changed_text_is_told_to_be_a_patch(tmp_path: Path) -> None:
 def test_a_file_that_holds_no_tools_is_told_as_such(tmp_path: Path, text: str) -> None:
     path = tmp_path / "tools.json"
     path.write_text(text)
-    with pytest.raises(ToolsChanged, match=r"holds no tools|cannot be compared"):
+    with pytest.raises(SnapshotMismatch, match=r"holds no tools|cannot be compared"):
         assert_tools_unchanged(toolwire.Server([add]), path)
 
 
 @pytest.mark.process
 def test_a_server_that_does_not_answer_is_told_as_such(tmp_path: Path) -> None:
-    with pytest.raises(ToolsChanged, match="cannot be asked for its tools"):
+    with pytest.raises(SnapshotMismatch, match="cannot be asked for its tools"):
         assert_tools_unchanged([sys.executable, "-c", "pass"], tmp_path / "tools.json", update=True)
     assert not (tmp_path / "tools.json").exists()

@@ -28,7 +28,7 @@ _SEMVER = {
 }
 
 
-class ToolsChanged(AssertionError):
+class SnapshotMismatch(AssertionError):
     """The tools of a server are not those of its snapshot. `changes` has what is different, the worst first."""
 
     def __init__(self, sentence: str, changes: Sequence[Change] = ()) -> None:
@@ -61,7 +61,7 @@ def assert_tools_unchanged(
         text = json.dumps({"tools": tools}, indent=2, ensure_ascii=False) + "\n"
         file.write_text(text, encoding="utf-8")
     elif not file.exists():
-        raise ToolsChanged(f"there is no {file} yet: {UPDATE_FLAG} writes it, with {len(tools)} tools")
+        raise SnapshotMismatch(f"there is no {file} yet: {UPDATE_FLAG} writes it, with {len(tools)} tools")
     else:
         _compare(_read(file), tools, file)
 
@@ -74,7 +74,7 @@ def _tools(
         with connect(server, env=env, inherit_env=env is None, cwd=cwd) as client:
             return [tool.raw for tool in client.list_tools()]
     except ClientError as error:
-        raise ToolsChanged(f"the server cannot be asked for its tools: {error}") from None
+        raise SnapshotMismatch(f"the server cannot be asked for its tools: {error}") from None
 
 
 def _read(file: Path) -> list[Any]:
@@ -83,7 +83,7 @@ def _read(file: Path) -> list[Any]:
         tools = json.loads(file.read_text(encoding="utf-8"))["tools"]
         if isinstance(tools, list):
             return tools
-    raise ToolsChanged(f'{file} holds no tools, which is {{"tools": [...]}}: {UPDATE_FLAG} writes it anew')
+    raise SnapshotMismatch(f'{file} holds no tools, which is {{"tools": [...]}}: {UPDATE_FLAG} writes it anew')
 
 
 def _compare(old: list[Any], new: list[Any], file: Path) -> None:
@@ -93,10 +93,10 @@ def _compare(old: list[Any], new: list[Any], file: Path) -> None:
     try:
         changes = between(old, new)
     except BadList as error:
-        raise ToolsChanged(f"the tools cannot be compared with those in {file}: {error}") from None
+        raise SnapshotMismatch(f"the tools cannot be compared with those in {file}: {error}") from None
     if changes:
         lines = [f"the tools are not those in {file}; {_SEMVER[verdict(changes)]}", *map(_line, changes)]
-        raise ToolsChanged("\n".join([*lines, f"If that is meant, {UPDATE_FLAG} writes the file anew."]), changes)
+        raise SnapshotMismatch("\n".join([*lines, f"If that is meant, {UPDATE_FLAG} writes the file anew."]), changes)
 
 
 def _line(change: Change) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .document import Document, NoValues
+from .document import NoValues, ValueJudge
 from .generate import Maker
 from .negation import broken_values
 
@@ -34,7 +34,7 @@ def valid_values(schema: Schema) -> SearchStrategy[Any]:
         NoValues: if it has something that values are not made for, such as a pattern that Python and JavaScript read
             differently, or only accepts values that are nested very deeply.
     """
-    return Maker(Document(schema)).values()
+    return Maker(ValueJudge(schema)).values()
 
 
 def invalid_values(schema: Schema, *, within: Schema = True) -> SearchStrategy[Any]:
@@ -45,4 +45,4 @@ def invalid_values(schema: Schema, *, within: Schema = True) -> SearchStrategy[A
     Raises:
         NoValues: as `valid_values`, and if every value fits *schema*.
     """
-    return broken_values(Maker(Document(schema)), within)
+    return broken_values(Maker(ValueJudge(schema)), within)

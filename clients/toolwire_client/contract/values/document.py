@@ -41,7 +41,7 @@ _MAX_STEPS = 100 * MAX_STEPS  # all that is done with a schema's values together
 _LONG_TEXT = 500  # Hypothesis searches texts of this length for a pattern
 
 
-class Document:
+class ValueJudge:
     """Judges values by *schema* and its parts, within one budget of steps for all of them.
 
     Without `$schema` it is read as 2020-12, as MCP has it, or as draft-07 if its words are only known there.

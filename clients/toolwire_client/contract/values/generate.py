@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DrawFn
 
-    from .document import Document, Parts, Schema, Schemas
+    from .document import Parts, Schema, Schemas, ValueJudge
 
 
 _KINDS = ("null", "boolean", "integer", "fraction", "string", "array", "object")
@@ -46,7 +46,7 @@ class Maker:
         NoValues: if only values that are nested very deeply fit it, or none.
     """
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: ValueJudge) -> None:
         self.document = document
         self._known: dict[tuple[int, int], bool] = {}
         try:

@@ -12,7 +12,7 @@ import anyio
 import msgspec
 from toolwire_schemas.wire import codec
 
-from ..errors import Refused
+from ..errors import EndpointRefused
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -92,7 +92,9 @@ _STATUSES = {
 _UNKNOWN = 500
 
 
-def refusal(status: int | None, error: Any, headers: Mapping[str, str], *, where: str, key: Key | None) -> Refused:
+def refusal(
+    status: int | None, error: Any, headers: Mapping[str, str], *, where: str, key: Key | None
+) -> EndpointRefused:
     """Return the error for a response, whose body is *error*; without a *status*, for one in the midst of a reply."""
     clean = (lambda text: text) if key is None else key.hidden_in
     message, code = _message_and_code(_decoded(error) if isinstance(error, bytes) else error)
@@ -103,7 +105,7 @@ def refusal(status: int | None, error: Any, headers: Mapping[str, str], *, where
     # First the key goes, then what is too long: a key that is cut in two would stay.
     message = " ".join(clean(message).split())[:_LONGEST]
     advice = clean(_advice(status, headers, key))
-    return Refused(
+    return EndpointRefused(
         f"{where} {what} ({status}): {message or 'without a message'}" + (f" ({advice})" if advice else ""),
         status=status,
         message=message,

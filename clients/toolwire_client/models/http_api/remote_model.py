@@ -22,7 +22,7 @@ from toolwire_schemas.dialects.name_mapping import Names
 from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.wire import codec
 
-from ..errors import ModelError, NotReady, Refused, ReplyTimedOut
+from ..errors import EndpointRefused, ModelError, NotReady, ReplyTimedOut
 from .anthropic_messages import Messages
 from .chat_completions import ChatCompletions
 from .endpoint import Endpoint, TimeLimits, address
@@ -204,7 +204,7 @@ class AnthropicModel(RemoteModel):
 
 def _plainer(form: Preset, preset: Preset, error: ModelError, *, has_schema: bool) -> Preset | None:
     """Return the next plainer form after *form* was refused with *error*; `None` if the cause is something else."""
-    if not isinstance(error, Refused) or error.status not in _STATUSES:
+    if not isinstance(error, EndpointRefused) or error.status not in _STATUSES:
         return None
     text = f"{error.message} {error.code}"
     if has_schema and len(form.formats) > 1 and _ABOUT_FORMAT.search(text):

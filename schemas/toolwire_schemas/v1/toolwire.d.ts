@@ -2,29 +2,29 @@
 // Generated from the *.schema.json beside this file by schemas/declarations.mjs; not to be changed by hand.
 
 /**
- * A JSON Schema that says `"type": "object"` at its root.
+ * A JSON Schema with `"type": "object"` at its root.
  */
 export type SchemaOfObject = JSONSchema & {
   type: 'object'
 }
 /**
- * A JSON Schema of draft 2020-12, as every schema is that names no other dialect in `$schema`.
+ * A JSON Schema of draft 2020-12, the default if `$schema` names no other dialect.
  */
 export type JSONSchema = JSONSchemaKeywords | boolean | JSONSchemaOfAnotherDialect
 /**
- * Identifies a request until its response: text, or an integer of up to 4,300 digits. The sender chooses it, different from the ids of its other pending requests; the response has the same id, unchanged. (JSON-RPC also knows null and fractions, and advises against both. MCP and Toolwire refuse them with -32600.)
+ * The id of a request: a string, or an integer of up to 4,300 digits. The sender chooses an id that none of its other pending requests has; the response has the same id, unchanged. (JSON-RPC also allows null and fractions, and advises against both. MCP and Toolwire reject them with -32600.)
  */
 export type JSONRPCId = string | number
 /**
- * A part of what a tool answers: text, a picture, a sound, a file, or a link to something that the host may fetch.
+ * One part of a tool's result: text, an image, audio, an embedded file, or a link to a resource that the host may fetch.
  */
 export type ContentBlock = TextContent | ImageContent | AudioContent | EmbeddedResource | ResourceLink
 /**
- * How grave it is: `must` (the specification demands it, or hosts break), `should`, or `advice` (good to have).
+ * The severity of a failure: `must` (the specification demands the behaviour, or hosts break without it), `should` (the specification recommends it), or `advice` (good to have).
  */
 export type ContractSeverity = 'must' | 'should' | 'advice'
 /**
- * One step: something to do, or something to expect. Expectations may have a `severity` of their own.
+ * One step: an action or an expectation. An expectation may have its own `severity`.
  */
 export type ContractStep =
   | SendStep
@@ -47,7 +47,7 @@ export type ContractStep =
   | ExitExpectation
   | OrphansExpectation
 /**
- * Text or bytes. In a string, `${name}` stands for the JSON of the value of that name.
+ * Text or bytes. In a string, `${name}` is replaced by the JSON of the value of that name.
  */
 export type ContractText = string | ContractBytes | ContractRepetition | ContractText[]
 /**
@@ -56,42 +56,42 @@ export type ContractText = string | ContractBytes | ContractRepetition | Contrac
 export type ElicitationField =
   ElicitationTextField | ElicitationNumberField | ElicitationYesOrNoField | ElicitationChoicesField
 /**
- * The answer to a `tools/call` of 2026-07-28 whose tool asks the user: the client puts the questions and calls again. The tool goes on where it was.
+ * The result of a `tools/call` of 2026-07-28 whose tool needs input from the user: the client asks the user and sends the call again. The tool then continues where it stopped.
  */
 export type InputRequiredResult = Result20260728 & {
   resultType: 'input_required'
   /**
-   * The questions, by names that the answers will carry.
+   * The elicitations, by name; the answers have the same names.
    */
   inputRequests?: {
     [k: string]: InputRequest
   }
   /**
-   * To be sent back as it is. It is not to be read, and may be used once.
+   * Opaque state that the client sends back unchanged. It is valid for one use.
    */
   requestState?: string
 }
 /**
- * A result that is all of it.
+ * A complete result.
  */
 export type CompleteResult20260728 = Result20260728 & {
   resultType: 'complete'
 }
 /**
- * A result that a client may keep.
+ * A result that a client may cache.
  */
 export type CacheableResult20260728 = CompleteResult20260728 & {
   /**
-   * For how many milliseconds; 0 means not at all.
+   * The lifetime in milliseconds; 0 means that the client must not cache the result.
    */
   ttlMs: number
   /**
-   * For everybody, or for this user only.
+   * Whether the cached result is valid for all users or for this user only.
    */
   cacheScope: 'public' | 'private'
 }
 /**
- * Several messages in one array. A batch of requests is answered by one array of answers, in any order; notifications have none in it, and a batch of nothing else is not answered at all. Of MCP's revisions only 2025-03-26 has batches; Toolwire takes them in all.
+ * Several messages in one array. The response to a batch is one array with the responses to its requests, in any order. A batch without requests gets no response. Of MCP's revisions only 2025-03-26 has batches; Toolwire accepts them in all.
  *
  * @minItems 1
  */
@@ -101,7 +101,7 @@ export type JSONRPCBatch = (JSONRPCRequest | JSONRPCNotification | JSONRPCRespon
  */
 export type MCPMessage20241105 = ClientMessage20241105 | ServerMessage20241105
 /**
- * What a client sends.
+ * A message from the client.
  */
 export type ClientMessage20241105 =
   | InitializeRequest
@@ -153,7 +153,7 @@ export type NotificationsCancelledNotification = JSONRPCNotification & {
   params: NotificationsCancelledParams
 }
 /**
- * What a server sends.
+ * A message from the server.
  */
 export type ServerMessage20241105 =
   | InitializeResponse20241105
@@ -164,7 +164,7 @@ export type ServerMessage20241105 =
   | NotificationsToolsListChangedNotification
   | JSONRPCErrorResponse
 /**
- * The answer to `initialize`.
+ * The response to `initialize`.
  */
 export type InitializeResponse20241105 = JSONRPCResponse & {
   result: InitializeResult & {
@@ -172,19 +172,19 @@ export type InitializeResponse20241105 = JSONRPCResponse & {
   }
 }
 /**
- * The answer to `ping`.
+ * The response to `ping`.
  */
 export type PingResponse = JSONRPCResponse & {
   result: PingResult
 }
 /**
- * The answer to `tools/list`.
+ * The response to `tools/list`.
  */
 export type ToolsListResponse = JSONRPCResponse & {
   result: ToolsListResult
 }
 /**
- * The answer to `tools/call`.
+ * The response to `tools/call`.
  */
 export type ToolsCallResponse = JSONRPCResponse & {
   result: ToolsCallResult
@@ -204,12 +204,12 @@ export type NotificationsToolsListChangedNotification = JSONRPCNotification & {
   params?: NoParams
 }
 /**
- * Any message between a client and a tool server that agreed on MCP 2025-03-26. It is the one revision with batches, and brought annotations of tools.
+ * Any message between a client and a tool server that agreed on MCP 2025-03-26. This revision added tool annotations and is the only one with batches.
  */
 export type MCPMessage20250326 =
   ClientMessage20250326 | ServerMessage20250326 | ClientBatch20250326 | ServerBatch20250326
 /**
- * What a client sends.
+ * A message from the client.
  */
 export type ClientMessage20250326 =
   | InitializeRequest
@@ -219,7 +219,7 @@ export type ClientMessage20250326 =
   | ToolsCallRequest
   | NotificationsCancelledNotification
 /**
- * What a server sends.
+ * A message from the server.
  */
 export type ServerMessage20250326 =
   | InitializeResponse20250326
@@ -230,7 +230,7 @@ export type ServerMessage20250326 =
   | NotificationsToolsListChangedNotification
   | JSONRPCErrorResponse
 /**
- * The answer to `initialize`.
+ * The response to `initialize`.
  */
 export type InitializeResponse20250326 = JSONRPCResponse & {
   result: InitializeResult & {
@@ -238,23 +238,23 @@ export type InitializeResponse20250326 = JSONRPCResponse & {
   }
 }
 /**
- * Several messages in one array; the server answers with one array.
+ * Several messages in one array; the server's response is one array.
  *
  * @minItems 1
  */
 export type ClientBatch20250326 = ClientMessage20250326[]
 /**
- * The answers to a batch.
+ * The response to a batch: an array of responses.
  *
  * @minItems 1
  */
 export type ServerBatch20250326 = ServerMessage20250326[]
 /**
- * Any message between a client and a tool server that agreed on MCP 2025-06-18. It brought questions to the user (`elicitation/create`) and structured content, and took batches away.
+ * Any message between a client and a tool server that agreed on MCP 2025-06-18. This revision added elicitation (`elicitation/create`) and structured content, and removed batches.
  */
 export type MCPMessage20250618 = ClientMessage20250618 | ServerMessage20250618
 /**
- * What a client sends.
+ * A message from the client.
  */
 export type ClientMessage20250618 =
   | InitializeRequest
@@ -266,13 +266,13 @@ export type ClientMessage20250618 =
   | ElicitationCreateResponse
   | JSONRPCErrorResponse
 /**
- * The answer to `elicitation/create`.
+ * The response to `elicitation/create`.
  */
 export type ElicitationCreateResponse = JSONRPCResponse & {
   result: ElicitationCreateResult
 }
 /**
- * What a server sends.
+ * A message from the server.
  */
 export type ServerMessage20250618 =
   | InitializeResponse20250618
@@ -285,7 +285,7 @@ export type ServerMessage20250618 =
   | ElicitationCreateRequest20250618
   | NotificationsCancelledNotification
 /**
- * The answer to `initialize`.
+ * The response to `initialize`.
  */
 export type InitializeResponse20250618 = JSONRPCResponse & {
   result: InitializeResult & {
@@ -293,7 +293,7 @@ export type InitializeResponse20250618 = JSONRPCResponse & {
   }
 }
 /**
- * A request: `elicitation/create`, which in this revision says no `mode`.
+ * A request: `elicitation/create`, without `mode` in this revision.
  */
 export type ElicitationCreateRequest20250618 = ElicitationCreateRequest & {
   params: {
@@ -312,7 +312,7 @@ export type ElicitationCreateRequest = JSONRPCRequest & {
  */
 export type MCPMessage20251125 = ClientMessage20251125 | ServerMessage20251125
 /**
- * What a client sends.
+ * A message from the client.
  */
 export type ClientMessage20251125 =
   | InitializeRequest
@@ -324,7 +324,7 @@ export type ClientMessage20251125 =
   | ElicitationCreateResponse
   | JSONRPCErrorResponse
 /**
- * What a server sends.
+ * A message from the server.
  */
 export type ServerMessage20251125 =
   | InitializeResponse20251125
@@ -337,7 +337,7 @@ export type ServerMessage20251125 =
   | ElicitationCreateRequest
   | NotificationsCancelledNotification
 /**
- * The answer to `initialize`.
+ * The response to `initialize`.
  */
 export type InitializeResponse20251125 = JSONRPCResponse & {
   result: InitializeResult & {
@@ -345,11 +345,11 @@ export type InitializeResponse20251125 = JSONRPCResponse & {
   }
 }
 /**
- * Any message between a client and a tool server that speak MCP 2026-07-28: no handshake, no request from the server, and in every request what it needs to be understood.
+ * Any message between a client and a tool server that speak MCP 2026-07-28: there is no handshake, the server sends no requests, and each request has its own revision and client capabilities in `_meta`.
  */
 export type MCPMessage20260728 = ClientMessage20260728 | ServerMessage20260728
 /**
- * What a client sends.
+ * A message from the client.
  */
 export type ClientMessage20260728 =
   | ServerDiscoverRequest
@@ -379,18 +379,18 @@ export type ToolsCallRequest20260728 = JSONRPCRequest & {
   params: ToolsCallParams20260728
 }
 /**
- * The params of `tools/call` since 2026-07-28. A call that was answered by `input_required` is made again, with the same arguments, the user's answers and the state that came with the questions.
+ * The parameters of `tools/call` since 2026-07-28. After an `input_required` result, the client sends the call again with the same arguments, the user's answers and the state of that result.
  */
 export type ToolsCallParams20260728 = ToolsCallParams & {
   _meta: RequestMeta20260728
   /**
-   * The user's answers, by the names of the questions.
+   * The user's answers, by the names of the elicitations.
    */
   inputResponses?: {
     [k: string]: ElicitationCreateResult
   }
   /**
-   * The state that came with the questions, as it was.
+   * The state of the `input_required` result, unchanged.
    */
   requestState?: string
 }
@@ -402,7 +402,7 @@ export type SubscriptionsListenRequest = JSONRPCRequest & {
   params: SubscriptionsListenParams
 }
 /**
- * What a server sends.
+ * A message from the server.
  */
 export type ServerMessage20260728 =
   | ServerDiscoverResponse
@@ -414,70 +414,70 @@ export type ServerMessage20260728 =
   | NotificationsProgressNotification
   | JSONRPCErrorResponse
 /**
- * The answer to `server/discover`.
+ * The response to `server/discover`.
  */
 export type ServerDiscoverResponse = JSONRPCResponse & {
   result: ServerDiscoverResult
 }
 /**
- * The answer to `server/discover`.
+ * The result of `server/discover`.
  */
 export type ServerDiscoverResult = CacheableResult20260728 & {
   /**
-   * The revisions that the server speaks, the newest first.
+   * The revisions that the server speaks, newest first.
    *
    * @minItems 1
    */
   supportedVersions: string[]
   capabilities: ServerCapabilities
   /**
-   * How to use the tools, for the model.
+   * Instructions for the model on how to use the tools.
    */
   instructions?: string
 }
 /**
- * The answer to `tools/list`.
+ * The response to `tools/list`.
  */
 export type ToolsListResponse20260728 = JSONRPCResponse & {
   result: ToolsListResult20260728
 }
 /**
- * The answer to `tools/list` since 2026-07-28. It is the same for every connection.
+ * The result of `tools/list` since 2026-07-28. It is the same for every connection.
  */
 export type ToolsListResult20260728 = CacheableResult20260728 & {
   /**
-   * The tools, in an order that stays.
+   * The tools, in a stable order.
    */
   tools: Tool20260728[]
   /**
-   * There are more tools: ask again with this as `cursor`. If it is missing, this was the last page.
+   * The cursor of the next page, for the `cursor` of the next request. Absent on the last page.
    */
   nextCursor?: string
 }
 /**
- * The answer to `tools/call`.
+ * The response to `tools/call`.
  */
 export type ToolsCallResponse20260728 = JSONRPCResponse & {
   result: ToolsCallResult20260728
 }
 /**
- * The answer to `tools/call` since 2026-07-28: what the tool answers, or what it wants to know from the user first.
+ * The result of `tools/call` since 2026-07-28: the tool's result, or the input that the tool needs from the user first.
  */
 export type ToolsCallResult20260728 = CompleteToolsCallResult20260728 | InputRequiredResult
 /**
- * What the tool answers, whether it succeeded or failed.
+ * The result of the tool, whether it succeeded or failed.
  */
 export type CompleteToolsCallResult20260728 = CompleteResult20260728 & {
   /**
-   * What it answers, for models and people. Structured content is here once more, as JSON text.
+   * The result for models and people. It includes structured content as JSON text.
    */
   content: ContentBlock[]
   /**
-   * What it answers, for programs, as its `outputSchema` promises: any JSON value. Not there if it failed.
+   * The result for programs, which fits the tool's `outputSchema`: any JSON value. Absent if the tool failed.
    */
   structuredContent?: unknown
   /**
-   * It failed, and the content says why.
+   * True if the tool failed; the content states the reason.
    */
   isError?: boolean
 }
@@ -496,23 +496,23 @@ export type NotificationsToolsListChangedNotification20260728 = JSONRPCNotificat
   params: NotificationsToolsListChangedParams20260728
 }
 /**
- * The answer to `subscriptions/listen`.
+ * The response to `subscriptions/listen`.
  */
 export type SubscriptionsListenResponse = JSONRPCResponse & {
   result: SubscriptionsListenResult
 }
 /**
- * The answer to `subscriptions/listen`, when the server ends: there will be no more news.
+ * The result of `subscriptions/listen`, sent when the server exits: no more notifications follow.
  */
 export type SubscriptionsListenResult = CompleteResult20260728 & {
   _meta: SubscriptionMeta
 }
 /**
- * Any message between a program and a tool server that speak JSON-RPC 2.0 and no more: no handshake, and the methods of MCP as they were until 2025-11-25. Editors, scripts and hosts that know nothing of MCP talk to Toolwire like this.
+ * Any message between a program and a tool server that speak JSON-RPC 2.0 without MCP: there is no handshake, and the methods are those of MCP until 2025-11-25. Editors, scripts and hosts without MCP support use Toolwire in this way.
  */
 export type PlainJSONRPCMessage = ClientMessagePlain | ServerMessagePlain | ClientBatchPlain | ServerBatchPlain
 /**
- * What a client sends.
+ * A message from the client.
  */
 export type ClientMessagePlain =
   PingRequest | ToolsListRequest | ToolsCallRequest | NotificationsCancelledNotification | CancelRequestNotification
@@ -524,59 +524,59 @@ export type CancelRequestNotification = JSONRPCNotification & {
   params: CancelRequestParams
 }
 /**
- * What a server sends.
+ * A message from the server.
  */
 export type ServerMessagePlain =
   PingResponse | ToolsListResponse | ToolsCallResponse | NotificationsProgressNotification | JSONRPCErrorResponse
 /**
- * Several messages in one array; the server answers with one array.
+ * Several messages in one array; the server's response is one array.
  *
  * @minItems 1
  */
 export type ClientBatchPlain = ClientMessagePlain[]
 /**
- * The answers to a batch.
+ * The response to a batch: an array of responses.
  *
  * @minItems 1
  */
 export type ServerBatchPlain = ServerMessagePlain[]
 /**
- * A function as OpenAI's APIs, and the many that imitate them, want it described.
+ * A function definition in the format of OpenAI's APIs and of the many APIs compatible with them.
  */
 export type OpenAIFunction = OpenAIChatFunction | OpenAIResponseFunction
 /**
- * A function for the Responses API, which makes one strict that does not say.
+ * A function for the Responses API, which makes a function strict if `strict` is missing.
  */
 export type OpenAIResponseFunction = OpenAIFunctionDefinition & {
   type: 'function'
   /**
-   * Calls are to fit the parameters exactly. Then every property is required, and there are no others.
+   * Arguments fit the schema exactly. Every property is then required, and no other properties are allowed.
    */
   strict: boolean
 }
 /**
- * What the structured exchange tells a model: what the user wants, what an action came to, what the user answered, what went wrong. It is sent as JSON text.
+ * A message to a model in the structured exchange: the user's question, the result of an action, the user's answer, or an error. It is sent as JSON text.
  */
 export type ReActMessage = ReActQuestion | ReActActionResult | ReActUserResponse | ReActError
 /**
- * What a model replies in the structured exchange: it asks the user, has one tool called, or answers. One such object is all of a reply. A model that can be held to a schema is given one for its tools, with a branch for the parameters of each (`toolwire schema reply`); in the form for OpenAI's strict mode the reply is the member `reply` of an object.
+ * A model's reply in the structured exchange: it asks the user, requests one tool call, or gives the final answer. A reply is exactly one such object. For models whose output can be constrained to a schema, `toolwire schema reply` prints one for certain tools, with a branch for the parameters of each; in the form for OpenAI's strict mode the reply is the member `reply` of an object.
  */
 export type ReActReply = ReActAsk | ReActAction | ReActFinalAnswer
 /**
- * A parameter of a mapping.
+ * A parameter in a mapping.
  */
 export type ToolLibraryParameter = ToolLibraryParameterWords
 /**
- * A parameter of a list.
+ * A parameter in a list.
  */
 export type ToolLibraryNamedParameter = ToolLibraryParameterWords & {
   /**
-   * What it is called.
+   * The name of the parameter.
    */
   name: string
 }
 /**
- * One line of an agent's transcript, and of what `toolwire ask --json` prints: something that happened. The events from outside (questions, replies, results, what persons said) are all that is needed to bring a run to where it was; the others tell what followed.
+ * An event of an agent's transcript: one line of the file and of the output of `toolwire ask --json`. The external events (questions, replies, results, decisions and answers of users) suffice to restore a run; the others record what followed from them.
  */
 export type TranscriptEvent =
   | StartedEvent
@@ -601,28 +601,28 @@ export type TranscriptEvent =
   | EndedEvent
 
 /**
- * A tool as Anthropic's API wants it described.
+ * A tool definition in the format of Anthropic's API.
  */
 export interface AnthropicTool {
   /**
-   * It is a tool of the user's own; the same without it.
+   * Marks a tool that the user defines; it may be omitted.
    */
   type?: 'custom'
   /**
-   * What it is called by.
+   * The tool's name.
    */
   name: string
   /**
-   * What it is for.
+   * A description of the tool for the model.
    */
   description?: string
   /**
-   * What it is given.
+   * The JSON Schema of the tool's input.
    */
   input_schema: SchemaOfObject
 }
 /**
- * The words of draft 2020-12. Words that nobody knows are allowed.
+ * The keywords of draft 2020-12. Unknown keywords are allowed.
  */
 export interface JSONSchemaKeywords {
   /**
@@ -630,23 +630,23 @@ export interface JSONSchemaKeywords {
    */
   $schema?: 'https://json-schema.org/draft/2020-12/schema'
   /**
-   * What it is called by, wherever it is.
+   * The URI that identifies the schema.
    */
   $id?: string
   /**
-   * The schema that counts as well.
+   * A reference to a schema that also applies.
    */
   $ref?: string
   /**
-   * What it is called by in its document.
+   * A name of the schema within its document, for references.
    */
   $anchor?: string
   /**
-   * The schema that counts as well, to be found when a value is judged.
+   * A reference to a schema that also applies, resolved during validation.
    */
   $dynamicRef?: string
   /**
-   * What it is called by there.
+   * A name of the schema for `$dynamicRef`.
    */
   $dynamicAnchor?: string
   /**
@@ -656,302 +656,302 @@ export interface JSONSchemaKeywords {
     [k: string]: boolean
   }
   /**
-   * For whoever maintains it.
+   * A comment for maintainers of the schema.
    */
   $comment?: string
   /**
-   * Schemas to refer to.
+   * Schemas for references.
    */
   $defs?: {
     [k: string]: JSONSchema
   }
   /**
-   * The type of a value, or its types.
+   * The type of the value, or a list of types.
    */
   type?:
     | ('array' | 'boolean' | 'integer' | 'null' | 'number' | 'object' | 'string')
     | ('array' | 'boolean' | 'integer' | 'null' | 'number' | 'object' | 'string')[]
   /**
-   * The values there are.
+   * The allowed values.
    */
   enum?: unknown[]
   /**
-   * The one value there is.
+   * The only allowed value.
    */
   const?: unknown
   /**
-   * A name for people.
+   * A title for people.
    */
   title?: string
   /**
-   * What a value means.
+   * A description of the value.
    */
   description?: string
   /**
-   * What it is where nothing is said.
+   * The default value.
    */
   default?: unknown
   /**
-   * Some values.
+   * Example values.
    */
   examples?: unknown[]
   /**
-   * It should not be used any more.
+   * The value is deprecated.
    */
   deprecated?: boolean
   /**
-   * Only its owner changes it.
+   * Only the owner of the value changes it.
    */
   readOnly?: boolean
   /**
-   * It is never told.
+   * The value is never returned.
    */
   writeOnly?: boolean
   /**
-   * A number is a multiple of this.
+   * The number is a multiple of this.
    */
   multipleOf?: number
   /**
-   * A number is at most this.
+   * The maximum of the number, inclusive.
    */
   maximum?: number
   /**
-   * A number is less than this.
+   * The maximum of the number, exclusive.
    */
   exclusiveMaximum?: number
   /**
-   * A number is at least this.
+   * The minimum of the number, inclusive.
    */
   minimum?: number
   /**
-   * A number is more than this.
+   * The minimum of the number, exclusive.
    */
   exclusiveMinimum?: number
   /**
-   * A text has at most so many characters.
+   * The maximum number of characters of the string.
    */
   maxLength?: number
   /**
-   * A text has at least so many characters.
+   * The minimum number of characters of the string.
    */
   minLength?: number
   /**
-   * A regular expression that is found in a text.
+   * A regular expression that matches a part of the string.
    */
   pattern?: string
   /**
-   * What a text is written like, such as `date-time`.
+   * The format of the string, such as `date-time`.
    */
   format?: string
   /**
-   * How bytes are written as text, such as `base64`.
+   * The encoding of bytes as a string, such as `base64`.
    */
   contentEncoding?: string
   /**
-   * The media type of a text.
+   * The media type of the string's contents.
    */
   contentMediaType?: string
   /**
-   * What a text holds, once it is decoded.
+   * The schema of the decoded contents of the string.
    */
   contentSchema?: JSONSchema
   /**
-   * Every item, or every one behind the `prefixItems`.
+   * The schema of all items, or of all items after `prefixItems`.
    */
   items?: JSONSchema
   /**
-   * The first items, each by itself.
+   * The schemas of the first items, by position.
    *
    * @minItems 1
    */
   prefixItems?: JSONSchema[]
   /**
-   * An item that there is.
+   * A schema that at least one item fits.
    */
   contains?: JSONSchema
   /**
-   * There are at most so many items.
+   * The maximum number of items.
    */
   maxItems?: number
   /**
-   * There are at least so many items.
+   * The minimum number of items.
    */
   minItems?: number
   /**
-   * No two items are equal.
+   * All items are different.
    */
   uniqueItems?: boolean
   /**
-   * At most so many items are as `contains` says.
+   * The maximum number of items that fit `contains`.
    */
   maxContains?: number
   /**
-   * At least so many items are as `contains` says.
+   * The minimum number of items that fit `contains`.
    */
   minContains?: number
   /**
-   * Every item of which nothing is said.
+   * The schema of every item that no other keyword evaluates.
    */
   unevaluatedItems?: JSONSchema
   /**
-   * The members, by name.
+   * The schemas of properties, by name.
    */
   properties?: {
     [k: string]: JSONSchema
   }
   /**
-   * The members whose names a regular expression is found in.
+   * The schemas of properties whose names match a regular expression.
    */
   patternProperties?: {
     [k: string]: JSONSchema
   }
   /**
-   * All other members.
+   * The schema of all other properties.
    */
   additionalProperties?: JSONSchema
   /**
-   * The names of all members.
+   * The schema of all property names.
    */
   propertyNames?: JSONSchema
   /**
-   * Every member of which nothing is said.
+   * The schema of every property that no other keyword evaluates.
    */
   unevaluatedProperties?: JSONSchema
   /**
-   * The members that there have to be.
+   * The names of the required properties.
    */
   required?: string[]
   /**
-   * The members that there have to be beside one.
+   * The names of the properties that are required if a certain property is present.
    */
   dependentRequired?: {
     [k: string]: string[]
   }
   /**
-   * What the whole is if there is a member.
+   * The schemas that apply to the object if a certain property is present.
    */
   dependentSchemas?: {
     [k: string]: JSONSchema
   }
   /**
-   * There are at most so many members.
+   * The maximum number of properties.
    */
   maxProperties?: number
   /**
-   * There are at least so many members.
+   * The minimum number of properties.
    */
   minProperties?: number
   /**
-   * All of these.
+   * The value fits all of these schemas.
    *
    * @minItems 1
    */
   allOf?: JSONSchema[]
   /**
-   * At least one of these.
+   * The value fits at least one of these schemas.
    *
    * @minItems 1
    */
   anyOf?: JSONSchema[]
   /**
-   * Exactly one of these.
+   * The value fits exactly one of these schemas.
    *
    * @minItems 1
    */
   oneOf?: JSONSchema[]
   /**
-   * Not this.
+   * The value does not fit this schema.
    */
   not?: JSONSchema
   /**
-   * If this,
+   * A condition: the value fits this schema.
    */
   if?: JSONSchema
   /**
-   * then this,
+   * The schema that applies if the value fits `if`.
    */
   then?: JSONSchema
   /**
-   * or else this.
+   * The schema that applies if the value does not fit `if`.
    */
   else?: JSONSchema
   /**
-   * What `$defs` was called.
+   * The former name of `$defs`.
    */
   definitions?: {
     [k: string]: JSONSchema
   }
   /**
-   * What `dependentSchemas` and `dependentRequired` were called.
+   * The former name of `dependentSchemas` and `dependentRequired`.
    */
   dependencies?: {
     [k: string]: JSONSchema | string[]
   }
   /**
-   * What `$dynamicAnchor` was.
+   * The predecessor of `$dynamicAnchor`.
    */
   $recursiveAnchor?: string
   /**
-   * What `$dynamicRef` was.
+   * The predecessor of `$dynamicRef`.
    */
   $recursiveRef?: string
   [k: string]: unknown
 }
 /**
- * A JSON Schema that is not looked into.
+ * A JSON Schema of another dialect, whose keywords are not checked.
  */
 export interface JSONSchemaOfAnotherDialect {
   /**
-   * The dialect, which is another one.
+   * The other dialect.
    */
   $schema: string
   [k: string]: unknown
 }
 /**
- * The params of `$/cancelRequest`, by which editors cancel (Language Server Protocol): the request is answered by the error -32800.
+ * The parameters of `$/cancelRequest`, the notification with which editors cancel a request (Language Server Protocol). The cancelled request gets the error -32800.
  */
 export interface CancelRequestParams {
   /**
-   * The id of the request.
+   * The id of the request to cancel.
    */
   id: JSONRPCId
 }
 /**
- * The params of `notifications/cancelled`: whoever asked does not want the answer any more, and gets none.
+ * The parameters of `notifications/cancelled`: the sender of a request no longer needs its response. The cancelled request gets no response.
  */
 export interface NotificationsCancelledParams {
   /**
-   * The id of the request.
+   * The id of the request to cancel.
    */
   requestId: JSONRPCId
   /**
-   * Why, for a log.
+   * The reason, for a log.
    */
   reason?: string
   _meta?: Meta
 }
 /**
- * What a message or a part of it says to programs that know of it (`_meta`). Names have a prefix such as `example.com/`; those that begin with `io.modelcontextprotocol/` belong to MCP. Models do not see it.
+ * Metadata of a message or a part of it, for programs that know its names (`_meta`). Names have a prefix such as `example.com/`; names with the prefix `io.modelcontextprotocol/` belong to MCP. Models do not see metadata.
  */
 export interface Meta {
   [k: string]: unknown
 }
 /**
- * What a client can do for a server. A member that is missing is something it cannot do. There are more than a tool server asks for.
+ * The capabilities of a client. The client does not support a capability that is missing here. Only the capabilities that concern a tool server are described.
  */
 export interface ClientCapabilities {
   /**
-   * It can ask its user; an empty object means by a form. Since 2025-06-18.
+   * The client supports elicitation; an empty object means that it supports forms. Since 2025-06-18.
    */
   elicitation?: {
     /**
-     * It can show a form. Since 2025-11-25.
+     * The client can show a form. Since 2025-11-25.
      */
     form?: {
       [k: string]: unknown
     }
     /**
-     * It can send the user to a page of the web. Since 2025-11-25.
+     * The client can send the user to a web page. Since 2025-11-25.
      */
     url?: {
       [k: string]: unknown
@@ -960,19 +960,19 @@ export interface ClientCapabilities {
   [k: string]: unknown
 }
 /**
- * For whom a part of an answer is, and how much it matters.
+ * The audience and the priority of a content block.
  */
 export interface ContentAnnotations {
   /**
-   * Who is to see it: the user, the model (`assistant`), or both.
+   * The audience: the user, the model (`assistant`), or both.
    */
   audience?: ('user' | 'assistant')[]
   /**
-   * From 0, may be left out, to 1, must be seen.
+   * The priority, from 0 (optional) to 1 (required).
    */
   priority?: number
   /**
-   * When what it holds was changed, with date, time and offset. Since 2025-06-18.
+   * The time of the last change of the content, with date, time and UTC offset. Since 2025-06-18.
    */
   lastModified?: string
 }
@@ -989,39 +989,39 @@ export interface TextContent {
   _meta?: Meta
 }
 /**
- * A picture.
+ * An image.
  */
 export interface ImageContent {
   type: 'image'
   /**
-   * Its bytes, in base64 with the standard alphabet.
+   * The bytes, in base64 with the standard alphabet.
    */
   data: string
   /**
-   * Its media type, such as image/png.
+   * The media type, such as image/png.
    */
   mimeType: string
   annotations?: ContentAnnotations
   _meta?: Meta
 }
 /**
- * A sound. Since 2025-03-26.
+ * Audio. Since 2025-03-26.
  */
 export interface AudioContent {
   type: 'audio'
   /**
-   * Its bytes, in base64 with the standard alphabet.
+   * The bytes, in base64 with the standard alphabet.
    */
   data: string
   /**
-   * Its media type, such as audio/wav.
+   * The media type, such as audio/wav.
    */
   mimeType: string
   annotations?: ContentAnnotations
   _meta?: Meta
 }
 /**
- * A file, with what is in it.
+ * A file with its contents.
  */
 export interface EmbeddedResource {
   type: 'resource'
@@ -1033,182 +1033,182 @@ export interface EmbeddedResource {
   _meta?: Meta
 }
 /**
- * A file of text.
+ * A text file.
  */
 export interface TextResource {
   /**
-   * What it is called by.
+   * The URI of the file.
    */
   uri: string
   /**
-   * Its media type.
+   * The media type.
    */
   mimeType?: string
   /**
-   * What is in it.
+   * The text of the file.
    */
   text: string
   _meta?: Meta
 }
 /**
- * A file of bytes.
+ * A binary file.
  */
 export interface BinaryResource {
   /**
-   * What it is called by.
+   * The URI of the file.
    */
   uri: string
   /**
-   * Its media type.
+   * The media type.
    */
   mimeType?: string
   /**
-   * What is in it, in base64 with the standard alphabet.
+   * The bytes of the file, in base64 with the standard alphabet.
    */
   blob: string
   _meta?: Meta
 }
 /**
- * A link to something that the host may fetch by itself. Since 2025-06-18.
+ * A link to a resource that the host may fetch itself. Since 2025-06-18.
  */
 export interface ResourceLink {
   type: 'resource_link'
   /**
-   * Where it is.
+   * The address of the resource.
    */
   uri: string
   /**
-   * What it is called.
+   * The name of the resource.
    */
   name: string
   /**
-   * The name to show people.
+   * The name to show to users.
    */
   title?: string
   /**
-   * What it is.
+   * A description of the resource.
    */
   description?: string
   /**
-   * Its media type.
+   * The media type.
    */
   mimeType?: string
   /**
-   * Its size in bytes.
+   * The size in bytes.
    */
   size?: number
   /**
-   * Pictures of it, to choose from.
+   * Icons to choose from.
    */
   icons?: Icon[]
   annotations?: ContentAnnotations
   _meta?: Meta
 }
 /**
- * A picture that hosts show beside a name. Since 2025-11-25.
+ * An image that hosts show next to a name. Since 2025-11-25.
  */
 export interface Icon {
   /**
-   * Where it is: an https: or http: address, or a data: URI.
+   * The address of the image: an https: or http: URL, or a data: URI.
    */
   src: string
   /**
-   * Its media type, where the source does not say the right one.
+   * The media type, if the source reports none or a wrong one.
    */
   mimeType?: string
   /**
-   * The sizes it is good for, such as `48x48`, or `any` for what scales.
+   * The sizes for which the image is suitable, such as `48x48`, or `any` for a scalable image.
    */
   sizes?: string[]
   /**
-   * The background it was drawn for; without it, any.
+   * The theme for which the image was drawn; default: any.
    */
   theme?: 'light' | 'dark'
 }
 /**
- * The file behind `toolwire check --baseline`: what a server is known not to do, and why.
+ * The file that `toolwire check --baseline` reads: known gaps of a server, each with a reason.
  */
 export interface ContractBaseline {
   /**
-   * The gaps.
+   * The known gaps.
    */
   gaps: ContractGap[]
 }
 /**
- * One gap.
+ * A case that the server is known to fail.
  */
 export interface ContractGap {
   /**
-   * The id of a case, or a pattern: `malformed/*`.
+   * The id of a case, or a pattern such as `malformed/*`.
    */
   case: string
   /**
-   * Why it is known and lasts.
+   * The reason why the gap is accepted.
    */
   reason: string
   /**
-   * Only in this revision; in any if this is missing.
+   * The revision of MCP to which the gap is limited; default: all revisions.
    */
   revision?: string
   /**
-   * Only in this framing; in any if this is missing.
+   * The framing to which the gap is limited; default: both framings.
    */
   framing?: string
 }
 /**
- * One behaviour of a tool server, and the steps that show whether a server has it. The README beside the cases says how they are played.
+ * One behaviour of a tool server, and the steps that test it. The README next to the cases describes how a runner plays them.
  */
 export interface ContractCase {
   /**
-   * Its name: an area, and what it is about.
+   * The id of the case: an area and a subject.
    */
   id: string
   /**
-   * What the server does, in a sentence.
+   * The tested behaviour, in one sentence.
    */
   behaviour: string
   /**
-   * Where that is written.
+   * The address of the specification of the behaviour.
    */
   source: string
   /**
-   * Whether the source is only related, and Toolwire demands more. If this is missing, it is not so.
+   * True if Toolwire demands more than the source, which is only related. The default is false.
    */
   ours?: boolean
   severity: ContractSeverity
   /**
-   * In which era of MCP it is played: the newest that the server speaks (`any`, if this is missing), `each` of them, only the one with a handshake (`legacy`), only the one since 2026-07-28 (`modern`), or without a word of MCP (`plain`).
+   * The era of MCP in which a runner plays the case: `any` is the newest that the server speaks (the default), `each` is every era, `legacy` has a handshake, `modern` is 2026-07-28 or later, and `plain` is JSON-RPC without MCP.
    */
   era?: 'any' | 'each' | 'legacy' | 'modern' | 'plain'
   /**
-   * The revisions of MCP in which it is played, each of them; `era` says nothing then.
+   * The revisions of MCP; a runner plays the case in each of them and ignores `era`.
    *
    * @minItems 1
    */
   revisions?: ('2024-11-05' | '2025-03-26' | '2025-06-18' | '2025-11-25' | '2026-07-28')[]
   /**
-   * The framings in which it is played; both if this is missing.
+   * The framings in which a runner plays the case; default: both.
    *
    * @minItems 1
    */
   framings?: ('lines' | 'headers')[]
   /**
-   * Where: in a conversation that other cases use too (`shared`, if this is missing), in one of its own that has begun as its revision wants (`opened`) or in which nothing was said (`fresh`), or, last of all, over everything that was said in the other cases (`run`: expectations alone).
+   * The process in which a runner plays the case: `shared` is a conversation that other cases use too (the default), `opened` is a conversation of its own that has been opened as its revision requires, `fresh` is a process that has received nothing, and `run`, after all other cases, applies to all messages of the whole run and has expectations only.
    */
   process?: 'shared' | 'opened' | 'fresh' | 'run'
   /**
-   * The values that its messages use, or what else has to be known of the server; without them it is not applicable. The README lists them.
+   * The values that the messages use, or other facts that the runner must know about the server. A case without a value that it needs is not applicable. The README lists the values.
    */
   needs?: string[]
   /**
-   * The steps, in order. The first expectation that is not met decides.
+   * The steps, in order. The first unmet expectation decides the verdict.
    *
    * @minItems 1
    */
   steps: ContractStep[]
 }
 /**
- * Send a message in the framing. `jsonrpc` is added, and since 2026-07-28 what every request has in its `_meta`; whatever the message has already stays. A string that is just `${name}` stands for the value of that name.
+ * Sends a message in the framing. The runner adds `jsonrpc` and, in the modern era, the `_meta` that each request needs, unless the message has them. A string that is only `${name}` is replaced by the value of that name.
  */
 export interface SendStep {
   /**
@@ -1219,13 +1219,13 @@ export interface SendStep {
   }
 }
 /**
- * Send a text as one message in the framing, whatever it is.
+ * Sends any text as one message in the framing.
  */
 export interface RawStep {
   raw: ContractText
 }
 /**
- * Bytes that are no text.
+ * Bytes that are not text.
  */
 export interface ContractBytes {
   /**
@@ -1234,51 +1234,51 @@ export interface ContractBytes {
   base64: string
 }
 /**
- * The same text many times.
+ * A text that is repeated.
  */
 export interface ContractRepetition {
   /**
-   * The text.
+   * The text to repeat.
    */
   repeat: string
   /**
-   * How many times.
+   * The number of repetitions.
    */
   times: number
 }
 /**
- * Write bytes as they are, without framing.
+ * Writes bytes unchanged, without framing.
  */
 export interface BytesStep {
   bytes: ContractText
 }
 /**
- * Take these steps several times; `${n}` is 1, then 2, and so on.
+ * Takes the steps the given number of times; `${n}` is 1, then 2, and so on.
  */
 export interface RepeatStep {
   /**
-   * How many times.
+   * The number of repetitions.
    */
   times: number
   /**
-   * The steps.
+   * The steps to repeat.
    *
    * @minItems 1
    */
   steps: ContractStep[]
 }
 /**
- * Ask for `tools/list`, page by page, and keep all entries under a name. Fails if a page is no list, or the pages do not end.
+ * Requests all pages of `tools/list` and stores their entries under a name. Fails if a page is not a list or the pages do not end.
  */
 export interface ListStep {
   /**
-   * The name.
+   * The name under which the runner stores the entries.
    */
   list: string
   severity?: ContractSeverity
 }
 /**
- * Wait until the server has nothing more to say: send a `${probe}`, wait for its answer, and once more. Fails if it is not answered: then the server does not go on. Expectations right after it do not wait.
+ * Waits until the server has nothing more to send: sends a request `${probe}`, waits for its response, and repeats this once. Fails if a probe gets no response, because the server is then blocked. The next expectations are decided at once, without waiting.
  */
 export interface SettleStep {
   /**
@@ -1288,33 +1288,33 @@ export interface SettleStep {
   severity?: ContractSeverity
 }
 /**
- * End the server's standard input.
+ * Closes the server's standard input.
  */
 export interface CloseStep {
   /**
-   * What is closed.
+   * The stream to close.
    */
   close: 'stdin'
 }
 /**
- * Send a signal to the process that was started.
+ * Sends a signal to the process that the runner started.
  */
 export interface SignalStep {
   /**
-   * Which.
+   * The signal.
    */
   signal: 'SIGTERM'
 }
 /**
- * There is an answer to this request, and it is one of those that are described; any, if none is. Its id is the same value of the same JSON type.
+ * A response to this request that fits one of the described alternatives, or any response if the step describes none. The id must be the same value of the same JSON type.
  */
 export interface AnswerExpectation {
   /**
-   * The id of the request, or `${n}`; null for an error that says no id.
+   * The id of the request, or `${n}`; null also accepts an error without an id.
    */
   answer: string | number | null
   /**
-   * It may be a result that fits this JSON Schema.
+   * Accepts a result that fits this JSON Schema.
    */
   result?:
     | {
@@ -1322,15 +1322,15 @@ export interface AnswerExpectation {
       }
     | boolean
   /**
-   * It may be a result with `isError` and content that says why.
+   * Accepts a result with `isError` and content that states the reason.
    */
   tool_error?: true
   /**
-   * With one of these codes, or with any.
+   * Accepts an error with one of these codes; true accepts any code.
    */
   error?: number[] | true
   /**
-   * The `data` of that error fits this JSON Schema.
+   * A JSON Schema for the `data` of that error.
    */
   data?:
     | {
@@ -1340,17 +1340,17 @@ export interface AnswerExpectation {
   severity?: ContractSeverity
 }
 /**
- * There is a JSON-RPC error, whoever it is addressed to: servers cannot always read the id of what they refuse.
+ * A JSON-RPC error with any id, since a server cannot always read the id of a message that it rejects.
  */
 export interface RefusalExpectation {
   /**
-   * With one of these codes, or with any.
+   * Accepts an error with one of these codes; true accepts any code.
    */
   refused: number[] | true
   severity?: ContractSeverity
 }
 /**
- * Up to now there is no answer to this request.
+ * No response to this request so far.
  */
 export interface SilenceExpectation {
   /**
@@ -1360,7 +1360,7 @@ export interface SilenceExpectation {
   severity?: ContractSeverity
 }
 /**
- * These requests have been answered once each, in this order.
+ * Exactly one response to each of these requests so far, in this order.
  */
 export interface OrderExpectation {
   /**
@@ -1372,7 +1372,7 @@ export interface OrderExpectation {
   severity?: ContractSeverity
 }
 /**
- * Some message fits: an object, or the list that answers a batch.
+ * A message that fits; for a batch, a member or the whole array.
  */
 export interface SomeExpectation {
   /**
@@ -1386,7 +1386,7 @@ export interface SomeExpectation {
   severity?: ContractSeverity
 }
 /**
- * Up to now no message fits; of a batch, no member.
+ * No message so far fits; for a batch, none of its members.
  */
 export interface NoneExpectation {
   /**
@@ -1400,7 +1400,7 @@ export interface NoneExpectation {
   severity?: ContractSeverity
 }
 /**
- * Up to now every message fits; of a batch, every member.
+ * Every message so far fits; for a batch, each of its members.
  */
 export interface EveryExpectation {
   /**
@@ -1412,7 +1412,7 @@ export interface EveryExpectation {
       }
     | boolean
   /**
-   * Only messages that fit this JSON Schema are looked at.
+   * Limits the expectation to messages that fit this JSON Schema.
    */
   among?:
     | {
@@ -1422,7 +1422,7 @@ export interface EveryExpectation {
   severity?: ContractSeverity
 }
 /**
- * Up to now there is nothing but messages on standard output. Blank lines are let pass.
+ * Only messages on standard output so far. Blank lines are allowed.
  */
 export interface QuietExpectation {
   /**
@@ -1432,7 +1432,7 @@ export interface QuietExpectation {
   severity?: ContractSeverity
 }
 /**
- * What JSON Schema cannot say: `answered-once`, `answers-asked`, `progress-asked`, `progress-increases`, `progress-before-answer`, `output-schema`; of lists of tools `unique-names`, `same-list` (two lists), `portable`, `portable-everywhere`.
+ * A rule that JSON Schema cannot express: `answered-once`, `answers-asked`, `progress-asked`, `progress-increases`, `progress-before-answer`, `output-schema`, `logging-declared`; for lists of tools `unique-names`, `same-list` (two lists), `portable`, `portable-everywhere`.
  */
 export interface RuleExpectation {
   /**
@@ -1440,33 +1440,33 @@ export interface RuleExpectation {
    */
   rule: string
   /**
-   * The names of the lists that it is about.
+   * The names of the lists to which the rule applies.
    */
   lists?: string[]
   severity?: ContractSeverity
 }
 /**
- * The process ends by itself.
+ * The process exits without a signal from the runner.
  */
 export interface ExitExpectation {
   exit: ContractExit
   severity?: ContractSeverity
 }
 /**
- * How.
+ * The conditions of the exit.
  */
 export interface ContractExit {
   /**
-   * After so long at most.
+   * The time limit in seconds.
    */
   within_seconds: number
   /**
-   * With one of these statuses; with any if this is missing.
+   * The accepted exit statuses; default: any.
    */
   status?: number[]
 }
 /**
- * Of what the server started nothing is running any more, two seconds later at most.
+ * Every process that the server started has exited at most two seconds later.
  */
 export interface OrphansExpectation {
   /**
@@ -1476,78 +1476,78 @@ export interface OrphansExpectation {
   severity?: ContractSeverity
 }
 /**
- * What `toolwire check --json` prints: the verdicts on one server.
+ * The output of `toolwire check --json`: the verdicts on one server.
  */
 export interface ContractReport {
   /**
-   * How the server was started.
+   * The command that started the server.
    */
   command: string[]
   /**
-   * Its name and version, as it says.
+   * The name and version that the server reports.
    */
   server: string
   /**
-   * The newest revision of each era that it speaks.
+   * The newest revision of each era that the server speaks.
    */
   revisions: string[]
   /**
-   * The framings in which it was spoken to.
+   * The framings of the run.
    */
   framings: ('lines' | 'headers')[]
   /**
-   * How many tools it has.
+   * The number of tools.
    */
   tools: number
   /**
-   * How long all of it took.
+   * The duration of the whole run in seconds.
    */
   seconds: number
   counts: ContractCounts
   /**
-   * One for each case, revision and framing.
+   * The verdicts, one for each case, revision and framing.
    */
   verdicts: ContractVerdict[]
   /**
-   * What it is made with, if that is recognized.
+   * The SDK of the server, if Toolwire recognizes it.
    */
   sdk?: string
   /**
-   * The gaps in the baseline that are there no more.
+   * The gaps of the baseline that no longer exist.
    */
   outdated: string[]
   /**
-   * What the generated arguments came from, if any were.
+   * The seed of the generated arguments, if the run generated any.
    */
   seed?: number
 }
 /**
- * How many verdicts there are of each outcome.
+ * The number of verdicts by outcome.
  */
 export interface ContractCounts {
   /**
-   * It does as expected.
+   * The server meets the expectations.
    */
   pass: number
   /**
-   * It does not, and must.
+   * The server fails a case of severity `must`.
    */
   fail: number
   /**
-   * It does not, and should.
+   * The server fails a case of severity `should` or `advice`.
    */
   warn: number
   /**
-   * It does not, as the baseline says, or what is known of its SDK.
+   * The server fails a case that is a known gap of the baseline or of its SDK.
    */
   'known gap': number
   /**
-   * The case cannot be played with it.
+   * The runner cannot play the case with this server.
    */
   'not applicable': number
 }
 /**
- * What came of one case in one revision and framing.
+ * The outcome of one case in one revision and framing.
  */
 export interface ContractVerdict {
   /**
@@ -1555,80 +1555,80 @@ export interface ContractVerdict {
    */
   case: string
   /**
-   * What the server should do, in a sentence.
+   * The tested behaviour, in one sentence.
    */
   behaviour: string
   /**
-   * Where that is written.
+   * The address of the specification of the behaviour.
    */
   source: string
   severity: ContractSeverity
   /**
-   * `warn` is a failure whose severity is not `must`; a `known gap` is in the baseline, or comes from the SDK.
+   * `warn` is a failure whose severity is not `must`; a `known gap` is in the baseline or comes from the SDK.
    */
   outcome: 'pass' | 'fail' | 'warn' | 'known gap' | 'not applicable'
   /**
-   * The revision of MCP. Missing where none was spoken.
+   * The revision of MCP; absent for JSON-RPC without MCP.
    */
   revision?: string
   /**
-   * `lines` or `headers`.
+   * The framing: `lines` or `headers`.
    */
   framing?: string
   /**
-   * Why it is not applicable, or why the gap is known.
+   * The reason why the case is not applicable or the gap is known.
    */
   reason?: string
   /**
-   * What was expected and did not come.
+   * The expectation that was not met.
    */
   expected?: string
   /**
-   * What came instead.
+   * The messages or events that came instead.
    */
   came?: string
   /**
-   * What was sent (`-> `), what came (`<- `) and what happened (`-- `), so that it can be seen again.
+   * The log of the exchange, to reproduce it: messages to the server (`-> `), messages from the server (`<- `) and events (`-- `).
    */
   exchange?: string[]
   /**
-   * The SDK that a known gap comes from.
+   * The SDK that causes a known gap.
    */
   sdk?: string
   /**
-   * Whether the source is only related, and Toolwire demands more.
+   * True if Toolwire demands more than the source, which is only related.
    */
   ours?: boolean
   /**
-   * The cases that were played before it in the same process, if it fails only after these.
+   * The cases that ran before this one in the same process, if this case fails only after them.
    */
   after?: string[]
   /**
-   * How long it took.
+   * The duration of the case in seconds.
    */
   seconds?: number
 }
 /**
- * The params of `elicitation/create`: a tool asks the user, by way of the client. Since 2025-06-18; a request of the server until 2025-11-25, a part of `input_required` since 2026-07-28.
+ * The parameters of `elicitation/create`: a tool asks the user through the client. Since 2025-06-18; a request of the server until 2025-11-25, a part of `input_required` since 2026-07-28.
  */
 export interface ElicitationCreateParams {
   /**
-   * The question is a form. Told since 2025-11-25; without it, it is one as well.
+   * The elicitation mode; only forms are described here. Since 2025-11-25; a request without `mode` is a form too.
    */
   mode?: 'form'
   /**
-   * The question.
+   * The question to show to the user.
    */
   message: string
   requestedSchema: ElicitationForm
   _meta?: Meta
 }
 /**
- * What is asked for: an object of plain fields, in a part of JSON Schema.
+ * The schema of the requested fields: a flat object, in a subset of JSON Schema.
  */
 export interface ElicitationForm {
   /**
-   * The dialect, if it is said.
+   * The dialect of JSON Schema.
    */
   $schema?: string
   type: 'object'
@@ -1639,21 +1639,21 @@ export interface ElicitationForm {
     [k: string]: ElicitationField
   }
   /**
-   * The fields that have to be filled in.
+   * The names of the required fields.
    */
   required?: string[]
 }
 /**
- * Text, or one of several choices.
+ * A text, or one of several choices.
  */
 export interface ElicitationTextField {
   type: 'string'
   /**
-   * The name to show.
+   * The name to show for the field.
    */
   title?: string
   /**
-   * What is asked for.
+   * The description of the field to show to the user.
    */
   description?: string
   minLength?: number
@@ -1664,33 +1664,33 @@ export interface ElicitationTextField {
    */
   enum?: string[]
   /**
-   * The names to show for them. Until 2025-06-18.
+   * The names to show for the choices. Until 2025-06-18.
    */
   enumNames?: string[]
   /**
-   * The choices, with a name to show for each. Since 2025-11-25.
+   * The choices, each with a name to show. Since 2025-11-25.
    */
   oneOf?: ElicitationChoice[]
   default?: string
 }
 /**
- * A choice and the name to show for it.
+ * A choice, and the name to show for it.
  */
 export interface ElicitationChoice {
   const: string
   title: string
 }
 /**
- * A number, or a whole one.
+ * A number or an integer.
  */
 export interface ElicitationNumberField {
   type: 'number' | 'integer'
   /**
-   * The name to show.
+   * The name to show for the field.
    */
   title?: string
   /**
-   * What is asked for.
+   * The description of the field to show to the user.
    */
   description?: string
   minimum?: number
@@ -1698,31 +1698,31 @@ export interface ElicitationNumberField {
   default?: number
 }
 /**
- * Yes or no.
+ * A boolean.
  */
 export interface ElicitationYesOrNoField {
   type: 'boolean'
   /**
-   * The name to show.
+   * The name to show for the field.
    */
   title?: string
   /**
-   * What is asked for.
+   * The description of the field to show to the user.
    */
   description?: string
   default?: boolean
 }
 /**
- * Several of the choices. Since 2025-11-25.
+ * A selection of several choices. Since 2025-11-25.
  */
 export interface ElicitationChoicesField {
   type: 'array'
   /**
-   * The name to show.
+   * The name to show for the field.
    */
   title?: string
   /**
-   * What is asked for.
+   * The description of the field to show to the user.
    */
   description?: string
   /**
@@ -1735,7 +1735,7 @@ export interface ElicitationChoicesField {
       }
     | {
         /**
-         * The choices, with a name to show for each. Since 2025-11-25.
+         * The choices, each with a name to show. Since 2025-11-25.
          */
         anyOf: ElicitationChoice[]
       }
@@ -1748,11 +1748,11 @@ export interface ElicitationChoicesField {
  */
 export interface ElicitationCreateResult {
   /**
-   * What the user did: answered, said no, or closed the form without an answer.
+   * The action of the user: answered, declined, or closed the form without an answer.
    */
   action: 'accept' | 'decline' | 'cancel'
   /**
-   * The fields that were filled in; there if the user answered.
+   * The values of the fields; present if the user answered.
    */
   content?: {
     [k: string]: string | number | boolean | string[]
@@ -1760,36 +1760,36 @@ export interface ElicitationCreateResult {
   _meta?: Meta
 }
 /**
- * A program that speaks MCP: what it is called, and which version of it this is.
+ * The name and version of a program that speaks MCP.
  */
 export interface Implementation {
   /**
-   * Its name, for programs.
+   * The name, for programs.
    */
   name: string
   /**
-   * The name to show people. Since 2025-06-18.
+   * The name to show to users. Since 2025-06-18.
    */
   title?: string
   /**
-   * Its version.
+   * The version.
    */
   version: string
   /**
-   * What it is. Since 2025-11-25.
+   * A description of the program. Since 2025-11-25.
    */
   description?: string
   /**
-   * Where to read about it. Since 2025-11-25.
+   * The address of a page about the program. Since 2025-11-25.
    */
   websiteUrl?: string
   /**
-   * Pictures of it, to choose from. Since 2025-11-25.
+   * Icons to choose from. Since 2025-11-25.
    */
   icons?: Icon[]
 }
 /**
- * The params of `initialize`, the first request of a client of the revisions 2024-11-05 to 2025-11-25.
+ * The parameters of `initialize`, the first request of a client of the revisions 2024-11-05 to 2025-11-25.
  */
 export interface InitializeParams {
   /**
@@ -1801,52 +1801,52 @@ export interface InitializeParams {
   _meta?: RequestMeta
 }
 /**
- * What a request says about itself (`_meta`).
+ * The metadata of a request (`_meta`).
  */
 export interface RequestMeta {
   /**
-   * Asks to be told how far the call is, and is what those notifications carry.
+   * Requests progress notifications for the call; they carry this token.
    */
   progressToken?: JSONRPCId
   [k: string]: unknown
 }
 /**
- * The answer to `initialize`: the revision that both will speak, and what the server has.
+ * The result of `initialize`: the revision of the connection, and the server's capabilities.
  */
 export interface InitializeResult {
   /**
-   * The client's revision if the server speaks it, or else the newest with a handshake that the server does.
+   * The revision that the client requested if the server speaks it, otherwise the newest revision with a handshake that the server speaks.
    */
   protocolVersion: '2024-11-05' | '2025-03-26' | '2025-06-18' | '2025-11-25'
   capabilities: ServerCapabilities
   serverInfo: Implementation
   /**
-   * How to use the tools, for the model.
+   * Instructions for the model on how to use the tools.
    */
   instructions?: string
   _meta?: Meta
 }
 /**
- * What a server has. A tool server has tools.
+ * The capabilities of a server. Only those of a tool server are described.
  */
 export interface ServerCapabilities {
   /**
-   * It has tools.
+   * The server has tools.
    */
   tools?: {
     /**
-     * It tells when the list of its tools changes.
+     * The server sends a notification when its list of tools changes.
      */
     listChanged?: boolean
   }
   [k: string]: unknown
 }
 /**
- * What every result of 2026-07-28 has.
+ * The members of every result of 2026-07-28.
  */
 export interface Result20260728 {
   /**
-   * Whether this is all (`complete`), or the client has to ask its user and call again (`input_required`).
+   * The type of the result: `complete`, or `input_required` if the client has to ask the user and send the call again.
    */
   resultType: string
   _meta?: Meta & {
@@ -1854,14 +1854,14 @@ export interface Result20260728 {
   }
 }
 /**
- * One question.
+ * One elicitation.
  */
 export interface InputRequest {
   method: 'elicitation/create'
   params: ElicitationCreateParams
 }
 /**
- * A request: it is answered exactly once, by a response or an error with its id. There are no other members: some programs drop a message that has more, and whoever asked waits for ever.
+ * A request: it gets exactly one response, a result or an error with its id. It has no other members: some programs drop a message with additional members, and its sender then waits forever.
  */
 export interface JSONRPCRequest {
   /**
@@ -1870,11 +1870,11 @@ export interface JSONRPCRequest {
   jsonrpc: '2.0'
   id: JSONRPCId
   /**
-   * What is asked for, such as `tools/call`. Names that begin with `rpc.` are JSON-RPC's own.
+   * The name of the method, such as `tools/call`. JSON-RPC reserves names that begin with `rpc.`.
    */
   method: string
   /**
-   * What the method is given: by name, as every method of a tool server wants it, or by position.
+   * Arguments of the method: an object (every method of a tool server takes one) or an array.
    */
   params?:
     | {
@@ -1883,7 +1883,7 @@ export interface JSONRPCRequest {
     | unknown[]
 }
 /**
- * A notification: a message without an id, which is never answered, not even by an error.
+ * A notification: a message without an id. It never gets a response, not even an error.
  */
 export interface JSONRPCNotification {
   /**
@@ -1891,11 +1891,11 @@ export interface JSONRPCNotification {
    */
   jsonrpc: '2.0'
   /**
-   * What is asked for, such as `tools/call`. Names that begin with `rpc.` are JSON-RPC's own.
+   * The name of the method, such as `tools/call`. JSON-RPC reserves names that begin with `rpc.`.
    */
   method: string
   /**
-   * What the method is given: by name, as every method of a tool server wants it, or by position.
+   * Arguments of the method: an object (every method of a tool server takes one) or an array.
    */
   params?:
     | {
@@ -1904,7 +1904,7 @@ export interface JSONRPCNotification {
     | unknown[]
 }
 /**
- * The answer to a request that succeeded. A call whose tool failed is one as well: its result says so (`isError`).
+ * The response to a request that succeeded. This includes a call whose tool failed: its result has `isError`.
  */
 export interface JSONRPCResponse {
   /**
@@ -1913,14 +1913,14 @@ export interface JSONRPCResponse {
   jsonrpc: '2.0'
   id: JSONRPCId
   /**
-   * What the method gives. In MCP that is an object, always.
+   * The result of the method. In MCP it is always an object.
    */
   result: {
     [k: string]: unknown
   }
 }
 /**
- * The answer to a request that could not be served: unreadable, malformed, of an unknown method or tool, or refused. (A tool that ran and failed, and arguments that it does not take, are no such errors but results with `isError`.)
+ * The response to a request that failed: it was unreadable or malformed, names an unknown method or tool, or was rejected. (A tool that ran and failed, and arguments that a tool does not accept, give a result with `isError` instead.)
  */
 export interface JSONRPCErrorResponse {
   /**
@@ -1928,30 +1928,30 @@ export interface JSONRPCErrorResponse {
    */
   jsonrpc: '2.0'
   /**
-   * The id of the request, or null if it could not be read.
+   * The id of the request, or null if the server could not read it.
    */
   id: JSONRPCId | null
   error: JSONRPCError
 }
 /**
- * What went wrong.
+ * The error.
  */
 export interface JSONRPCError {
   /**
-   * Which kind of error it is. JSON-RPC 2.0: -32700 (no JSON), -32600 (no request), -32601 (no such method), -32602 (params that do not fit, unknown tools), -32603 (a fault of the server). LSP: -32800 (ended by `$/cancelRequest`). MCP 2026-07-28: -32021 (the client lacks a capability), -32022 (unknown protocol version). Toolwire's own: -31001 (too much under way; try again later), -31002 (the server is shutting down).
+   * The error code. JSON-RPC 2.0: -32700 (not JSON), -32600 (not a request), -32601 (unknown method), -32602 (invalid parameters or unknown tool), -32603 (internal error). LSP: -32800 (cancelled by `$/cancelRequest`). MCP 2026-07-28: -32021 (the client lacks a capability), -32022 (unsupported protocol version). Toolwire: -31001 (too many running requests; retry later), -31002 (the server is shutting down).
    */
   code: number
   /**
-   * One sentence for people.
+   * The error message: one sentence for people.
    */
   message: string
   /**
-   * More about it, of any kind; for -32022 the versions.
+   * Further data about the error, of any type; for -32022 the revisions.
    */
   data?: unknown
 }
 /**
- * The data of the error -32022: which revisions of MCP are spoken instead.
+ * The data of the error -32022: the revisions of MCP that the server speaks.
  */
 export interface UnsupportedProtocolVersion {
   /**
@@ -1959,235 +1959,235 @@ export interface UnsupportedProtocolVersion {
    */
   supported: string[]
   /**
-   * The revision that was asked for.
+   * The revision that the client requested.
    */
   requested: string
 }
 /**
- * The description of a simple tool that Lagent and Groot show to a model. Behind the members of a parameter there may be others in the words of JSON Schema, where a type cannot say what is wanted.
+ * The description of a simple tool that Lagent and Groot show to a model. A parameter may also have keywords of JSON Schema, after its own members, where its type cannot express the constraints.
  */
 export interface LagentTool {
   /**
-   * What it is called by.
+   * The tool's name.
    */
   name: string
   /**
-   * What it is for; empty if its author says nothing.
+   * A description for the model; empty if the author wrote none.
    */
   description: string
   /**
-   * What it is given.
+   * The parameters of the tool.
    */
   parameters: LagentParameter[]
   /**
-   * The parameters that have to be given.
+   * The names of the required parameters.
    */
   required: string[]
   /**
-   * What it gives, if its author says so.
+   * The parts of the return value, if the author describes them.
    */
   return_data?: LagentReturnedValue[]
   /**
-   * How arguments are to be passed, which a parser adds.
+   * Instructions on how to pass the arguments, added by a parser.
    */
   parameter_description?: string
   /**
-   * Schemas that parameters refer to.
+   * Schemas to which parameters refer.
    */
   $defs?: {
     [k: string]: JSONSchema
   }
 }
 /**
- * A parameter. Of a tool described by its docstring as a whole (`explode_param=False`), only the name.
+ * A parameter. If the docstring describes the tool as a whole (`explode_param=False`), it has only a name.
  */
 export interface LagentParameter {
   /**
-   * What it is called.
+   * The name of the parameter.
    */
   name: string
   /**
-   * Its type, or several. Lagent's words are STRING, NUMBER (a whole number), FLOAT, BOOLEAN and Array. Toolwire writes OBJECT and ANY where those have none, and reads them all, and JSON Schema's, in any case.
+   * The type, or a list of types. Lagent has STRING, NUMBER (an integer), FLOAT, BOOLEAN and Array. Toolwire writes OBJECT and ANY where Lagent has no type, and reads these names and those of JSON Schema, in upper or lower case.
    */
   type?: string | string[]
   /**
-   * What it is; empty if nothing is said.
+   * A description of the parameter; may be empty.
    */
   description?: string
   [k: string]: unknown
 }
 /**
- * A part of what a tool gives.
+ * A part of a tool's return value.
  */
 export interface LagentReturnedValue {
   /**
-   * What it is called, if it has a name.
+   * The name, if the part has one.
    */
   name?: string
   /**
-   * Its type, or several. Lagent's words are STRING, NUMBER (a whole number), FLOAT, BOOLEAN and Array. Toolwire writes OBJECT and ANY where those have none, and reads them all, and JSON Schema's, in any case.
+   * The type, or a list of types. Lagent has STRING, NUMBER (an integer), FLOAT, BOOLEAN and Array. Toolwire writes OBJECT and ANY where Lagent has no type, and reads these names and those of JSON Schema, in upper or lower case.
    */
   type?: string | string[]
   /**
-   * What it is.
+   * A description of the part.
    */
   description: string
 }
 /**
- * The description of a tool with several APIs. A model calls one as `Toolkit.api`.
+ * The description of a tool with several APIs. A model calls an API as `Toolkit.api`.
  */
 export interface LagentToolkit {
   /**
-   * What it is called by.
+   * The toolkit's name.
    */
   name: string
   /**
-   * What it is for; empty if its author says nothing.
+   * A description for the model; empty if the author wrote none.
    */
   description: string
   /**
-   * Its APIs.
+   * The APIs of the toolkit.
    */
   api_list: LagentTool[]
 }
 /**
- * The params of `notifications/tools/list_changed` since 2026-07-28: the list of tools has changed.
+ * The parameters of `notifications/tools/list_changed` since 2026-07-28: the list of tools has changed.
  */
 export interface NotificationsToolsListChangedParams20260728 {
   _meta: SubscriptionMeta
 }
 /**
- * Says to which `subscriptions/listen` a message belongs (`_meta`).
+ * The subscription to which a message belongs (`_meta`).
  */
 export interface SubscriptionMeta {
   /**
-   * The id of that request.
+   * The id of the `subscriptions/listen` request.
    */
   'io.modelcontextprotocol/subscriptionId': JSONRPCId
   [k: string]: unknown
 }
 /**
- * The file in which a host keeps how its tool servers are started: Claude Desktop, Claude Code, Cursor and others (`mcpServers`), VS Code (`servers`). There may be more in it than servers.
+ * A host's configuration file for MCP servers: Claude Desktop, Claude Code, Cursor and others (`mcpServers`), VS Code (`servers`). The file may contain other settings.
  */
 export interface McpServersFile {
   mcpServers?: ServerTable
   servers?: ServerTable
   /**
-   * What VS Code asks for before it starts a server.
+   * The values for which VS Code asks the user before it starts a server.
    */
   inputs?: VSCodeInput[]
 }
 /**
- * The servers, by the names that the host gives them.
+ * The servers, by the host's names for them.
  */
 export interface ServerTable {
   [k: string]: StartedServer | RemoteServer
 }
 /**
- * A server that the host starts, and talks to by its standard input and output. In all texts, what stands in `${}` is put in: `${NAME}` and `${NAME:-default}`, `${env:NAME}`, `${input:ID}`, `${userHome}`, `${workspaceFolder}`.
+ * A server that the host starts and uses over standard input and output. The host replaces these variables in all strings: `${NAME}` and `${NAME:-default}`, `${env:NAME}`, `${input:ID}`, `${userHome}`, `${workspaceFolder}`.
  */
 export interface StartedServer {
   /**
-   * It is started. VS Code wants to see it.
+   * The transport. VS Code requires this property.
    */
   type?: 'stdio'
   /**
-   * The program.
+   * The program to start.
    */
   command: string
   /**
-   * Its arguments.
+   * The arguments of the program.
    */
   args?: string[]
   /**
-   * Variables of its environment, beside the usual ones; null takes one away.
+   * Environment variables in addition to the usual ones; null removes a variable.
    */
   env?: {
     [k: string]: string | null
   }
   /**
-   * A file of such variables, a `NAME=value` in each line.
+   * A file with environment variables, one `NAME=value` in each line.
    */
   envFile?: string
   /**
-   * The folder it runs in.
+   * The working directory.
    */
   cwd?: string
   /**
-   * It is not started.
+   * The host does not start the server.
    */
   disabled?: boolean
   /**
-   * It is started; by default it is.
+   * The host starts the server; true by default.
    */
   enabled?: boolean
 }
 /**
- * A server that is reached over the network, which Toolwire's client passes over.
+ * A server that is reached over the network; Toolwire's client ignores it.
  */
 export interface RemoteServer {
   /**
-   * Where it is.
+   * The address of the server.
    */
   url: string
   /**
-   * How it is spoken to.
+   * The transport.
    */
   type?: 'http' | 'sse' | 'streamable-http'
   /**
-   * What is sent along with every request.
+   * HTTP headers for every request.
    */
   headers?: {
     [k: string]: string
   }
 }
 /**
- * A value that VS Code asks for.
+ * A value for which VS Code asks the user.
  */
 export interface VSCodeInput {
   /**
-   * What it is called by, in `${input:id}`.
+   * The id of the value, for `${input:id}`.
    */
   id: string
   /**
-   * How it is asked for, such as `promptString`.
+   * The kind of prompt, such as `promptString`.
    */
   type: string
   /**
-   * What to ask.
+   * The text of the prompt.
    */
   description?: string
   /**
-   * It is not to be seen.
+   * Hides the value while the user types it.
    */
   password?: boolean
 }
 /**
- * The params of what takes none: `ping`, `notifications/initialized`, and `notifications/tools/list_changed` before 2026-07-28. They may be left out.
+ * The parameters of methods that need none: `ping`, `notifications/initialized`, and `notifications/tools/list_changed` before 2026-07-28. They may be omitted.
  */
 export interface NoParams {
   _meta?: RequestMeta
 }
 /**
- * The params of `tools/list`. They may be left out.
+ * The parameters of `tools/list`. They may be omitted.
  */
 export interface ToolsListParams {
   /**
-   * The `nextCursor` of the page before; without it, the first page.
+   * The `nextCursor` of the previous page; omitted for the first page.
    */
   cursor?: string
   _meta?: RequestMeta
 }
 /**
- * The params of `tools/call`.
+ * The parameters of `tools/call`.
  */
 export interface ToolsCallParams {
   /**
-   * The tool to call.
+   * The name of the tool.
    */
   name: string
   /**
-   * What it is given, by name, as its `inputSchema` wants it; nothing if it is missing.
+   * The arguments, by name, as the tool's `inputSchema` requires; default: no arguments.
    */
   arguments?: {
     [k: string]: unknown
@@ -2195,131 +2195,131 @@ export interface ToolsCallParams {
   _meta?: RequestMeta
 }
 /**
- * The answer to `ping`: an object without members of its own, and some clients take no other. Until 2025-11-25.
+ * The result of `ping`: an empty object. Some clients accept nothing else. Until 2025-11-25.
  */
 export interface PingResult {
   _meta?: Meta
 }
 /**
- * The answer to `tools/list`: a page of the tools, or all of them.
+ * The result of `tools/list`: a page of the tools, or all of them.
  */
 export interface ToolsListResult {
   /**
-   * The tools, in an order that stays.
+   * The tools, in a stable order.
    */
   tools: Tool[]
   /**
-   * There are more tools: ask again with this as `cursor`. If it is missing, this was the last page.
+   * The cursor of the next page, for the `cursor` of the next request. Absent on the last page.
    */
   nextCursor?: string
   _meta?: Meta
 }
 /**
- * A tool, as an entry of `tools/list` describes it. A server sends the same to clients of all revisions; those from before a member was known pass it over.
+ * A tool, as an entry of `tools/list` describes it. A server sends the same entry to clients of all revisions; older clients ignore members that their revision does not have.
  */
 export interface Tool {
   /**
-   * What it is called by, and nothing else in the list. Many models' APIs take only letters, digits, `_` and `-`, at most 64.
+   * The unique name of the tool in the list. Many model APIs accept only letters, digits, `_` and `-`, at most 64 characters.
    */
   name: string
   /**
-   * The name to show people. Since 2025-06-18.
+   * The name to show to users. Since 2025-06-18.
    */
   title?: string
   /**
-   * What it is for, in the words by which a model chooses it.
+   * The description by which a model chooses the tool.
    */
   description?: string
   /**
-   * What its arguments are: an object, since arguments have names.
+   * The schema of the arguments: an object schema, since arguments have names.
    */
   inputSchema: SchemaOfObject
   /**
-   * What its `structuredContent` is; if this is there, every call that succeeds has some. Since 2025-06-18.
+   * The schema of `structuredContent`. A tool with this schema returns `structuredContent` from every successful call. Since 2025-06-18.
    */
   outputSchema?: SchemaOfObject
   annotations?: ToolAnnotations
   /**
-   * Pictures of it, to choose from. Since 2025-11-25.
+   * Icons to choose from. Since 2025-11-25.
    */
   icons?: Icon[]
   _meta?: Meta
 }
 /**
- * What a tool says about its own behaviour: hints for whoever decides whether it may run, and no promise. A hint that is missing counts as its default, which is the careful one. Since 2025-03-26.
+ * Hints about a tool's behaviour, for the decision whether it may run. They are not guarantees. A missing hint has its default, which is the cautious one. Since 2025-03-26.
  */
 export interface ToolAnnotations {
   /**
-   * The name to show people, for clients from before 2025-06-18.
+   * The name to show to users, for clients from before 2025-06-18.
    */
   title?: string
   /**
-   * It changes nothing.
+   * The tool does not modify anything.
    */
   readOnlyHint?: boolean
   /**
-   * It may remove or overwrite something; says nothing if it is read-only.
+   * The tool may delete or overwrite data; meaningless for a read-only tool.
    */
   destructiveHint?: boolean
   /**
-   * A second call with the same arguments changes nothing more; says nothing if it is read-only.
+   * Another call with the same arguments has no further effect; meaningless for a read-only tool.
    */
   idempotentHint?: boolean
   /**
-   * It deals with a world outside, such as the web, and not with what the server holds.
+   * The tool interacts with the outside world, such as the web, and not only with data of the server.
    */
   openWorldHint?: boolean
 }
 /**
- * The answer to `tools/call`, whether the tool succeeded or failed. Arguments that the tool does not take are a failure as well, so that a model reads what was wrong and tries again.
+ * The result of `tools/call`, whether the tool succeeded or failed. Arguments that the tool does not accept are a failure too, so that a model can read the error and try again.
  */
 export interface ToolsCallResult {
   /**
-   * What it answers, for models and people. Structured content is here once more, as JSON text.
+   * The result for models and people. It includes structured content as JSON text.
    */
   content: ContentBlock[]
   /**
-   * What it answers, for programs, as its `outputSchema` promises. Not there if it failed. Since 2025-06-18.
+   * The result for programs, which fits the tool's `outputSchema`. Absent if the tool failed. Since 2025-06-18.
    */
   structuredContent?: {
     [k: string]: unknown
   }
   /**
-   * It failed, and the content says why.
+   * True if the tool failed; the content states the reason.
    */
   isError?: boolean
   _meta?: Meta
 }
 /**
- * The params of `notifications/progress`: how far a call is, told to whoever sent a `progressToken` with it. Nothing more of it comes once the call is answered.
+ * The parameters of `notifications/progress`: the progress of a call, for the client that sent a `progressToken` with it. No progress follows the response to the call.
  */
 export interface NotificationsProgressParams {
   /**
-   * The token of the call.
+   * The progress token of the call.
    */
   progressToken: JSONRPCId
   /**
-   * How far it is: more each time.
+   * The progress so far; it increases with each notification.
    */
   progress: number
   /**
-   * How far it will go, if that is known.
+   * The total, if it is known.
    */
   total?: number
   /**
-   * What it is doing. Since 2025-03-26.
+   * A description of the current activity. Since 2025-03-26.
    */
   message?: string
   _meta?: Meta
 }
 /**
- * The params of `server/discover`, by which a client of 2026-07-28 finds out what a server is. No request has to wait for that.
+ * The parameters of `server/discover`, with which a client of 2026-07-28 queries a server's revisions and capabilities. Other requests may be sent before it.
  */
 export interface ServerDiscoverParams {
   _meta: RequestMeta20260728
 }
 /**
- * What every request of 2026-07-28 says about itself (`_meta`): there is no handshake, so each says which revision it is of and what its client can do.
+ * The metadata of every request of 2026-07-28 (`_meta`). Since there is no handshake, each request names its revision and the client's capabilities.
  */
 export interface RequestMeta20260728 {
   /**
@@ -2329,12 +2329,12 @@ export interface RequestMeta20260728 {
   'io.modelcontextprotocol/clientCapabilities': ClientCapabilities
   'io.modelcontextprotocol/clientInfo'?: Implementation
   /**
-   * Asks for log messages of this level and above. Toolwire sends none; it writes to stderr.
+   * The minimum level of log messages that the client requests. Toolwire sends none; it logs to stderr.
    */
   'io.modelcontextprotocol/logLevel'?:
     'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
   /**
-   * Asks to be told how far the call is, and is what those notifications carry.
+   * Requests progress notifications for the call; they carry this token.
    */
   progressToken?: JSONRPCId
   /**
@@ -2352,162 +2352,162 @@ export interface RequestMeta20260728 {
   [k: string]: unknown
 }
 /**
- * The params of `tools/list` since 2026-07-28.
+ * The parameters of `tools/list` since 2026-07-28.
  */
 export interface ToolsListParams20260728 {
   /**
-   * The `nextCursor` of the page before; without it, the first page.
+   * The `nextCursor` of the previous page; omitted for the first page.
    */
   cursor?: string
   _meta: RequestMeta20260728
 }
 /**
- * The params of `subscriptions/listen`, by which a client of 2026-07-28 asks to be told of changes. The request stays open until it is cancelled or the server ends.
+ * The parameters of `subscriptions/listen`, with which a client of 2026-07-28 subscribes to changes. The request stays open until the client cancels it or the server exits.
  */
 export interface SubscriptionsListenParams {
   notifications: Subscriptions
   _meta: RequestMeta20260728
 }
 /**
- * Kinds of news. There are more than a tool server has.
+ * The kinds of notifications. Only those of a tool server are described.
  */
 export interface Subscriptions {
   /**
-   * That the list of tools has changed.
+   * Notifications about changes of the tool list.
    */
   toolsListChanged?: boolean
 }
 /**
- * A tool, as an entry of `tools/list` describes it since 2026-07-28: its `structuredContent` may be of any type, and so may its output schema.
+ * A tool, as an entry of `tools/list` describes it since 2026-07-28: its `structuredContent` may have any type, and so may its output schema.
  */
 export interface Tool20260728 {
   /**
-   * What it is called by, and nothing else in the list. Many models' APIs take only letters, digits, `_` and `-`, at most 64.
+   * The unique name of the tool in the list. Many model APIs accept only letters, digits, `_` and `-`, at most 64 characters.
    */
   name: string
   /**
-   * The name to show people. Since 2025-06-18.
+   * The name to show to users. Since 2025-06-18.
    */
   title?: string
   /**
-   * What it is for, in the words by which a model chooses it.
+   * The description by which a model chooses the tool.
    */
   description?: string
   /**
-   * What its arguments are: an object, since arguments have names.
+   * The schema of the arguments: an object schema, since arguments have names.
    */
   inputSchema: SchemaOfObject
   /**
-   * What its `structuredContent` is; if this is there, every call that succeeds has some.
+   * The schema of `structuredContent`. A tool with this schema returns `structuredContent` from every successful call.
    */
   outputSchema?: JSONSchema
   annotations?: ToolAnnotations
   /**
-   * Pictures of it, to choose from. Since 2025-11-25.
+   * Icons to choose from. Since 2025-11-25.
    */
   icons?: Icon[]
   _meta?: Meta
 }
 /**
- * The params of `notifications/subscriptions/acknowledged`, which comes at once: what of the news asked for there will be.
+ * The parameters of `notifications/subscriptions/acknowledged`, which the server sends at once: the kinds of notifications that the subscription will deliver.
  */
 export interface NotificationsSubscriptionsAcknowledgedParams {
   notifications: Subscriptions
   _meta: SubscriptionMeta
 }
 /**
- * A function for chat completions.
+ * A function for the chat completions API.
  */
 export interface OpenAIChatFunction {
   type: 'function'
   function: OpenAIFunctionDefinition
 }
 /**
- * What both forms say of a function.
+ * The members that both forms have.
  */
 export interface OpenAIFunctionDefinition {
   /**
-   * What it is called by.
+   * The function's name.
    */
   name: string
   /**
-   * What it is for.
+   * A description of the function for the model.
    */
   description?: string
   /**
-   * What it is given: a schema of an object, which says its properties even if there are none.
+   * The schema of the arguments: an object schema, with `properties` even if it has none.
    */
   parameters: SchemaOfObject & {
     /**
-     * Each of them, by name.
+     * The schemas of the parameters, by name.
      */
     properties: {
       [k: string]: unknown
     }
   }
   /**
-   * Calls are to fit the parameters exactly. Then every property is required, and there are no others.
+   * Arguments fit the schema exactly. Every property is then required, and no other properties are allowed.
    */
   strict?: boolean
 }
 /**
- * The user wants something.
+ * The user's question.
  */
 export interface ReActQuestion {
   type: 'QUESTION'
   /**
-   * What, in the user's words.
+   * The text of the question.
    */
   content: string
 }
 /**
- * What the action came to that the model asked for.
+ * The result of the action that the model requested.
  */
 export interface ReActActionResult {
   type: 'ACTION_RESULT'
   /**
-   * It succeeded.
+   * Whether the action succeeded.
    */
   success?: boolean
   /**
-   * The same, for programs that read this name; both may be there.
+   * Another name of `success`, for programs that read it; both may be present.
    */
   ok?: boolean
   /**
-   * What the tool gave, or what went wrong: any JSON value. It is data, whatever it says.
+   * The tool's result or the error: any JSON value. It is data, not instructions.
    */
   result: unknown
   /**
-   * What the assistant has to say about it, such as that it was cut.
+   * A remark of the assistant about the result, for example that it was truncated.
    */
   note?: string
 }
 /**
- * What the user answered to an `ASK`.
+ * The user's answer to an `ASK`.
  */
 export interface ReActUserResponse {
   type: 'USER_RESPONSE'
   /**
-   * The answer, in the user's words.
+   * The text of the answer.
    */
   content: string
 }
 /**
- * The exchange itself went wrong, and the model has to reply again.
+ * The reply was invalid, and the model has to reply again.
  */
 export interface ReActError {
   type: 'ERROR'
   /**
-   * What was wrong, and what would be right.
+   * The error, and how to correct it.
    */
   msg: string
 }
 /**
- * The model needs to know something from the user.
+ * The model asks the user a question.
  */
 export interface ReActAsk {
   /**
-   * What the model thinks, and why. It comes first, so that it thinks before it decides. The user never sees it.
+   * The reasoning of the model. It comes first, so that the model reasons before it decides. It is never shown to the user.
    */
   thought: string
   type: 'ASK'
@@ -2517,95 +2517,95 @@ export interface ReActAsk {
   content: string
 }
 /**
- * The model wants one tool to be called.
+ * The model requests one tool call.
  */
 export interface ReActAction {
   /**
-   * What the model thinks, and why. It comes first, so that it thinks before it decides. The user never sees it.
+   * The reasoning of the model. It comes first, so that the model reasons before it decides. It is never shown to the user.
    */
   thought: string
   type: 'ACTION'
   /**
-   * The tool, one of those it was told of.
+   * The name of a tool that was described to the model.
    */
   tool: string
   /**
-   * What the tool is given, by name, as its schema wants it.
+   * The arguments, by name, as the tool's schema requires.
    */
   params: {
     [k: string]: unknown
   }
 }
 /**
- * The model is done.
+ * The final answer of the model.
  */
 export interface ReActFinalAnswer {
   /**
-   * What the model thinks, and why. It comes first, so that it thinks before it decides. The user never sees it.
+   * The reasoning of the model. It comes first, so that the model reasons before it decides. It is never shown to the user.
    */
   thought: string
   type: 'FINAL_ANSWER'
   /**
-   * It found an answer. If not, the tools cannot do what the user wants.
+   * True if the model found an answer; false if the tools cannot do what the user asked for.
    */
   ok: boolean
   /**
-   * The answer to everything that was asked, or why there is none.
+   * The complete answer, or the reason why there is none.
    */
   result: string
 }
 /**
- * What changed between two lists of tools, and whom that breaks: what `toolwire diff --json` prints.
+ * The output of `toolwire diff --json`: the changes between two lists of tools, and whom they break.
  */
 export interface ToolChanges {
   /**
-   * What all changes together ask of a version's number, by SemVer: the gravest of their levels, or `none`.
+   * The version step that all changes require together, by SemVer: the most severe of their levels, or `none`.
    */
   verdict: 'none' | 'patch' | 'minor' | 'unknown' | 'major'
   /**
-   * The list before.
+   * The old list.
    */
   old: ComparedList
   /**
-   * The list now.
+   * The new list.
    */
   new: ComparedList
   /**
-   * The changes, the gravest first; those of a level in the order of the tools. Beyond 100 of one tool with one level and the same concerns, further ones are only counted.
+   * The changes, most severe first, and within a level in the order of the tools. After 100 changes of one tool with the same level and concerns, further changes are only counted.
    */
   changes: ToolChange[]
 }
 /**
- * Where a list of tools is from, and how long it is.
+ * The source of a list of tools, and its length.
  */
 export interface ComparedList {
   /**
-   * What was typed; `-` is standard input.
+   * The source as given on the command line; `-` is standard input.
    */
   name: string
   /**
-   * What that was taken for: a file with a list, something that Toolwire serves, or the command of a server.
+   * The kind of the source: a file with a list, a target that Toolwire serves, or the command of a server.
    */
   kind: 'saved' | 'target' | 'command'
   /**
-   * How many tools there are.
+   * The number of tools.
    */
   tools: number
 }
 /**
- * One change of one tool, or of the list.
+ * One change of a tool, or of the list.
  */
 export interface ToolChange {
   /**
-   * The tool's name; empty if it is the list that changed.
+   * The name of the tool; empty for a change of the list.
    */
   tool: string
   /**
-   * Where in the tool: a path below `arguments` or `result` with `[]` for all elements and `.*` for members of any name, or a member of its description; empty if it is the whole tool.
+   * The place in the tool: a path below `arguments` or `result`, with `[]` for all items and `.*` for properties of any name, or a member of the tool's description; empty for the whole tool.
    */
   place: string
   /**
-   * What happened. `narrowed` takes, or gives, less than before, `widened` more, and `changed` is either; of `undecided` some of that is unknown. `more-changes` has the `count` of further ones.
+   * The kind of change. `narrowed` accepts or returns fewer values than before, `widened` more, and `changed` both; `undecided` means that this is partly unknown. `more-changes` has the `count` of further changes.
    */
   change:
     | 'tool-added'
@@ -2627,11 +2627,11 @@ export interface ToolChange {
     | 'tasks-changed'
     | 'more-changes'
   /**
-   * What this alone asks of a version's number: `major` breaks somebody, `unknown` may do so, `minor` and `patch` do not.
+   * The version step that this change requires alone: `major` breaks somebody, `unknown` may do so, `minor` and `patch` do not.
    */
   level: 'patch' | 'minor' | 'unknown' | 'major'
   /**
-   * Who notices: `callers` send arguments, `readers` get results, `approval` is by the tool's hints, `models` choose tools by names and descriptions, `people` see titles and pictures.
+   * The affected party: `callers` send arguments, `readers` receive results, `approval` relies on the tool's hints, `models` choose tools by names and descriptions, `people` see titles and icons.
    */
   concerns: 'callers' | 'readers' | 'approval' | 'models' | 'people'
   /**
@@ -2639,22 +2639,22 @@ export interface ToolChange {
    */
   text: string
   /**
-   * For callers a value that was taken at this place and is not any more; for readers one that may be given now and was not before. If a member has to be there now, or may be missing now, it is the object around it. Only where the level is `major` and there is such a value.
+   * A value that shows the change: for callers, one that was accepted here and no longer is; for readers, one that may be returned now and was not before. If a property became required or optional, the value is the object that contains it. Present only if the level is `major` and such a value is known.
    */
   example?: unknown
   /**
-   * Of `more-changes`: how many there are.
+   * The number of further changes; only for `more-changes`.
    */
   count?: number
 }
 /**
- * What a YAML file says of one tool: how a model chooses it, how it is instructed, what it takes, and what runs it. A file may hold several, parted by `---`. Where nothing says what runs it, that is the executor registered under its name.
+ * A tool in a YAML file: how a model chooses it, its instructions, its parameters, and what runs it. A file may contain several tools, separated by `---`. A tool without `command`, `function` and `executor` is run by the executor that is registered under its name.
  */
 export interface ToolLibraryEntry {
   use_guide: ToolLibraryUseGuide
   use_prompt?: ToolLibraryUsePrompt
   /**
-   * What it takes: a mapping of names, or a list. Without this and `input_schema` it takes one text, `instruction`.
+   * The parameters: a mapping of names, or a list. Without `parameters` and `input_schema` the tool takes one string, `instruction`.
    */
   parameters?:
     | {
@@ -2662,101 +2662,101 @@ export interface ToolLibraryEntry {
       }
     | ToolLibraryNamedParameter[]
   /**
-   * The parameters that have to be given; without it, those that have no default.
+   * The names of the required parameters; default: those without a default value.
    */
   required?: string[]
   /**
-   * What it takes, as a JSON Schema.
+   * The JSON Schema of the arguments.
    */
   input_schema?: SchemaOfObject
   /**
-   * The command line that runs it, word by word; there is no shell. `{name}` stands for an argument, `{name?}` for one that may be absent, `{name?text}` for the text if it is true or given, `{*}` for all as JSON; `{{` is a brace. A list among the words is left out if an argument in it is absent.
+   * The command line that runs the tool, as a list of words; there is no shell. `{name}` is replaced by an argument, `{name?}` by an argument that may be absent, `{name?text}` by the text if the argument is true or given, `{*}` by all arguments as JSON; `{{` is a brace. A list among the words is omitted if an argument in it is absent.
    *
    * @minItems 1
    */
   command?: ((string | number) | (string | number)[])[]
   /**
-   * The Python function that runs it, as `module:function`.
+   * The Python function that runs the tool, as `module:function`.
    */
   function?: string
   /**
-   * The registered executor that runs it: its name, or `module:NAME`.
+   * The registered executor that runs the tool: its name, or `module:NAME`.
    */
   executor?: string
   /**
-   * What the command reads, with places.
+   * The standard input of the command, with placeholders.
    */
   stdin?: string | number
   /**
-   * Variables of the command's environment, with places.
+   * Environment variables of the command, with placeholders.
    */
   env?: {
     [k: string]: string | number
   }
   /**
-   * The folder it runs in, relative to the file's own.
+   * The working directory, relative to the directory of the file.
    */
   cwd?: string
   /**
-   * What the command prints; JSON becomes structured content.
+   * The format of the command's output; JSON becomes structured content.
    */
   output?: 'text' | 'json'
   /**
-   * The exit statuses that are no failure; by default 0.
+   * The exit statuses of success; default: 0.
    *
    * @minItems 1
    */
   success?: number[]
   /**
-   * Where its output is cut: in bytes, or as in `1 MiB`.
+   * The size at which the output is truncated: in bytes, or as in `1 MiB`.
    */
   max_output?: string | number
   /**
-   * The parameters whose values may begin with `-`, where the program could take them for options.
+   * The parameters whose values may begin with `-`, which the program could take for an option.
    */
   allow_leading_dash?: string[]
   /**
-   * The name to show people.
+   * The name to show to users.
    */
   title?: string
   /**
-   * It changes nothing.
+   * The tool does not modify anything.
    */
   read_only?: boolean
   /**
-   * It may remove or overwrite something.
+   * The tool may delete or overwrite data.
    */
   destructive?: boolean
   /**
-   * A second call with the same arguments changes nothing more.
+   * Another call with the same arguments has no further effect.
    */
   idempotent?: boolean
   /**
-   * It deals with a world outside, such as the web.
+   * The tool interacts with the outside world, such as the web.
    */
   open_world?: boolean
   /**
-   * How long a call may take.
+   * The time limit of a call in seconds.
    */
   timeout_seconds?: number
   /**
-   * It runs in a process of its own.
+   * Runs the tool in a separate process.
    */
   runs_in?: 'process'
   /**
-   * What that process may use beyond what it begins with: in bytes, or as in `256 MiB`.
+   * The memory that the process may use in addition to what it uses at its start: in bytes, or as in `256 MiB`.
    */
   memory_limit?: string | number
   /**
-   * Words to choose tools by.
+   * Tags for the selection of tools.
    */
   tags?: string[]
   /**
-   * Pictures of it, to choose from.
+   * Icons to choose from.
    */
   icons?: Icon[]
   /**
-   * What its structured content is, as a JSON Schema.
+   * The JSON Schema of the structured content.
    */
   output_schema?: JSONSchema & {
     [k: string]: unknown
@@ -2764,400 +2764,400 @@ export interface ToolLibraryEntry {
   meta?: Meta
 }
 /**
- * By what a model chooses the tool.
+ * The guide by which a model chooses the tool.
  */
 export interface ToolLibraryUseGuide {
   /**
-   * What it is called by: visible, and without space, `<`, `>` and `/`. It goes into a tag, in capitals or not.
+   * The name of the tool: printable characters without space, `<`, `>` and `/`. It is used as a tag, in upper or lower case.
    */
   tool_name: string
   /**
-   * What the tool is good for, in a few words.
+   * The purpose of the tool, in a few words.
    */
   description: string
 }
 /**
- * What a model is told that writes the tool's instruction.
+ * The prompt for a model that writes the tool's instruction.
  */
 export interface ToolLibraryUsePrompt {
   /**
-   * The same name as above; capitals do not matter.
+   * The same name as in `use_guide`, in upper or lower case.
    */
   tool_name: string
   /**
-   * How to instruct the tool.
+   * Directions for writing the instruction.
    */
   tool_prompt?: string | null
   /**
-   * What the instruction is to look like, best between `<TOOLNAME>` and `</TOOLNAME>`.
+   * The format of the instruction, preferably between `<TOOLNAME>` and `</TOOLNAME>`.
    */
   return_format?: string | null
 }
 /**
- * What may be said of a parameter: the words of JSON Schema, and others of one's own that begin with `x-`.
+ * The keywords of a parameter: those of JSON Schema, and custom ones that begin with `x-`.
  */
 export interface ToolLibraryParameterWords {
   /**
-   * Its type, in any case: string, integer, number, boolean, array, object, null; str, int, float, bool, list, dict; or any. Or several of the first seven, in a list.
+   * The type, in upper or lower case: string, integer, number, boolean, array, object, null; str, int, float, bool, list, dict; or any. A list may name several of the first seven.
    */
   type?: string | string[]
   /**
-   * It has to be given; by default if it has no default.
+   * The parameter is required; by default it is if it has no default value.
    */
   required?: boolean
   /**
-   * What a value means.
+   * A description of the value.
    */
   description?: string
   /**
-   * A name for people.
+   * A title for people.
    */
   title?: string
   /**
-   * What it is where nothing is said.
+   * The default value.
    */
   default?: unknown
   /**
-   * The values there are.
+   * The allowed values.
    */
   enum?: unknown[]
   /**
-   * The one value there is.
+   * The only allowed value.
    */
   const?: unknown
   /**
-   * Some values.
+   * Example values.
    */
   examples?: unknown[]
   /**
-   * It should not be used any more.
+   * The value is deprecated.
    */
   deprecated?: boolean
   /**
-   * Only its owner changes it.
+   * Only the owner of the value changes it.
    */
   readOnly?: boolean
   /**
-   * It is never told.
+   * The value is never returned.
    */
   writeOnly?: boolean
   /**
-   * A number is at least this.
+   * The minimum of the number, inclusive.
    */
   minimum?: number
   /**
-   * A number is more than this.
+   * The minimum of the number, exclusive.
    */
   exclusiveMinimum?: number
   /**
-   * A number is at most this.
+   * The maximum of the number, inclusive.
    */
   maximum?: number
   /**
-   * A number is less than this.
+   * The maximum of the number, exclusive.
    */
   exclusiveMaximum?: number
   /**
-   * A number is a multiple of this.
+   * The number is a multiple of this.
    */
   multipleOf?: number
   /**
-   * A text has at least so many characters.
+   * The minimum number of characters of the string.
    */
   minLength?: number
   /**
-   * A text has at most so many characters.
+   * The maximum number of characters of the string.
    */
   maxLength?: number
   /**
-   * A regular expression that is found in a text.
+   * A regular expression that matches a part of the string.
    */
   pattern?: string
   /**
-   * What a text is written like, such as `date-time`.
+   * The format of the string, such as `date-time`.
    */
   format?: string
   /**
-   * How bytes are written as text, such as `base64`.
+   * The encoding of bytes as a string, such as `base64`.
    */
   contentEncoding?: string
   /**
-   * The media type of a text.
+   * The media type of the string's contents.
    */
   contentMediaType?: string
   /**
-   * What a text holds, once it is decoded.
+   * The schema of the decoded contents of the string.
    */
   contentSchema?: JSONSchema
   /**
-   * Every item, or every one behind the `prefixItems`.
+   * The schema of all items, or of all items after `prefixItems`.
    */
   items?: JSONSchema
   /**
-   * The first items, each by itself.
+   * The schemas of the first items, by position.
    *
    * @minItems 1
    */
   prefixItems?: JSONSchema[]
   /**
-   * An item that there is.
+   * A schema that at least one item fits.
    */
   contains?: JSONSchema
   /**
-   * There are at least so many items.
+   * The minimum number of items.
    */
   minItems?: number
   /**
-   * There are at most so many items.
+   * The maximum number of items.
    */
   maxItems?: number
   /**
-   * No two items are equal.
+   * All items are different.
    */
   uniqueItems?: boolean
   /**
-   * At least so many items are as `contains` says.
+   * The minimum number of items that fit `contains`.
    */
   minContains?: number
   /**
-   * At most so many items are as `contains` says.
+   * The maximum number of items that fit `contains`.
    */
   maxContains?: number
   /**
-   * Every item of which nothing is said.
+   * The schema of every item that no other keyword evaluates.
    */
   unevaluatedItems?: JSONSchema
   /**
-   * The members, by name.
+   * The schemas of properties, by name.
    */
   properties?: {
     [k: string]: JSONSchema
   }
   /**
-   * The members whose names a regular expression is found in.
+   * The schemas of properties whose names match a regular expression.
    */
   patternProperties?: {
     [k: string]: JSONSchema
   }
   /**
-   * All other members.
+   * The schema of all other properties.
    */
   additionalProperties?: JSONSchema
   /**
-   * The names of all members.
+   * The schema of all property names.
    */
   propertyNames?: JSONSchema
   /**
-   * Every member of which nothing is said.
+   * The schema of every property that no other keyword evaluates.
    */
   unevaluatedProperties?: JSONSchema
   /**
-   * There are at least so many members.
+   * The minimum number of properties.
    */
   minProperties?: number
   /**
-   * There are at most so many members.
+   * The maximum number of properties.
    */
   maxProperties?: number
   /**
-   * The members that there have to be beside one.
+   * The names of the properties that are required if a certain property is present.
    */
   dependentRequired?: {
     [k: string]: string[]
   }
   /**
-   * What the whole is if there is a member.
+   * The schemas that apply to the object if a certain property is present.
    */
   dependentSchemas?: {
     [k: string]: JSONSchema
   }
   /**
-   * All of these.
+   * The value fits all of these schemas.
    *
    * @minItems 1
    */
   allOf?: JSONSchema[]
   /**
-   * At least one of these.
+   * The value fits at least one of these schemas.
    *
    * @minItems 1
    */
   anyOf?: JSONSchema[]
   /**
-   * Exactly one of these.
+   * The value fits exactly one of these schemas.
    *
    * @minItems 1
    */
   oneOf?: JSONSchema[]
   /**
-   * Not this.
+   * The value does not fit this schema.
    */
   not?: JSONSchema
   /**
-   * If this,
+   * A condition: the value fits this schema.
    */
   if?: JSONSchema
   /**
-   * then this,
+   * The schema that applies if the value fits `if`.
    */
   then?: JSONSchema
   /**
-   * or else this.
+   * The schema that applies if the value does not fit `if`.
    */
   else?: JSONSchema
   /**
-   * Schemas to refer to.
+   * Schemas for references.
    */
   $defs?: {
     [k: string]: JSONSchema
   }
   /**
-   * What `$defs` was called.
+   * The former name of `$defs`.
    */
   definitions?: {
     [k: string]: JSONSchema
   }
   /**
-   * For whoever maintains it.
+   * A comment for maintainers of the schema.
    */
   $comment?: string
   [k: string]: unknown
 }
 /**
- * An exchange begins. What follows in the file, up to the next of these, belongs to it.
+ * An exchange started. The following events, up to the next of this kind, belong to it.
  */
 export interface StartedEvent {
   type: 'Started'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * The version of these events.
+   * The version of the event format.
    */
   version?: 1
   /**
-   * What the model calls itself: the name that `--model` takes, if it has one.
+   * The name of the model: the one that `--model` accepts, if there is one.
    */
   model?: string
   /**
-   * How the model is spoken to, and in which language.
+   * The protocol between assistant and model, and its language.
    */
   protocol?: string
 }
 /**
- * An exchange is taken up again, perhaps by another process.
+ * An exchange was resumed, perhaps by another process.
  */
 export interface ResumedEvent {
   type: 'Resumed'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
 }
 /**
- * The tools that the model is told of from here on.
+ * The tools that the model knows from this event on.
  */
 export interface ToolsListedEvent {
   type: 'ToolsListed'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * Their entries, as in `tools/list`.
+   * The entries of the tools, as in `tools/list`.
    */
   tools: ToldTool[]
   /**
-   * The sources that could not be asked for their tools, each with the reason.
+   * The sources that failed to list their tools, each with the reason.
    */
   missing?: {
     [k: string]: string
   }
   /**
-   * Why tools may be called unasked, by name: `function` for a function of the agent's own process, `hints` where what the server says of its tools is trusted.
+   * The tools that may be called without approval, by name, with the reason: `function` for a function of the agent's own process, `hints` if the server's hints about its tools are trusted.
    */
   trust?: {
     [k: string]: 'function' | 'hints'
   }
 }
 /**
- * An entry of `tools/list`, as the server sent it, whatever it is.
+ * An entry of `tools/list`, exactly as the server sent it.
  */
 export interface ToldTool {
   /**
-   * What the model is to call it.
+   * The name that the model uses for the tool.
    */
   name: string
 }
 /**
- * The user wants something.
+ * The user's question.
  */
 export interface QuestionAskedEvent {
   type: 'QuestionAsked'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * What the user wrote.
+   * The text of the user.
    */
   content: string
 }
 /**
- * The model is asked for a reply.
+ * A request was sent to the model.
  */
 export interface ModelAskedEvent {
   type: 'ModelAsked'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * How many messages of the last time are sent again, from the first on.
+   * The number of messages of the previous request, from the first on, that are sent again.
    */
   kept: number
   /**
-   * Those that are sent behind them.
+   * The messages that follow them.
    */
   messages: ModelMessage[]
 }
 /**
- * A message to a model, in the shape of OpenAI's chat completions.
+ * A message to a model, in the format of OpenAI's chat completions.
  */
 export interface ModelMessage {
   /**
-   * Whose it is: `system`, `user`, `assistant` or `tool`.
+   * The role of the sender: `system`, `user`, `assistant` or `tool`.
    */
   role: string
   /**
-   * Its text.
+   * The text of the message.
    */
   content?: string | null
   /**
-   * The calls that the assistant asked for, in the vendor's own way of calling tools.
+   * The tool calls that the assistant requested, in the vendor's native format.
    */
   tool_calls?: {
     [k: string]: unknown
   }[]
   /**
-   * The call that this is the result of.
+   * The id of the call whose result this is.
    */
   tool_call_id?: string
   /**
-   * What the vendor wants to see again of its reply, unread.
+   * Parts of the vendor's reply that it requires in later requests, unparsed.
    */
   echo?: {
     [k: string]: unknown
   }
 }
 /**
- * The model replied. What that leads to is the next event.
+ * The model replied. The next event is the consequence.
  */
 export interface ModelRepliedEvent {
   type: 'ModelReplied'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   reply: ModelReply
@@ -3167,46 +3167,46 @@ export interface ModelRepliedEvent {
  */
 export interface ModelReply {
   /**
-   * What it wrote, without its thoughts.
+   * The text of the reply, without reasoning.
    */
   text?: string
   /**
-   * The calls it asked for, in the vendor's own way of calling tools.
+   * The tool calls that the model requested, in the vendor's native format.
    */
   tool_calls?: ModelToolCall[]
   /**
-   * Why it stopped: `stop`, `length`, `tool_calls` or `content_filter`, or a word of the vendor's; null if it gave none.
+   * The reason why the model stopped: `stop`, `length`, `tool_calls` or `content_filter`, or another value of the vendor; null if it gave none.
    */
   finish_reason?: string | null
   /**
-   * What it cost; null if nothing was said about it.
+   * The token usage; null if the vendor reported none.
    */
   usage?: TokenUsage | null
   /**
-   * Thoughts that came in a field of their own, or between tags.
+   * The reasoning of the model, from a separate field or from between tags.
    */
   reasoning?: string
   /**
-   * What the vendor wants to see again in the next request, unread.
+   * Data that the vendor requires in the next request, unparsed.
    */
   echo?: {
     [k: string]: unknown
   }
 }
 /**
- * A call in a vendor's own way of calling tools.
+ * A tool call in a vendor's native format.
  */
 export interface ModelToolCall {
   /**
-   * What its result refers to.
+   * The id of the call, to which its result refers.
    */
   id: string
   /**
-   * The tool.
+   * The name of the tool.
    */
   name: string
   /**
-   * As it came: text where the wire has text, which may be no JSON.
+   * The arguments as received: a string if the vendor sends a string, which may be invalid JSON.
    */
   arguments:
     | string
@@ -3215,23 +3215,23 @@ export interface ModelToolCall {
       }
 }
 /**
- * Tokens of one request, or the sum of several.
+ * The token usage of one request, or of several together.
  */
 export interface TokenUsage {
   /**
-   * All that were sent.
+   * The number of tokens sent.
    */
   input_tokens?: number
   /**
-   * All that were written.
+   * The number of tokens generated.
    */
   output_tokens?: number
   /**
-   * Those among the sent ones that the vendor had cached.
+   * The number of sent tokens that the vendor had cached.
    */
   cached_tokens?: number
   /**
-   * Those among the written ones that were thoughts.
+   * The number of generated tokens that were reasoning.
    */
   reasoning_tokens?: number
 }
@@ -3241,47 +3241,47 @@ export interface TokenUsage {
 export interface ModelFailedEvent {
   type: 'ModelFailed'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * Why not.
+   * The reason.
    */
   reason: string
   /**
-   * Nobody waited any longer.
+   * True if the model did not reply within the time limit.
    */
   out_of_time?: boolean
 }
 /**
- * The reply cannot be used, and the model is told why.
+ * The reply is invalid, and the model receives the reason.
  */
 export interface ReplyRefusedEvent {
   type: 'ReplyRefused'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * What the model is told.
+   * The message to the model.
    */
   reason: string
   /**
-   * The action that cannot be done; null if none could be read.
+   * The invalid action; null if the reply contains no readable one.
    */
   action?: ReActAction | null
 }
 /**
- * The model wants a tool to be called.
+ * The model requested a tool call.
  */
 export interface ActionChosenEvent {
   type: 'ActionChosen'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * What the model thinks. The user is not meant to see it.
+   * The reasoning of the model. It is not shown to the user.
    */
   thought: string
   /**
@@ -3289,23 +3289,23 @@ export interface ActionChosenEvent {
    */
   tool: string
   /**
-   * What the tool is given, by name.
+   * The arguments, by name.
    */
   params: {
     [k: string]: unknown
   }
   /**
-   * What was odd about the reply, in sentences.
+   * Warnings about the reply, in sentences.
    */
   warnings?: string[]
 }
 /**
- * A person has to allow the call.
+ * The call requires the approval of a person.
  */
 export interface ApprovalAskedEvent {
   type: 'ApprovalAsked'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
@@ -3313,61 +3313,61 @@ export interface ApprovalAskedEvent {
    */
   tool: string
   /**
-   * What the tool is given, by name.
+   * The arguments, by name.
    */
   params: {
     [k: string]: unknown
   }
   /**
-   * Why that is necessary.
+   * The reason why approval is necessary.
    */
   reason: string
   /**
-   * It was begun before, and nobody knows how it ended: to allow it may do twice what it does.
+   * The call was started before, and its outcome is unknown; if it is allowed, its effects may occur twice.
    */
   interrupted?: boolean
 }
 /**
- * The call was allowed.
+ * The call was approved.
  */
 export interface ApprovedEvent {
   type: 'Approved'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * What the person has made of the parameters; null if nothing.
+   * The parameters as changed by the person; null if unchanged.
    */
   params?: {
     [k: string]: unknown
   } | null
 }
 /**
- * The call was not allowed.
+ * The call was refused.
  */
 export interface RefusedEvent {
   type: 'Refused'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * What the model is told about it.
+   * The message to the model.
    */
   reason: string
   /**
-   * A person did not allow it; otherwise it was the settings.
+   * True if a person refused the call, false if the settings did.
    */
   by_user?: boolean
 }
 /**
- * A tool is called. From here on its effect may have happened.
+ * A tool call started. From this event on its effects may have occurred.
  */
 export interface CallStartedEvent {
   type: 'CallStarted'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
@@ -3375,159 +3375,159 @@ export interface CallStartedEvent {
    */
   tool: string
   /**
-   * What the tool is given, by name.
+   * The arguments, by name.
    */
   params: {
     [k: string]: unknown
   }
 }
 /**
- * The tool that is called wants to know something from the user.
+ * The running tool asks the user for input.
  */
 export interface ToolAskedEvent {
   type: 'ToolAsked'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * The tool, as its server calls it; null if that does not say, before MCP 2026-07-28.
+   * The server's name for the tool; null if the server does not name it, before MCP 2026-07-28.
    */
   tool: string | null
   /**
-   * What it asks.
+   * The question.
    */
   message: string
   /**
-   * The JSON Schema of what it wants to be told: a flat object.
+   * The JSON Schema of the requested input: a flat object.
    */
   form: {
     [k: string]: unknown
   }
 }
 /**
- * What the user did about a tool's question.
+ * The user's reaction to a tool's question.
  */
 export interface FormAnsweredEvent {
   type: 'FormAnswered'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * Whether the user answered it, did not want to, or closed it.
+   * Whether the user answered, declined, or closed the form.
    */
   action: 'accept' | 'decline' | 'cancel'
   /**
-   * The answer, by the names of the form; empty if there is none.
+   * The values of the form's fields, by name; empty if there is no answer.
    */
   content?: {
     [k: string]: unknown
   }
 }
 /**
- * What the call came to, as the model is told.
+ * The outcome of the call, as sent to the model.
  */
 export interface CallFinishedEvent {
   type: 'CallFinished'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * Whether the tool did what it was called for.
+   * Whether the call succeeded.
    */
   success: boolean
   /**
-   * What it returned, cut if that is long; if it failed, why.
+   * The result of the tool, truncated if it is long; if the tool failed, the reason.
    */
   result: unknown
   /**
-   * What is to be said about the result, such as that it was cut.
+   * A note about the result, for example that it was truncated.
    */
   note?: string
 }
 /**
- * The model wants to know something from the user.
+ * The model asks the user a question.
  */
 export interface UserAskedEvent {
   type: 'UserAsked'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * What the model thinks. The user is not meant to see it.
+   * The reasoning of the model. It is not shown to the user.
    */
   thought: string
   /**
-   * The question.
+   * The question to show to the user.
    */
   content: string
   /**
-   * What was odd about the reply, in sentences.
+   * Warnings about the reply, in sentences.
    */
   warnings?: string[]
 }
 /**
- * What the user answered to the model's question.
+ * The user answered the model's question.
  */
 export interface UserAnsweredEvent {
   type: 'UserAnswered'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * The answer; null if nobody was there to ask.
+   * The answer; null if no user was available.
    */
   content: string | null
 }
 /**
- * The model is told that its next reply is the last one.
+ * The model is notified that its next reply is the last.
  */
 export interface FinalForcedEvent {
   type: 'FinalForced'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * Why, as the model is told.
+   * The reason, as sent to the model.
    */
   reason: string
   /**
-   * How the run ends if that reply is no answer.
+   * The outcome of the run if that reply is not an answer.
    */
   status: 'turn_limit' | 'budget'
 }
 /**
- * The run is over.
+ * The run ended.
  */
 export interface EndedEvent {
   type: 'Ended'
   /**
-   * When it happened, in ISO 8601 with a time zone: in UTC, and never before the event in the line above.
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
   /**
-   * `answered` and `unsolvable` are the model's own words. `needs_input` waits for a person and can be taken up again. With `turn_limit` and `budget` there were no replies, or not enough tokens or time, to come to an answer. With `model_error` the model gave no reply, or none that can be used. `cancelled` was ended from outside.
+   * The outcome. The model itself reports `answered` and `unsolvable`. `needs_input` waits for a person and can be resumed. With `turn_limit` and `budget` the number of replies, or the tokens or the time, did not suffice for an answer. With `model_error` the model gave no reply, or no valid one. `cancelled` was ended from outside.
    */
   status: 'answered' | 'unsolvable' | 'needs_input' | 'turn_limit' | 'budget' | 'model_error' | 'cancelled'
   /**
-   * The model's answer, or what it says there is none; null if it came to none.
+   * The model's answer, or its statement that there is none; null if the run ended without either.
    */
   result?: string | null
   /**
-   * Why it ended so, where that needs saying.
+   * The reason for the outcome, if it needs one.
    */
   reason?: string
   /**
-   * What the model thinks. The user is not meant to see it.
+   * The reasoning of the model. It is not shown to the user.
    */
   thought?: string
   /**
-   * How many replies the model gave since the question.
+   * The number of the model's replies since the question.
    */
   turns?: number
   usage?: TokenUsage

@@ -122,7 +122,7 @@ def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(pytester
 
     first = run(pytester)
     first.assert_outcomes(failed=1)
-    first.stdout.fnmatch_lines(["*ToolsChanged: there is no *test_tools.json yet: --update-tools writes it*"])
+    first.stdout.fnmatch_lines(["*SnapshotMismatch: there is no *test_tools.json yet: --update-tools writes it*"])
 
     run(pytester, "--update-tools").assert_outcomes(passed=1)
     assert [tool["name"] for tool in json.loads(snapshot.read_text())["tools"]] == ["add"]
@@ -133,7 +133,7 @@ def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(pytester
     changed.assert_outcomes(failed=1)
     changed.stdout.fnmatch_lines(
         [
-            "*ToolsChanged: the tools are not those in *; breaking: a new major version",
+            "*SnapshotMismatch: the tools are not those in *; breaking: a new major version",
             "* major: add arguments.b: *",
             "* minor: greet: new",
             "*--update-tools writes the file anew.",

@@ -51,7 +51,7 @@ def assert_tools_unchanged(
     reads it.
 
     Raises:
-        ToolsChanged: if something changed, or there is no such file.
+        SnapshotMismatch: if something changed, or there is no such file.
     """
     __tracebackhide__ = True  # here and below: pytest is to show the caller's test and what changed
     tools = _tools(server, env, cwd)

@@ -39,11 +39,7 @@ class ServersToStart:
         self._own = shlex.join(["toolwire", "serve", *targets]) if targets else None
         if self._own:
             self._commands[self._own] = own_command(targets, words.options.get("set", ()))
-
-    @property
-    def are_any(self) -> bool:
-        """Whether any server is named."""
-        return bool(self._commands or self._config)
+        self.are_any = bool(self._commands or self._config)
 
     async def start(
         self, stack: AsyncExitStack, on_ask: Any, tell: Callable[[str], object], timeout_seconds: float | None

@@ -56,11 +56,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int | Non
 
 
 def result(content: Sequence[dict[str, Any]], save_to: str | None = None, *, hint: str = "") -> str:
-    """Return the content of a result as text; binary data is saved to *save_to*, or described with a *hint*.
-
-    Raises:
-        OSError: if it cannot be saved.
-    """
+    """Return the content of a result as text; binary data is saved to *save_to*, or described with a *hint*."""
     lines: list[str] = []
     saved = 0
     for block in content:

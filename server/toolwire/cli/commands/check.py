@@ -56,11 +56,7 @@ COMMAND = Command(
         Option("--only PATTERN", "run only cases whose id matches; repeatable", many=True),
         Option("--skip PATTERN", "leave out cases whose id matches; repeatable", many=True),
         Option("--list", "list the cases and exit"),
-        Option(
-            "--replay CASE",
-            "run only this case and show all messages; repeated, runs them in order in one process",
-            many=True,
-        ),
+        Option("--replay CASE", "run this case and show all messages; repeatable: in order, in one process", many=True),
         SET,
         Option("--era legacy|modern|both", "use only legacy (initialize) or only modern (2026-07-28) MCP"),
         Option("--framing lines|headers|both", "use only lines or only headers (default: all supported)"),

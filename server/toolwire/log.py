@@ -144,7 +144,7 @@ def write(level: str, message: str, fields: dict[str, Any], more: str = "") -> N
         _writing.release()
 
 
-_LEFT_OUT = "some lines are left out here, since stderr was not read"
+_LEFT_OUT = "some lines were dropped here, since stderr was not read"
 _PATIENCE_SECONDS = 1.0
 _PIECE_BYTES = 4096
 """The size that a pipe with any room takes without blocking: PIPE_BUF on Linux."""

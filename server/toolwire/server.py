@@ -108,7 +108,7 @@ class Server:
     def _tools_of(self, things: Iterable[Any]) -> list[Tool]:
         if isinstance(things, str) or not hasattr(things, "__iter__"):
             raise TypeError(
-                f"tools are a list, such as [add, Library()], not {things!r}; files are for `toolwire serve`"
+                f"tools must be a list such as [add, Library()], not {things!r}; for files, run `toolwire serve`"
             )
         found = [(tool, thing) for thing in things for tool in tools_of(thing)]
         if any(self._settings.isolate or tool.runs_in for tool, _ in found):
@@ -193,7 +193,7 @@ class _LocalClient:
 
     def end(self) -> None:
         self._session.end()
-        closed = {"code": INTERNAL_ERROR, "message": "The server was closed before it had answered"}
+        closed = {"code": INTERNAL_ERROR, "message": "The server was closed before it responded"}
         for answers in list(self._answers.values()):  # for other threads that wait
             answers.put({"id": None, "error": closed})
 

@@ -47,7 +47,7 @@ def main(words: dict[str, Any], cgroup: str) -> NoReturn:
             tool_settings=spec.tool_settings,
         )
     except (LoadError, RegistrationError) as error:
-        log.error(f"the process of a tool: {error}")
+        log.error(f"the tool's process could not load the tools: {error}")
         os._exit(2)
     if any(stamp(path) != loaded for path, loaded in spec.sources.items()):
         os._exit(STALE)

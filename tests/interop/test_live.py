@@ -46,8 +46,8 @@ def one(kind: str) -> dict[str, Any]:
 
 ORDERED = answer('{"count":3,"size":"large","gift":true}', {"count": 3, "size": "large", "gift": True})
 DECLINED = failure("The user declined to answer.")
-DISMISSED = failure("The user closed the question without an answer.")
-NOBODY = failure("This tool needs to ask the user, and the client that called it has no way to (elicitation).")
+DISMISSED = failure("The user closed the form without an answer.")
+NOBODY = failure("This tool asks the user, but the client that called it does not support elicitation.")
 
 ASKED: dict[str, Any] = {
     "questions": [

@@ -159,7 +159,7 @@ ICON = {"src": "https://example.org/a.png"}
         ({"memory_limit": 1.5}, "memory_limit: Expected `int | null`, got `float`"),
         ({"tags": "files"}, "tags: Expected `array`, got `str`"),
         ({"tags": ["a", 3]}, "tags[1]: Expected `str`, got `int`"),
-        ({"tags": [""]}, "tags: '' is not visible text without space around it"),
+        ({"tags": [""]}, "tags: must be printable, without spaces around it, not ''"),
         ({"icons": ICON}, "icons: Expected `array`, got `object`"),
         ({"icons": [3]}, "icons[0]: Expected `object`, got `int`"),
         ({"icons": [ICON, {}]}, "icons[1]: Object missing required field `src`"),

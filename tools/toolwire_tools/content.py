@@ -112,9 +112,9 @@ class _Media(Content, frozen=True):
         data = _read(name, self.data, self.path)
         media_type = self.media_type or media_type_of(data) or media_type_of_path(self.path)
         if media_type is None:
-            raise ValueError(f'{name}: the format is not recognised; say media_type="{self.family}/..."')
+            raise ValueError(f'{name}: the format is not recognised; set media_type="{self.family}/..."')
         if not media_type.startswith(f"{self.family}/") or not is_media_type(media_type):
-            raise ValueError(f'{name}: {media_type!r} is no {self.family} type; give media_type="{self.family}/..."')
+            raise ValueError(f'{name}: {media_type!r} is not of type {self.family}; set media_type="{self.family}/..."')
         force_setattr(self, "data", data)
         force_setattr(self, "media_type", media_type)
 
@@ -166,7 +166,7 @@ class File(Content, frozen=True):
                 with suppress(UnicodeDecodeError):
                     data = data.decode("utf-8")
         if media_type is not None and not is_media_type(media_type):
-            raise ValueError(f'File: {media_type!r} is no media type; write it like "application/pdf"')
+            raise ValueError(f'File: {media_type!r} is not a media type; write it like "application/pdf"')
         force_setattr(self, "data", data)
         force_setattr(self, "media_type", media_type)
         force_setattr(self, "uri", _checked_uri("File", self.uri or _uri_of(self.path, self.name)))
@@ -198,7 +198,7 @@ class ResourceLink(Content, frozen=True):
         super().__post_init__()
         _checked_uri("ResourceLink", self.uri)
         if self.media_type is not None and not is_media_type(self.media_type):
-            raise ValueError(f'ResourceLink: {self.media_type!r} is no media type; write it like "application/pdf"')
+            raise ValueError(f'ResourceLink: {self.media_type!r} is not a media type; write it like "application/pdf"')
         if self.size is not None and (type(self.size) is not int or self.size < 0):
             raise ValueError(f"ResourceLink: size must be a number of bytes, not {self.size!r}")
 
@@ -242,7 +242,7 @@ def _uri_of(path: str | os.PathLike[str] | None, name: str | None) -> str:
 
 def _checked_uri(name: str, uri: str) -> str:
     if not isinstance(uri, str) or not re.fullmatch(_URI, uri):
-        raise ValueError(f"{name}: {uri!r} is no URI; write it with its scheme, like https://... or file:///...")
+        raise ValueError(f"{name}: {uri!r} is not a URI; write it with its scheme, like https://... or file:///...")
     return uri
 
 

@@ -97,7 +97,7 @@ def _marked(thing: Any, options: Options) -> Any:
     name = getattr(target, "__name__", None) or type(target).__name__
     if isinstance(target, type) or not callable(target):
         kind = "class" if isinstance(target, type) else type(target).__name__
-        remedy = "decorate a function, or the methods of the class that are to be its tools"
+        remedy = "decorate a function, or the methods of the class that should be tools"
         raise RegistrationError(f"a {kind} cannot be decorated", tool=name, remedy=remedy)
     if isinstance(target, BuiltinFunctionType):  # which carries nothing
         return _marked(partial(target), options)
@@ -107,12 +107,12 @@ def _marked(thing: Any, options: Options) -> Any:
         thing.api_description = target.api_description = _ApiDescription(target, options)
     except (AttributeError, TypeError):
         remedy = "decorate a function that calls it, or the method in its class"
-        raise RegistrationError(f"a {type(target).__name__} cannot carry options", tool=name, remedy=remedy) from None
+        raise RegistrationError(f"a {type(target).__name__} cannot have options", tool=name, remedy=remedy) from None
     return thing
 
 
 # Replaces the members of a description until it is read. Encoders name it in their errors.
-_Unread = type("api_description that was not read; encode dict(...) of it", (), {})
+_Unread = type("api_description that was not read yet; encode dict(...) of it", (), {})
 
 
 class _ApiDescription(dict[str, Any]):
@@ -216,10 +216,10 @@ def _check_together(options: Options, given: Mapping[str, Any]) -> None:
     for option, texts in {"name": given.keys() & {"name"} and [options.name], **words}.items():
         for text in texts:
             if not text or not text.isprintable() or text != text.strip():
-                raise ValueError(f"tool_api: {option}: {text!r} is not visible text without space around it")
+                raise ValueError(f"tool_api: {option}: must be printable, without spaces around it, not {text!r}")
     if options.memory_limit is not None and options.runs_in is None:
         raise ValueError('tool_api: memory_limit needs a process of its own; add runs_in="process"')
     if options.input_schema is not None:
         for option in ("include_arguments", "exclude_arguments"):
             if option in given:
-                raise ValueError(f"tool_api: {option} does not go with input_schema, which lists the arguments itself")
+                raise ValueError(f"tool_api: {option} has no use with input_schema, which lists the arguments itself")

@@ -165,11 +165,11 @@ def _tool(kind: type, target: Any, method: str, options: Options) -> Tool:
 
 
 def constructed(kind: type) -> Any:
-    """An object of *kind*; raises a RegistrationError if it cannot be made without arguments."""
+    """An object of *kind*; raises a RegistrationError if it cannot be created without arguments."""
     import inspect
 
     if inspect.isabstract(kind):
-        problem = "an abstract class has no object whose methods could run"
+        problem = "an abstract class cannot be instantiated"
         raise RegistrationError(problem, tool=kind.__name__, remedy="serve a subclass that implements it")
     try:
         parameters = list(inspect.signature(kind).parameters.values())
@@ -178,8 +178,8 @@ def constructed(kind: type) -> Any:
     optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     if needed := [p.name for p in parameters if p.default is p.empty and p.kind not in optional]:
         example = f"{kind.__name__}({', '.join(f'{name}=...' for name in needed)})"
-        remedy = f"make the object yourself and list it: __tools__ = [{example}]"
-        raise RegistrationError(f"it cannot be made without {', '.join(needed)}", tool=kind.__name__, remedy=remedy)
+        remedy = f"create the object yourself and list it: __tools__ = [{example}]"
+        raise RegistrationError(f"it cannot be created without {', '.join(needed)}", tool=kind.__name__, remedy=remedy)
     return kind()
 
 
@@ -301,7 +301,7 @@ def _withheld(module: ModuleType, name: str, value: Any) -> str | None:
     """Why something decorated is not offered; None if it is."""
     options = marked(value)
     if name.startswith("_") and options is not None and options.name is None:
-        return 'its name begins with an underscore; rename it, or say tool_api(name="...")'
+        return 'its name begins with an underscore; rename it, or use tool_api(name="...")'
     origin = value.__module__ if _is_class(value) or _is_function(value) else module.__name__
     if _within(module, origin) or name in _exported(module):
         return None

@@ -59,7 +59,7 @@ class Tool:
             kind = "a class" if isinstance(function, type) else f"an object of type {type(function).__name__}"
             named = getattr(function, "__name__", repr(function))
             remedy = "give a function, or a toolkit: an object whose methods are decorated"
-            raise RegistrationError(f"{kind} is no tool", tool=named, remedy=remedy)
+            raise RegistrationError(f"{kind} is not a tool", tool=named, remedy=remedy)
         self.function = function
         """The callable that the tool was made of."""
         self.options = options = options or options_for(function)

@@ -99,9 +99,9 @@ def _target(tool: Tool, things: Any) -> str:
         found = import_path_of(thing.function)
     if found is None:
         raise RegistrationError(
-            "it cannot run in a process of its own: the process would not find it again",
+            "it cannot run in a process of its own: the process could not import it",
             tool=tool.name,
-            remedy="define it, or give it a name, at the top level of a module and outside of "
+            remedy="define it, or assign it to a name, at the top level of a module and outside of "
             '`if __name__ == "__main__":`, and serve that',
         )
     return found

@@ -104,7 +104,7 @@ class Pipes:
             try:
                 self._messages += [_decode(line) for line in self._lines.feed(data) if isinstance(line, bytes)]
             except ValueError:
-                raise ToolError("The tool has written to a descriptor that was not its own.") from None
+                raise ToolError("The tool wrote to a file descriptor that it had not opened.") from None
         return self._messages.pop(0)
 
     def hang_up(self) -> bool:

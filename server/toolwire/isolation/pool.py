@@ -88,7 +88,7 @@ class ProcessPool(ConcurrencyLimit):
             if not self._has_warned and (tool.memory_limit or self._spec.memory_limit):
                 self._has_warned = True
                 log.info(
-                    "memory_limit holds for each process of a tool by itself, not for it and its children together: "
+                    "memory_limit applies to each process separately, not to a tool's process and its children: "
                     "the server has no cgroup (version 2) of its own that it may divide"
                 )
             try:

@@ -114,7 +114,7 @@ class WorkerProcess:
         try:
             request = messages.request(id, "tools/call", params)
         except EncodingError as error:
-            raise ToolError(f"The arguments of {tool.name} cannot be passed on to its process: {error}.") from None
+            raise ToolError(f"The arguments of {tool.name} cannot be sent to its process: {error}.") from None
         if can_elicit(call.capabilities) != self._can_elicit:
             self._can_elicit = not self._can_elicit
             if not self._initialize():
@@ -180,10 +180,10 @@ class WorkerProcess:
 
     def _not_ready(self, name: str) -> str:
         if self._popen.returncode == STALE:
-            return f"{name}: its source has just changed, and this server has yet to load it; call it again."
+            return f"{name}: its source has changed, and this server has not loaded it yet; call it again."
         how = describe_exit(self._popen.returncode, None, by_us=self._killed)
-        why = f"within {_START_SECONDS:g} seconds" if self._killed else f"and {how}"
-        return f"{name}: the tool's process did not get ready {why}; the server's log says more."
+        why = f"was not ready within {_START_SECONDS:g} seconds" if self._killed else f"failed to start: it {how}"
+        return f"{name}: the tool's process {why}; see the server's log."
 
     def _result(self, call: Call, tool: Tool, stop: Callable[[], None]) -> dict[str, Any]:
         while (message := self._receive()) is not None:
@@ -204,7 +204,7 @@ class WorkerProcess:
             elif message.result is not None:
                 return message.result
             elif message.error is not None:
-                raise ToolError(f"The process of {tool.name} could not call it: {message.error.get('message')}.")
+                raise ToolError(f"The tool's process could not call {tool.name}: {message.error.get('message')}.")
         if call.ended:
             raise Cancelled(f"the call of {tool.name} was cancelled")
         problem = f"the tool's process {describe_exit(self._popen.returncode, tool.memory_limit, by_us=self._killed)}"

@@ -65,7 +65,7 @@ def _not_an_argument(word: str, schema: Schema) -> str:
     names = list(_properties(schema, schema))
     takes = f"the tool takes {', '.join(names)}" if names else "the tool takes no arguments"
     form = "name=value, without spaces around = and with quotes around a value that has spaces, or as one JSON object"
-    return f"arguments are given as {form}, not as {word!r}; {takes}"
+    return f"write the arguments as {form}, not as {word!r}; {takes}"
 
 
 def _content(text: str) -> str:
@@ -89,7 +89,7 @@ def _put(target: dict[str, Any], name: str, text: str, schema: Schema, root: Sch
     if name not in properties and dot and head in properties:
         inner = target.setdefault(head, {})
         if not isinstance(inner, dict):
-            raise UsageError(f"{head} was given a value already, so {name} has no place")
+            raise UsageError(f"{head} already has a value, so {name} cannot be set")
         _put(inner, tail, text, properties[head], root)
         return
     if name not in properties and _resolved(schema, root).get("additionalProperties") is False:
@@ -101,7 +101,7 @@ def _put(target: dict[str, Any], name: str, text: str, schema: Schema, root: Sch
     elif isinstance(target[name], list) and "array" in _kinds(_branches(described, root)):
         target[name] += value if isinstance(value, list) else [value]
     else:
-        raise UsageError(f"{name} is given twice, and takes one value")
+        raise UsageError(f"{name} is given twice, but takes one value")
 
 
 def _no_parameter(name: str, properties: dict[str, Schema]) -> str:

@@ -31,7 +31,7 @@ def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) ->
     try:
         offered = tools_of(_made(name, *settings))
     except NotOffered:
-        raise LoadError(f"{name} is not served: every ActionExecutor uses it by itself") from None
+        raise LoadError(f"{name} cannot be served: it is part of every ActionExecutor") from None
     if wanted is None:
         return offered
     full_name = wanted if "." in wanted else f"{name}.{wanted}"
@@ -58,7 +58,7 @@ def _made(name: str, *settings: str) -> Any:
         arguments = _read(settings, maker) if settings else {}
         maker.run(arguments, NULL_CALLER)
     except (UsageError, ToolError, RegistrationError, TypeError, ValueError, OSError) as error:
-        raise LoadError(f"{name} cannot be made as it is set: {error}") from None
+        raise LoadError(f"{name} cannot be created with these settings: {error}") from None
     return action
 
 
@@ -72,7 +72,7 @@ def settings_by_tool(words: Iterable[str], names: Iterable[str]) -> dict[str, li
     for word in words:
         name, _, rest = word.partition(".")
         if name not in found:
-            served = unknown_name("bundled tool", name, found) if found else "no bundled tool is named"
+            served = unknown_name("bundled tool", name, found) if found else "no target is a bundled tool"
             raise LoadError(f"--set {word}: {served}")
         found[name].append(rest)
     return found

@@ -126,8 +126,8 @@ def _explain(what: str, error: BaseException) -> NoReturn:
     what = _shown(what)
     if isinstance(error, SystemExit):
         raise LoadError(
-            f"{what} ends the program when it is imported (exit status {error.code!r}); "
-            "put what it does as a script under `if __name__ == '__main__':`"
+            f"{what} exits when it is imported (exit status {error.code!r}); "
+            "put the code of the script under `if __name__ == '__main__':`"
         ) from None
     from traceback import print_exception
 
@@ -144,7 +144,7 @@ def _remedy(error: BaseException) -> str:
     if isinstance(error, EOFError):
         return "; it reads standard input, which belongs to the host"
     if isinstance(error, ImportError) and "no known parent package" in str(error):
-        return "; its folder is no package: put an __init__.py there, or import without the leading dot"
+        return "; its folder is not a package: add an __init__.py, or import without the leading dot"
     return " (traceback above)"
 
 
@@ -166,7 +166,7 @@ def missing(path: str) -> str:
         return f"no file {path}: there is no folder {folder}"
     names = [name for name in sorted(os.listdir(folder or ".")) if name.endswith((".py", *YAML))]
     if not names:
-        return f"no file {path}, nor any other of Python or YAML in {folder or 'this folder'}"
+        return f"no file {path}, and no other Python or YAML file in {folder or 'this folder'}"
     from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it
 
     return f"{folder or 'this folder'} has {unknown_name('file', base, names)}"

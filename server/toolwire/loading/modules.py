@@ -34,12 +34,12 @@ def module_or_installed(name: str) -> Any:
     if name in entries:
         return explained(name, entries[name].load)
     if os.path.isfile(f"{name}.py"):  # a name no module can have, such as `my-tools`
-        raise LoadError(f"no module {name!r}; the file is served by its whole name: {name}.py")
+        raise LoadError(f"no module {name!r}; to serve the file, write {name}.py")
     from toolwire_tools.bundled import BUNDLED
 
     kit, dot, tool = name.partition(".")
     if dot and kit in BUNDLED:
-        raise LoadError(f"no module {name!r}; tools of the bundled {kit} are targets of the form {kit}:{tool}")
+        raise LoadError(f"no module {name!r}; write a tool of the bundled {kit} as {kit}:{tool}")
     here = [file[:-3] for file in sorted(os.listdir()) if file.endswith(".py")]
     raise LoadError(_not_found(name, [*entries, *here, *BUNDLED]))
 

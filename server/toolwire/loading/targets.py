@@ -157,12 +157,12 @@ def _parts(target: Target) -> list[Target]:
 
         files += tool_files(target.place)  # after the modules, since these may register what runs the tools
     if not files:
-        kinds = "no Python files, and no YAML that describes tools"
+        kinds = "no Python files and no YAML that describes tools"
         from glob import glob
 
         inner = [name for name in names if glob(os.path.join(target.place, name, "*.py"))]
-        further = f"; folders in it are targets of their own: {', '.join(inner)}" if inner else ""
-        raise LoadError(f"the folder {target.place} holds {kinds} (files that begin with _ are left out){further}")
+        further = f"; to serve its subfolders, name them as targets: {', '.join(inner)}" if inner else ""
+        raise LoadError(f"the folder {target.place} holds {kinds} (names that begin with _ are skipped){further}")
     return [Target(file, may_be_empty=True) for file in files]
 
 
@@ -180,7 +180,7 @@ def _tools(target: Target, settings: Sequence[str]) -> list[Tool]:
     if isinstance(thing, ModuleType):
         return _tools_of_module(thing, target)
     if target.name is not None:
-        raise LoadError(f"{target.place} is one installed thing; leave out :{target.name}")
+        raise LoadError(f"{target.place} is a single installed tool or toolkit; omit :{target.name}")
     return tools_of(thing)
 
 
@@ -257,11 +257,11 @@ def _is_chosen(name: str, include: Sequence[str], exclude: Sequence[str]) -> boo
 
 
 def _twice(name: str, here: Target, there: Target) -> str:
-    places = f"twice in {here}" if here == there else f"in {there} and in {here}"
+    places = f"defined twice in {here}" if here == there else f"defined in {there} and in {here}"
     return f"the tool {name!r} is {places}; rename one, with @tool_api(name=...) or in its YAML, or serve only one"
 
 
 def _nothing_left(names: list[str], targets: Sequence[str]) -> str:
     if names:
-        return f"--include and --exclude leave no tool; there are {', '.join(names)}"
+        return f"--include and --exclude leave no tool; available: {', '.join(names)}"
     return f"no tools to serve in {', '.join(targets)}: define public functions there, or decorate some with @tool_api"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .call import Call, PendingElicitation, Reply
     from .in_flight import InFlight
 
-COULD_NOT_ASK = "The client could not ask: "
+COULD_NOT_ASK = "The client could not ask the user: "
 
 _NAME = "answer"
 """The name of our only entry in `inputRequests`."""
@@ -50,19 +50,17 @@ class Elicitations:
         """
         call = pending.call
         if not can_elicit(call.capabilities):
-            raise CannotAsk(
-                "This tool needs to ask the user, and the client that called it has no way to (elicitation)."
-            )
+            raise CannotAsk("This tool asks the user, but the client that called it does not support elicitation.")
         if call.id is None:
-            raise CannotAsk("This tool needs to ask the user, and a notification has no answer that could.")
+            raise CannotAsk("This tool asks the user, which is not possible in a call without an id.")
         with self._in_flight.lock:
             if call.ended or (call.origin.modern and self._in_flight.get(call.id) is not call):
                 raise cancelled(call)
             if call.elicitation not in (None, pending):
                 raise RuntimeError("ask one question at a time, or several as the fields of a dataclass")
             if len(self._open) >= self._most:
-                problem = f"{self._most} questions wait for the user already, and no more may (--max-questions)"
-                log.rarely("questions", f"questions are not put: {problem}")
+                problem = f"{self._most} questions already wait for the user, which is the limit (--max-questions)"
+                log.rarely("questions", f"questions are refused: {problem}")
                 raise NotAnswered(f"{problem}; ask again when some have been answered.")
             call.elicitation = pending
             if call.origin.modern:
@@ -77,7 +75,7 @@ class Elicitations:
         """
         key, reply = params["requestState"], _input_response(params)
         if reply is None and not can_elicit(again.capabilities):
-            raise RequestError(INVALID_PARAMS, "params.inputResponses has no answer, and this client cannot be asked")
+            raise RequestError(INVALID_PARAMS, "params.inputResponses has no answer, and the client cannot elicit")
         with self._in_flight.lock:
             pending = self._parked(key, again)
             call = pending.call
@@ -85,7 +83,7 @@ class Elicitations:
                 if again.id is not None:
                     self._in_flight.check_unused(again.id)
             elif again.id is None:
-                raise RequestError(INVALID_REQUEST, "A call that goes on needs an id: its answer is waited for")
+                raise RequestError(INVALID_REQUEST, "A call with params.requestState must have an id")
             else:
                 self._in_flight.unpark(call, again)
             del self._open[pending.key]
@@ -118,12 +116,12 @@ class Elicitations:
         if pending is None or pending.call.ended or not pending.call.origin.modern:
             raise RequestError(
                 INVALID_PARAMS,
-                "params.requestState is not known here: it was used already, is too old, or comes from another server; "
+                "params.requestState is unknown: it was already used, has expired, or is from another server; "
                 "call the tool again without it",
             )
         call = pending.call
         if call.tool.name != again.tool.name or decode(call.sent) != again.arguments:
-            raise RequestError(INVALID_PARAMS, "params.requestState belongs to a call of another tool or arguments")
+            raise RequestError(INVALID_PARAMS, "params.requestState was made for another tool or other arguments")
         return pending
 
     def _add(self, pending: PendingElicitation) -> None:
@@ -145,7 +143,7 @@ class Response(msgspec.Struct):
         if isinstance(self.result, dict):
             return self.result
         reason = self.error.get("message") if isinstance(self.error, dict) else None
-        return NotAnswered(f"{COULD_NOT_ASK}{reason or 'it sent no valid response'}.")
+        return NotAnswered(f"{COULD_NOT_ASK}{reason or 'it sent an invalid response'}.")
 
 
 _decode_response = msgspec.json.Decoder(Response).decode

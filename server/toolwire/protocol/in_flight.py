@@ -62,8 +62,8 @@ class InFlight:
             log.rarely("pending bytes", f"calls are refused: {held} bytes of input are held (--max-pending-bytes)")
             raise RequestError(
                 OVERLOADED,
-                f"Overloaded: the calls under way hold {held} bytes of input, "
-                f"and the limit is {self._max_bytes}; call again when some have ended",
+                f"Overloaded: the calls in progress hold {held} bytes of input, "
+                f"and the limit is {self._max_bytes}; retry when some have finished",
             )
         self._bytes_in = entered
         self._calls[key] = call
@@ -168,11 +168,11 @@ class InFlight:
 
     def _too_many(self) -> RequestError:
         limit = self._max_calls
-        log.rarely("pending calls", f"calls are refused: {limit} are under way (--max-pending-calls)")
+        log.rarely("pending calls", f"calls are refused: {limit} are in progress (--max-pending-calls)")
         return RequestError(
             OVERLOADED,
-            f"Overloaded: {limit} calls are under way, given-up ones that still run included, and that is the limit; "
-            "call again when some have ended",
+            f"Overloaded: {limit} calls are in progress, which is the limit (cancelled ones whose tools still run "
+            "are included); retry when some have finished",
         )
 
     # Responses: the message to send, `None` if the call had ended or needs none. From any thread.
@@ -231,15 +231,15 @@ class InFlight:
         try:
             message = messages.response(call.id, result, replaced, is_plain=True)
         except EncodingError as error:
-            return self._instead(call, f"{call.tool.name} returned what JSON cannot carry: {error}")
+            return self._instead(call, f"{call.tool.name} returned a value that JSON cannot represent: {error}")
         if replaced:
             log.warning(
-                f"{call.tool.name} returned half a character (a lone surrogate), sent as U+FFFD: {replaced[-1]}",
+                f"{call.tool.name} returned a lone surrogate (half a character), replaced by U+FFFD: {replaced[-1]}",
                 id=call.id,
             )
         size = len(message) if batch is None else len(message) + batch.size
         if size > self._max_result_bytes and not last:
-            what = f"The result of {call.tool.name} takes" if size == len(message) else "The answers of this batch take"
+            what = f"The result of {call.tool.name} takes" if size == len(message) else "This batch's responses take"
             return self._instead(
                 call, f"{what} {size} bytes, and this server sends at most {self._max_result_bytes}. Ask for less."
             )
@@ -256,4 +256,4 @@ def cancelled(call: Call) -> Cancelled:
 
 
 def _in_use(id: Id | None) -> RequestError:
-    return RequestError(INVALID_REQUEST, f"A request with the id {id!r} is under way already")
+    return RequestError(INVALID_REQUEST, f"A request with the id {id!r} is already in progress")

@@ -97,7 +97,7 @@ class Catalog:
         starts = {str(start): start for start in range(size, len(tools), size)}
         if cursor is not None and cursor not in starts:
             shown = repr(cursor[:100])
-            raise RequestError(INVALID_PARAMS, f"Unknown cursor: {shown}; use the nextCursor of the page before")
+            raise RequestError(INVALID_PARAMS, f"Unknown cursor: {shown}; use the nextCursor of the previous page")
         start = 0 if cursor is None else starts[cursor]
         page: dict[str, Any] = {"tools": [tool.describe() for tool in tools[start : start + size]]}
         if start + size < len(tools):
@@ -116,7 +116,7 @@ def _and_known(names: list[str]) -> str:
     if not names:
         return "; this server has no tools"
     more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-    return f"; there are {', '.join(names[:10])}{more}"
+    return f"; available: {', '.join(names[:10])}{more}"
 
 
 class ServerProtocol:
@@ -228,7 +228,7 @@ class ServerProtocol:
             response = read_response(frame) if isinstance(frame, bytes) else None
             return self.slow_path().receive(frame) if response is None else self.handle_response(response)
         except Exception as bug:  # the outer edge of the reading thread, which must go on
-            log.traceback("a message could not be judged; please report this", bug)
+            log.traceback("a message could not be handled; please report this", bug)
             return self.answer(None, RequestError(INTERNAL_ERROR, "Internal error"), None)
 
     def slow_path(self) -> SlowPath:
@@ -290,7 +290,7 @@ class ServerProtocol:
                 result = lifecycle.modern_result(self._identity, {**result, **lifecycle.UNCACHED})
             page = pages[key] = encode_plain(result)
         if origin.batch is not None and origin.batch.size + len(page) > self._max_result_bytes:
-            raise RequestError(OVERLOADED, f"The answers of this batch take more than {self._max_result_bytes} bytes")
+            raise RequestError(OVERLOADED, f"The responses of this batch take more than {self._max_result_bytes} bytes")
         return self.answer(request.id, page, origin.batch)
 
     def _refuse(self, request: Request, params: dict[str, Any], origin: Origin) -> tuple[Decision, ...]:
@@ -406,7 +406,7 @@ class ServerProtocol:
         return end_all(self.in_flight, self._identity)
 
 
-_UNREAD = "Overloaded: too much of what was answered has not been read; read it, and then call again"
+_UNREAD = "Overloaded: too many responses have not been read; read them, then send the request again"
 
 
 def _send(batch: Batch | None, message: bytes | None) -> tuple[Decision, ...]:

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from .call import Decision
 
 DIFFERENCES = {
-    "responses": "answered with -32600 by jsonrpcserver; here never, since both sides would go on for ever",
+    "responses": "answered with -32600 by jsonrpcserver; never answered here, since that could loop for ever",
     "params-null": "refused by jsonrpcserver; here the same as no params, since hosts in other languages send it",
     "extra-members": "refused by jsonrpcserver; JSON-RPC 2.0 does not forbid them, and extensions use them",
-    "readable-ids": "answered with null by jsonrpcserver; an id that can be read is in every answer",
-    "one-bad-element": "fails the whole batch in jsonrpcserver; each element is judged by itself (section 6)",
-    "id-types": "null and fractions are accepted by jsonrpcserver; here -32600, as MCP has it",
+    "readable-ids": "answered with null by jsonrpcserver; here every response has the id if it can be read",
+    "one-bad-element": "fails the whole batch in jsonrpcserver; here each element is handled on its own (section 6)",
+    "id-types": "null and fractions are accepted by jsonrpcserver; here -32600, as MCP requires",
 }
 
 # The members of each method's params, for clients that sent them by position.
@@ -79,7 +79,7 @@ class SlowPath(msgspec.Struct, frozen=True):
         if not message:
             return self.answer(None, RequestError(INVALID_REQUEST, "Invalid request: an empty batch"), None)
         if len(message) > self.max_batch_elements:
-            problem = f"a batch of {len(message)} elements, and the limit is {self.max_batch_elements}; send several"
+            problem = f"a batch of {len(message)} elements (the limit is {self.max_batch_elements}); split it"
             log.rarely("batch", f"refused {problem} (--max-batch-elements)")
             return self.answer(None, RequestError(INVALID_REQUEST, f"Invalid request: {problem}"), None)
         batch = Batch(sum(not _is_response(element) for element in message), self.hold)
@@ -141,7 +141,7 @@ class SlowPath(msgspec.Struct, frozen=True):
         if code == INVALID_PARAMS and type(element.get("params")) is list:
             expected = _MEMBERS.get(element["method"])
             hint = f" with the members {expected}" if expected else ""
-            return RequestError(code, f"params must be an object{hint}; {element['method']} takes none by position")
+            return RequestError(code, f"params must be an object{hint}; {element['method']} takes no array")
         return RequestError(code, message, None if data is NODATA else data)
 
 

@@ -49,7 +49,7 @@ _MAX_WAITING_PROGRESS = 1000
 _MAX_ANSWERS_BYTES = 256 * 1024
 """How many bytes of responses one read may collect before they are sent."""
 
-_GONE = "The client has gone, and its user cannot answer."
+_GONE = "The client has disconnected, so its user cannot answer."
 
 
 class Session:
@@ -196,7 +196,7 @@ class Session:
         if calls:
             names = ", ".join(sorted({call.tool.name for call in calls}))
             running = "a running call" if len(calls) == 1 else f"{len(calls)} running calls"
-            log.warning(f"ended before {running} did ({names}); --grace gives them longer")
+            log.warning(f"the server exited before {running} finished ({names}); --grace allows more time")
 
     def _fail_open_elicitations(self) -> None:
         for pending in self._protocol.close_elicitations():
@@ -251,7 +251,7 @@ class Session:
                 return self._in_flight.finish(call, outcome)
             return self._in_flight.fail(call, outcome)
         except Exception as bug:  # the outer edge of a thread that must go on
-            log.traceback(f"no answer could be made for {call.tool.name}; please report this", bug)
+            log.traceback(f"no response could be built for {call.tool.name}; please report this", bug)
             return self._in_flight.internal_error(call)
 
     # Asynchronous tools

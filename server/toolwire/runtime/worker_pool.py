@@ -225,9 +225,9 @@ class WorkerPool:
 
 
 _STUCK = (
-    "were cancelled or timed out, and their tools still run, which is as many as may (--max-workers and "
-    "--max-abandoned); tools that may hang can be ended if they run in processes of their own: "
-    'runs_in="process", or --isolate'
+    "were cancelled or timed out but their tools still run, and the limit is reached (--max-workers and "
+    "--max-abandoned); a tool that may hang can be stopped if it runs in a process of its own: "
+    'runs_in="process" or --isolate'
 )
 
 

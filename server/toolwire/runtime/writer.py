@@ -152,7 +152,7 @@ class MessageWriter:
 
     def unread(self) -> str:
         """Return how much waits for the host, as a clause."""
-        return f"{self._unsent_bytes} bytes of answers wait for it (--max-unsent-bytes)"
+        return f"{self._unsent_bytes} bytes of responses are unread (--max-unsent-bytes)"
 
     def finish(self, seconds: float) -> None:
         """Let the outbox write the rest, for at most *seconds*."""
@@ -192,7 +192,7 @@ class MessageWriter:
                 else:
                     item()
             except Exception as bug:  # the outer edge of a thread that must go on
-                log.traceback("something could not be sent", bug)
+                log.traceback("a message could not be sent", bug)
             with self._changed:
                 was_full = self.is_full
                 self._unsent_bytes -= size

@@ -83,7 +83,7 @@ def claim(*, watched: bool = False) -> Streams:
         os.fstat(0)
         os.fstat(1)
     except OSError:
-        raise NotConnected("there is no standard input or no standard output; start it with a pipe on both") from None
+        raise NotConnected("standard input or standard output is closed; start it with a pipe on both") from None
     if os.getpid() == 1 and threading.active_count() == 1:
         from toolwire_tools.processes.subreaper import reap_orphans
 
@@ -132,7 +132,7 @@ def serve(begin: Callable[[Write], Session], settings: Settings, streams: Stream
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: _detach(session, watchdogs))
     if os.isatty(streams.read):
-        log.info("waiting for JSON-RPC messages, one a line (Ctrl-D ends)")
+        log.info("waiting for JSON-RPC messages, one per line (Ctrl-D exits)")
     _start_reading(session, reader.read, ended)
     ended.wait()
     for watchdog in watchdogs:
@@ -166,7 +166,7 @@ def _watch_calls(
                 )
                 _last.append(watchdogs[0].stop)
         except (ImportError, OSError) as error:  # without descriptors; the next call tries again
-            log.debug(f"no process watches over this one: {error}")
+            log.debug(f"the watchdog process could not be started: {error}")
             return
         watchdogs[0].wake()
 
@@ -187,7 +187,7 @@ def _start_reading(session: Session, read: Callable[[], bytes], ended: _End) -> 
             return
         except RuntimeError:
             time.sleep(_RETRY_SECONDS)
-    log.error("the system allows no thread to read with; its limit on processes (ulimit -u) may be reached")
+    log.error("the system does not allow a thread for reading; the limit on processes (ulimit -u) may be reached")
     os._exit(1)
 
 
@@ -283,7 +283,7 @@ class _End:
         self.has_come = True
         for _ in range(_ATTEMPTS):
             if not self._is_unchanged():  # nothing else wakes the main thread
-                log.error("a tool has closed or replaced a descriptor of the server's: the end")
+                log.error("a tool closed or replaced a file descriptor of the server; exiting")
                 leave(70)
             try:
                 os.write(self.pipe[1], b"\0")
@@ -308,7 +308,7 @@ class _End:
             except BlockingIOError:  # it became non-blocking, or the watchdog has read it
                 continue
             except OSError:
-                log.error("a tool has closed a descriptor of the server's: the end")
+                log.error("a tool closed a file descriptor of the server; exiting")
                 return
 
     def poll_from_now_on(self) -> None:
@@ -350,7 +350,7 @@ class _Reader:
         """Return some input; nothing at its end, or if the descriptor has changed."""
         if self._is_unchanged():
             return self._read_next()
-        log.error(f"a tool has closed or replaced descriptor {self._descriptor}, from which the server reads: the end")
+        log.error(f"a tool closed or replaced descriptor {self._descriptor}, which the server reads from; exiting")
         return b""
 
     def _read_some(self) -> bytes:
@@ -373,7 +373,7 @@ def _writer(descriptor: int) -> Write:
         attempts = 0
         while rest:
             if not is_unchanged():
-                log.error(f"a tool has closed or replaced descriptor {descriptor}, to which the server writes: the end")
+                log.error(f"a tool closed or replaced descriptor {descriptor}, which the server writes to; exiting")
                 leave(70)
             try:
                 written = os.write(descriptor, rest)
@@ -385,7 +385,7 @@ def _writer(descriptor: int) -> Write:
             except OSError as error:
                 attempts += 1
                 if attempts == _ATTEMPTS:
-                    log.error(f"answers cannot be written: {error}")
+                    log.error(f"responses cannot be written: {error}")
                     leave()
                 time.sleep(_RETRY_SECONDS)
                 continue

@@ -71,7 +71,7 @@ class Watchdog:
             try:
                 self._start()
             except (OSError, AttributeError, ImportError, NotImplementedError) as error:
-                log.debug(f"no process watches over this one: {error}")
+                log.debug(f"the watchdog process could not be started: {error}")
         if self._pipe >= 0:
             self._send(b".")
             self._beat_later()
@@ -116,7 +116,7 @@ class Watchdog:
     def _start(self) -> None:
         program = os.path.join(os.path.dirname(__file__), "watchdog_process.py")
         if not sys.executable or getattr(sys, "frozen", False) or not os.path.exists(program):
-            raise OSError("there is no Python to run it with")
+            raise OSError("there is no Python executable")
         level, as_json = log.configured()
         style = "" if level in ("error", "off") else "json" if as_json else "text"
         seconds = min(self._grace_seconds, threading.TIMEOUT_MAX) + _BEYOND_GRACE_SECONDS
@@ -132,7 +132,7 @@ class Watchdog:
                 passed[6] = moved(board.descriptor)
                 self._session.show_calls(board)
             if min(passed.values()) < _LOWEST_DESCRIPTOR:
-                raise OSError("there are too few descriptors")
+                raise OSError("too few file descriptors are free")
             self._process = os.posix_spawn(
                 sys.executable,
                 [sys.executable, "-I", "-S", program, *options],

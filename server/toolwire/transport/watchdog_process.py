@@ -130,14 +130,14 @@ class Guard:
         names = self._names()
         if posix.getppid() == self.server:
             posix.kill(self.server, 9)
-            culprit = f"; a call of {names} was under way" if names else ""
-            self._say("warning", f"killed, for it was to end and did not get to it in time{culprit}. {_ADVICE}")
+            culprit = f"; a call of {names} was still running" if names else ""
+            self._say("warning", f"the server did not exit within its grace period and was killed{culprit}. {_ADVICE}")
 
     def _report(self, seconds: float) -> None:
         self.reported = True
         names = self._names() or "a tool"
         what = f"no Python code has run for {seconds:.0f} s, since {names} holds the interpreter's lock"
-        self._say("warning", f"{what}: no other call gets on. {_ADVICE}")
+        self._say("warning", f"{what}; other calls are blocked. {_ADVICE}")
 
     def _names(self) -> str:
         try:
@@ -164,7 +164,7 @@ class Guard:
         posix.write(2, (line + "\n").encode("utf-8", "backslashreplace")[:4096])
 
 
-_ADVICE = "`toolwire serve --isolate`, or runs_in='process', keeps such a tool apart"
+_ADVICE = "Run such a tool in a process: `toolwire serve --isolate` or runs_in='process'"
 
 
 def _is_regular(descriptor: int) -> bool:

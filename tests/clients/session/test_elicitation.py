@@ -78,7 +78,7 @@ class TestInBothEras:
         async def scenario(client: AsyncClient) -> None:
             result = await client.call_tool("book", timeout_seconds=WAIT)
             assert result.is_error
-            assert "has no way to" in result.text
+            assert "does not support elicitation" in result.text
 
         ask(face, connect(Server([book]), era=era), scenario)
 

@@ -838,4 +838,4 @@ def test_ctrl_c_at_the_question_of_a_called_tool_ends_everything(folder: Path) -
 def test_a_called_tool_is_told_that_nobody_can_be_asked_in_a_pipe(command_line: CommandLine, folder: Path) -> None:
     done = command_line("call", "tools.py", "book", cwd=folder)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "has no way to" in done.stderr
+    assert "does not support elicitation" in done.stderr

@@ -186,7 +186,7 @@ def test_a_mistake_on_the_command_line_is_one_sentence_with_its_remedy(
         (["call", "Files", "write"], 2, "writing needs a setting: --set Files.writable=true"),
         (["call", "Files", "Files.edit", "path=a"], 2, "writing needs a setting: --set Files.writable=true"),
         (["list", "Files:write"], 2, "writing needs a setting: --set Files.writable=true"),
-        (["call", "Files.write", "path=a"], 2, "tools of the bundled Files are targets of the form Files:write"),
+        (["call", "Files.write", "path=a"], 2, "write a tool of the bundled Files as Files:write"),
     ],
 )
 def test_a_mistake_that_a_server_notices_is_one_sentence_with_its_remedy(
@@ -220,7 +220,7 @@ def test_a_folder_whose_tools_are_in_a_folder_of_it_is_told_so(command_line: Com
     done = command_line("list", ".", cwd=tmp_path)
 
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert done.stderr.endswith("; folders in it are targets of their own: inner\n")
+    assert done.stderr.endswith("; to serve its subfolders, name them as targets: inner\n")
 
 
 def test_a_command_that_starts_no_server_says_nothing_of_one(command_line: CommandLine, folder: Path) -> None:

@@ -347,7 +347,7 @@ def test_the_log_says_once_if_a_memory_limit_holds_for_each_process_by_itself(tm
         for _ in range(2):
             assert value_of(process.ask(call("fork", {"count": 4}))) == [0] * 4
         process.hang_up()
-        assert process.stderr().count("memory_limit holds for each process of a tool by itself") == 1
+        assert process.stderr().count("memory_limit applies to each process separately") == 1
 
 
 # Which process
@@ -512,7 +512,7 @@ ASKING = {**MODERN, "io.modelcontextprotocol/clientCapabilities": {"elicitation"
 REPLIES = [
     ({"action": "accept", "content": {"answer": 3}}, "3 tea"),
     ({"action": "decline"}, "declined"),
-    ({"action": "accept", "content": {"answer": "many"}}, "The answer does not fit"),
+    ({"action": "accept", "content": {"answer": "many"}}, "The answer is invalid"),
 ]
 
 
@@ -562,14 +562,14 @@ def test_a_modern_client_is_asked_for_a_tool_in_a_process(process: Process, name
 
 def test_a_process_learns_whether_the_client_can_ask_with_each_call(process: Process) -> None:
     assert value_of(process.ask(call("careful"))) is False
-    assert "has no way to" in text_of(process.ask(call("order", {"what": "tea"})))
+    assert "does not support elicitation" in text_of(process.ask(call("order", {"what": "tea"})))
     before = value_of(process.ask(call("pid")))
 
     greet(process, {"elicitation": {}})
     asked = process.ask(call("careful", id=2))
     process.send({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32601, "message": "no such method"}})
 
-    assert text_of(process.receive()) == "The client could not ask: no such method."
+    assert text_of(process.receive()) == "The client could not ask the user: no such method."
     greet(process, {})
     assert value_of(process.ask(call("careful"))) is False
     assert value_of(process.ask(call("pid"))) == before
@@ -827,7 +827,7 @@ def test_a_script_that_serves_whenever_it_is_imported_is_told_what_to_do(tmp_pat
     path.write_text("import toolwire\ndef one() -> int:\n    return 1\ntoolwire.serve([one], isolate=True)\n")
     with running(str(path)) as process:
         answer = process.ask(call("one"))
-        assert "did not get ready" in text_of(answer)
+        assert "failed to start: it " in text_of(answer)
         process.hang_up()
         assert "under `if __name__ == '__main__':`" in process.stderr()
 

@@ -88,7 +88,7 @@ def test_values_are_read_as_the_schema_wants_them(words: list[str], arguments: d
         (["=5"], "not as '=5'; the tool takes"),
         (["cuont=5"], "did you mean 'count'"),
         (["count=1", "count=2"], "twice"),
-        (["where=1", "where.x=1"], "no place"),
+        (["where=1", "where.x=1"], "already has a value"),
         (["{"], "not JSON"),
         (["text=@no/such/file"], "cannot read no/such/file"),
     ],

@@ -212,7 +212,7 @@ def test_a_process_never_runs_another_version_than_the_server_has_loaded(tmp_pat
         write(tmp_path / "helper.py", f"import os, sys\n{reached}{wait_in_server}WORD = 'new'\n")
         wait_until((tmp_path / "reached").exists)
 
-        assert said(process) == "word: its source has just changed, and this server has yet to load it; call it again."
+        assert said(process) == "word: its source has changed, and this server has not loaded it yet; call it again."
 
         gate.touch()
         until_stderr_says(process, "helper.py changed; serving 2 tools")

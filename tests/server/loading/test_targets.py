@@ -166,7 +166,7 @@ def test_patterns_choose_tools(write: Callable[[str, str], str]) -> None:
         (["tools.txt"], {}, "must end in .py"),
         (["bare"], {}, "no Python files"),
         (["folder:add"], {}, "folder/FILE.py:add"),
-        (["tools"], {"include": ["x*"]}, "there are add"),
+        (["tools"], {"include": ["x*"]}, "available: add"),
         (["tols"], {}, "did you mean 'tools'"),
         (["my-tools"], {}, "my-tools.py"),
         (["empty.py"], {}, "offers no tools"),

@@ -136,7 +136,7 @@ def test_a_failure_of_a_command_is_an_answer(folder: Path) -> None:
             "grep ended with exit status 2.\ngrep: none.txt: No such file or directory"
         ]
         assert called(process, "grep", pattern="x", file="--version") == [
-            'arguments.file: "--version" begins with "-", so that grep could take it for an option'
+            'arguments.file: "--version" begins with "-", so grep could read it as an option'
         ]
         assert called(process, "grep", pattern="x", most=0) == ["arguments.most: 0 is less than 1"]
 

@@ -265,7 +265,7 @@ def test_half_a_character_in_a_result_is_replaced_and_the_log_says_where(capfd: 
 
     assert structured["result"]["structuredContent"] == {"b": ["x\ufffd"]}
     assert mixed["result"]["content"][1]["text"] == '{"b":"x\ufffd"}'
-    said = "halves returned half a character (a lone surrogate), sent as U+FFFD: result."
+    said = "halves returned a lone surrogate (half a character), replaced by U+FFFD: result."
     log = capfd.readouterr().err
     assert f"{said}structuredContent.b[0] (id=1)" in log
     assert f"{said}content[1].text (id=2)" in log

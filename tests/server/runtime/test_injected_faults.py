@@ -111,7 +111,7 @@ def test_a_server_that_gets_no_null_device_says_so_and_ends(tmp_path: Path) -> N
 def test_a_server_that_gets_no_thread_says_so_and_ends(tmp_path: Path) -> None:
     with faulty(tmp_path, "start", 1, times=1_000_000) as process:
         assert process.wait() == 1
-        assert "the system allows no thread to read with" in process.stderr()
+        assert "the system does not allow a thread for reading" in process.stderr()
 
 
 def faulty(folder: Path, fault: str, number: int, times: int = 1) -> AbstractContextManager[Process]:

@@ -149,7 +149,7 @@ def test_a_host_that_does_not_read_stderr_is_answered_all_the_same(tmp_path: Pat
         second = process.ask(call("said"))["result"]["content"][0]["text"]
 
         assert first.startswith("toolwire: error: ")
-        assert second.startswith("\ntoolwire: warning: some lines are left out here")
+        assert second.startswith("\ntoolwire: warning: some lines were dropped here")
         assert "ValueError: boom" in second
         assert process.hang_up() == []
         assert process.wait() == 0

@@ -68,7 +68,7 @@ def test_a_server_whose_numbers_are_used_for_other_files_ends_and_says_so(tmp_pa
 
         assert process.receive_line() is None
         assert process.wait() == 70
-        assert "a tool has closed or replaced descriptor" in process.stderr()
+        assert "a tool closed or replaced descriptor" in process.stderr()
     assert victim.read_bytes() == before
     assert not (tmp_path / "it ran").exists()
 

@@ -215,8 +215,8 @@ def _no_method() -> None:
 @pytest.mark.parametrize(
     ("define", "words"),
     [
-        (_run_beside_others, ["'Mixed'", "`run`", "`other`", "call it something else"]),
-        (_others_beside_an_inherited_run, ["'Mixed'", "`run` of Shout", "`other`", "call it something else"]),
+        (_run_beside_others, ["'Mixed'", "`run`", "`other`", "give it another name"]),
+        (_others_beside_an_inherited_run, ["'Mixed'", "`run` of Shout", "`other`", "give it another name"]),
         (_two_of_one_name, ["'Mixed'", "`other`", "`same`", "rename"]),
         (_what_every_action_has, ["'Mixed'", "`description`", "another name"]),
         (_no_method, ["'Mixed'", "`run`", "int", "method"]),
@@ -292,7 +292,7 @@ def test_the_hints_of_a_method_that_has_the_described_parameters_still_hold() ->
     [
         (lambda: BaseAction({"description": "no name"}), "name"),
         (lambda: BaseAction({"name": "a", "parameters": [], "required": ["b"]}), "required"),
-        (lambda: Shout({"name": "a", "api_list": []}), "Shout is no toolkit"),
+        (lambda: Shout({"name": "a", "api_list": []}), "Shout is not a toolkit"),
         (lambda: Phrases({"name": "a", "parameters": []}), "Phrases is a toolkit"),
         (lambda: Phrases({"name": "a", "api_list": [{"name": "bald"}]}), "did you mean 'bold'?"),
     ],

@@ -287,7 +287,7 @@ def test_a_class_that_needs_arguments_is_refused_with_what_to_write() -> None:
         def __init__(self, key: str) -> None:
             super().__init__()
 
-    with pytest.raises(NotOffered, match=r"cannot be made without key; .*__tools__ = \[Keyed\(key=...\)\]"):
+    with pytest.raises(NotOffered, match=r"cannot be created without key; .*__tools__ = \[Keyed\(key=...\)\]"):
         tools_of(Keyed)
 
 
@@ -300,8 +300,8 @@ def test_an_action_that_cannot_be_made_is_left_out_and_the_others_are_served(mon
 
     assert [tool.name for tool in found.tools] == ["Loud"]
     assert [(skipped.name, skipped.reason.partition(";")[0]) for skipped in found.skipped] == [
-        ("Atlas", "it cannot be made: ValueError: set ATLAS_KEY"),
-        ("Keyed", "it cannot be made without key"),
+        ("Atlas", "it cannot be created: ValueError: set ATLAS_KEY"),
+        ("Keyed", "it cannot be created without key"),
     ]
 
 

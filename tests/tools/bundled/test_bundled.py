@@ -409,7 +409,7 @@ def test_a_setting_in_another_form_is_told(setting: str, capsys: pytest.CaptureF
 
 def test_a_setting_without_a_bundled_tool_is_told(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text("def add() -> None: ...")
-    with pytest.raises(LoadError, match="no bundled tool is named"):
+    with pytest.raises(LoadError, match="no target is a bundled tool"):
         load([str(tmp_path / "tools.py")], tool_settings=["Files.roots=x"])
 
 

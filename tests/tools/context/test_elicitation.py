@@ -110,7 +110,7 @@ def test_a_tool_that_asks_for_a_context_fails_before_the_user_is_asked() -> None
     def tool(context: Context) -> str:
         return str(context.ask("Which?", Context))
 
-    with pytest.raises(TypeError, match="ask: the answer is a Context; a form asks for text"):
+    with pytest.raises(TypeError, match="ask: the answer is a Context; a form can only ask for text"):
         Tool(tool).call({}, caller)
     assert caller.asked == []
 

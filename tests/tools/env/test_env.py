@@ -252,7 +252,7 @@ def test_a_connection_that_must_be_awaited_is_refused() -> None:
         async def call_tool(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:  # type: ignore[override]
             return {}
 
-    with pytest.raises(RegistrationError, match="awaited"):
+    with pytest.raises(RegistrationError, match="asynchronous"):
         Env([Awaited()])
 
 

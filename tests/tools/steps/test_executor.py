@@ -327,7 +327,7 @@ def test_a_second_class_of_a_name_takes_its_place_with_a_warning() -> None:
 
 
 def test_what_cannot_be_registered_is_told_at_once() -> None:
-    with pytest.raises(TypeError, match="Idle does nothing"):
+    with pytest.raises(TypeError, match="Idle does not override execute"):
 
         @Executor.register("tool", "idle")
         class Idle(Executor):

@@ -125,18 +125,18 @@ NONE = "There is no complete block for rag: write the instruction as <RAG>...</R
         ("<RAG>cut of", NONE),
         ("x</RAG>", NONE),
         ('<RAG q="x">y</RAG>', NONE),
-        ("<OCR>x</OCR>", "The block is for OCR, but rag is asked for: write <RAG>...</RAG>."),
-        ("<OCR>x</OCR><RAG>y</RAG>", "There are blocks for rag and for OCR; write one for rag alone."),
+        ("<OCR>x</OCR>", "The block is for OCR, but it must be for rag: write <RAG>...</RAG>."),
+        ("<OCR>x</OCR><RAG>y</RAG>", "There are blocks for rag and for OCR; write only one for rag."),
         ("<RAG> \n</RAG>", "The block <RAG>...</RAG> is empty: write the instruction in it."),
-        ('<RAG>{"a": 1, "a": 2}</RAG>', 'begins like JSON, but is not JSON: "a" occurs twice in one object.'),
-        ('<RAG>{"a": NaN}</RAG>', "begins like JSON, but is not JSON: nan is no number in JSON"),
-        ('<RAG>{"a": 1e999}</RAG>', "begins like JSON, but is not JSON: inf is no number in JSON"),
+        ('<RAG>{"a": 1, "a": 2}</RAG>', 'begins like JSON, but is not valid JSON: "a" occurs twice in one object.'),
+        ('<RAG>{"a": NaN}</RAG>', "begins like JSON, but is not valid JSON: nan is not a number in JSON"),
+        ('<RAG>{"a": 1e999}</RAG>', "begins like JSON, but is not valid JSON: inf is not a number in JSON"),
         (
             '<RAG>{"a": 1}{"b": 2}</RAG>',
-            "begins like JSON, but is not JSON: Extra data: line 1 column 9 (char 8).",
+            "begins like JSON, but is not valid JSON: Extra data: line 1 column 9 (char 8).",
         ),
-        ("<RAG>{'a': 1}</RAG>", "begins like JSON, but is not JSON: Expecting property name"),
-        ("<RAG>" + "[" * 100_000 + "</RAG>", "begins like JSON, but is not JSON: "),
+        ("<RAG>{'a': 1}</RAG>", "begins like JSON, but is not valid JSON: Expecting property name"),
+        ("<RAG>" + "[" * 100_000 + "</RAG>", "begins like JSON, but is not valid JSON: "),
     ],
 )
 def test_an_answer_without_an_instruction_is_refused_in_words_for_the_model(answer: str, told: str) -> None:
@@ -152,7 +152,7 @@ def test_an_instruction_is_checked_against_what_the_tool_takes() -> None:
     assert parse_instruction('<RAG>{"n": 3}</RAG>', config) == {"n": 3}
     with pytest.raises(InstructionError) as caught:
         parse_instruction('<RAG>{"n": "three"}</RAG>', config)
-    assert str(caught.value) == 'The instruction for rag does not fit:\ninstruction.n: "three" is not an integer'
+    assert str(caught.value) == 'The instruction for rag is invalid:\ninstruction.n: "three" is not an integer'
     with pytest.raises(InstructionError, match='"three" is not an object'):
         parse_instruction("<RAG>three</RAG>", config)
 

@@ -110,21 +110,21 @@ def test_parameters_in_yaml_take_the_place_of_the_hints(folder: Path) -> None:
     [
         ("function: things:ad", "function: things: no function 'ad', did you mean 'add'?"),
         ("function: thing:add", "function: no module 'thing', neither next to this file nor installed"),
-        ("function: things:Kit", "function: Kit is a class, and not a function"),
-        ("function: things:kit", "function: kit is of type Kit, and not a function"),
+        ("function: things:Kit", "function: Kit is a class, not a function"),
+        ("function: things:kit", "function: kit is of type Kit, not a function"),
         ("function: things:Kit.method", "function: Kit.method is a method and needs an object"),
         (
             "function: things:add\nparameters: {a: int, c: int}",
-            "parameters: they do not fit the function: got an unexpected keyword argument 'c'",
+            "parameters: they do not match the function: got an unexpected keyword argument 'c'",
         ),
         (
             "function: things:add\nparameters: {b: int}",
-            "parameters: they do not fit the function: missing a required argument: 'a'",
+            "parameters: they do not match the function: missing a required argument: 'a'",
         ),
         ("function: things:add\noutput_schema: {$ref: '#/x'}", "the output schema"),
         ("executor: things:Ecko", "executor: things registers no executor 'Ecko', did you mean 'Echo'?"),
         ("executor: Echo", "executor: there is no executor 'Echo'"),
-        ("", "nothing is found that runs it; say it by command, function or executor, or write an executor in tool.py"),
+        ("", "nothing runs it; set command, function or executor, or write an executor in tool.py"),
     ],
 )
 def test_what_is_not_found_or_does_not_fit_is_a_fault_of_the_file(folder: Path, text: str, fault: str) -> None:
@@ -219,7 +219,7 @@ def test_a_folder_of_configs_is_a_list_of_tools(folder: Path) -> None:
 def test_a_file_hidden_by_another_module_is_told(folder: Path) -> None:
     (folder / "json.py").touch()
 
-    with pytest.raises(ImportError, match=r"json\.py is hidden by"):
+    with pytest.raises(ImportError, match=r"json\.py is shadowed by"):
         tool(folder, "function: json:dumps")
 
 

@@ -45,7 +45,7 @@ def test_a_text_is_taken_apart_at_its_places(text: str, parts: tuple[Any, ...]) 
 
 @pytest.mark.parametrize("text", ["{", "}", "a}", "{a", "{}", "{?}"])
 def test_a_brace_that_belongs_to_no_place_is_told(text: str) -> None:
-    with pytest.raises(ValueError, match="belongs to no place; write"):
+    with pytest.raises(ValueError, match="is in no placeholder; write"):
         parse(text)
 
 
@@ -96,7 +96,7 @@ def test_a_value_cannot_begin_an_option(word: str, value: Any) -> None:
 
     ((where, problem),) = caught.value.faults
     assert where == "arguments.a"
-    assert problem == f'{json.dumps(value)} begins with "-", so that tool could take it for an option'
+    assert problem == f'{json.dumps(value)} begins with "-", so tool could read it as an option'
 
 
 def test_a_dash_may_begin_what_the_author_allows_and_may_stand_behind_text() -> None:
@@ -157,14 +157,18 @@ def test_json_is_exact() -> None:
         (
             command(),
             finished(2, errors=b"\xbcthe end", more=7000),
-            "tool ended with exit status 2.\n(Its last words; 7,000 bytes came before.)\nthe end",
+            "tool ended with exit status 2.\n(The end of its output; 7,000 bytes before it were cut.)\nthe end",
         ),
         (
             command(output="json"),
             finished(output=b"{"),
             'tool did not print JSON: Input data was truncated. It printed "{".',
         ),
-        (command(output="json"), finished(output=b"[1]", more=1), "tool printed more than 1 MiB, too much to be read."),
+        (
+            command(output="json"),
+            finished(output=b"[1]", more=1),
+            "tool printed more than 1 MiB, the limit of max_output.",
+        ),
         (command(success=frozenset([1])), finished(0), "tool ended with exit status 0."),
     ],
 )

@@ -121,7 +121,7 @@ def test_all_faults_of_all_files_are_told_at_once(write: Any, tmp_path: Path) ->
         'b.yaml:2: timeout_seconds: "soon" is not a number',
         "b.yaml:3: read_only: yes is read as true; write that, or put it in quotes",
         "c.yaml:1: this is not YAML: expected the node content, but found '<stream end>'",
-        f"e.yaml:1: use_guide.tool_name: 'Tool' is described in {tmp_path}/d.yaml:1 already; rename or remove one",
+        f"e.yaml:1: use_guide.tool_name: 'Tool' is already described in {tmp_path}/d.yaml:1; rename or remove one",
     ]
 
 
@@ -134,7 +134,7 @@ def test_all_faults_of_all_files_are_told_at_once(write: Any, tmp_path: Path) ->
         (
             "ocr_config.yaml",
             GUIDE,
-            "1: use_guide.tool_name: 'tool' is not 'ocr', after which the file is named; rename one of them",
+            "1: use_guide.tool_name: 'tool' is not 'ocr', the name of the file; rename one of them",
         ),
         ("tool.yaml", GUIDE + "use_prompt: {tool_name: spade}", ":2: use_prompt.tool_name: 'spade' is not 'tool'"),
         ("tool.yaml", GUIDE + "use_prompt: {tool_prompt: x}", "2: use_prompt.tool_name: is missing"),
@@ -152,7 +152,7 @@ def test_all_faults_of_all_files_are_told_at_once(write: Any, tmp_path: Path) ->
         (
             "x_config.yaml",
             f"{GUIDE}---\n{GUIDE.replace('tool,', 'two,')}",
-            "1: use_guide.tool_name: 'tool' is not 'x', after which the file is named; rename one of them",
+            "1: use_guide.tool_name: 'tool' is not 'x', the name of the file; rename one of them",
         ),
     ],
 )
@@ -224,7 +224,7 @@ def test_a_parameter_may_say_what_json_schema_can(write: Any) -> None:
         ("parameters:", "parameters: it is empty, which is neither an object nor an array"),
         ("parameters: query", 'parameters: "query" is neither an object nor an array'),
         ("parameters: [query]", 'parameters[0]: "query" is not an object'),
-        ("parameters: [{name: a}, {name: a}]", "parameters[1]: the parameter 'a' is there already; keep one"),
+        ("parameters: [{name: a}, {name: a}]", "parameters[1]: the parameter 'a' is defined twice; keep one"),
         ("parameters: {a: 5}", "parameters.a: 5 is neither an object nor a string nor null"),
         ("parameters: {a: strin}", "parameters.a.type: no type 'strin', did you mean 'string'?"),
         ("parameters: {a: {typ: string}}", "parameters.a: there are unknown keys ('typ' was unexpected)"),
@@ -319,15 +319,18 @@ def test_functions_and_executors_are_bound_by_their_names(write: Any) -> None:
         ),
         ("command: 3", "command: 3 is not an array"),
         ("command: []", "command: has 0 items, at least 1 are needed"),
-        ('command: ["{instruction}"]', "command[0]: the first word is the name of a program, without places"),
+        (
+            'command: ["{instruction}"]',
+            "command[0]: the first word must be the name of a program, without placeholders",
+        ),
         ('command: [echo, "{instruct}"]', "command[1]: no parameter 'instruct', did you mean 'instruction'?"),
         ('command: [awk, "{print $1}"]', "write {{ and }} for braces"),
-        ('command: [echo, "{"]', "command[1]: the '{' at character 1 belongs to no place; write '{{'"),
+        ('command: [echo, "{"]', "command[1]: the '{' at character 1 is in no placeholder; write '{{'"),
         ('command: [echo, true, "{instruction}"]', "command[1]: true is neither a string or an integer nor an array"),
         ("command: [echo]", "command: the parameter 'instruction' is not used; write {instruction} where it goes"),
         (
             'parameters: {a: {required: false}}\ncommand: [echo, "{a}"]',
-            "command[1]: a call may leave out 'a': write {a?}, put it in a list of its own, or give it a default",
+            "command[1]: a call may omit 'a': write {a?}, put it in a list of its own, or give it a default",
         ),
         ('parameters: {a: string}\ncommand: [echo, "{a}"]\nstdin: "{b}"', "stdin: no parameter 'b'. Known: a"),
         ('command: [echo, "{*}"]\nenv: [A]', 'env: ["A"] is not an object'),
@@ -379,13 +382,13 @@ def test_faults_of_what_runs_a_tool_are_named(write: Any, text: str, told: str) 
         ),
         (GUIDE + "title: 1:30", "title: 1:30 is read as 90; write that, or put it in quotes"),
         (GUIDE + "meta: {x: .inf}", "meta.x: .inf is not a number in JSON; put it in quotes if text is meant"),
-        (GUIDE + "meta: {1: x}", "meta: there is a key that is not text; put it in quotes if text is meant"),
+        (GUIDE + "meta: {1: x}", "meta: a key is not text; put it in quotes if text is meant"),
         (
             GUIDE + "meta: !!python/object/apply:os.system [id]",
             "meta: JSON has no values of the type python/object/apply:os.system; put it in quotes if text is meant",
         ),
         (GUIDE + 'title: "\\ud800"', 'title: "\ud800" cannot be read as str: surrogates not allowed'),
-        (GUIDE + "meta: &m [*m]", "this is not YAML: an alias (*name) is not read here; repeat the value"),
+        (GUIDE + "meta: &m [*m]", "this is not YAML: aliases (*name) are not supported; repeat the value"),
         (GUIDE + "a: \x07", "this is not YAML"),
         (GUIDE + "icons: [1]", "tool.yaml:2: icons[0]: 1 is not an object"),
         (GUIDE + "meta: " + "[" * 500, "it is nested too deeply"),
@@ -401,7 +404,7 @@ def test_aliases_are_refused_so_that_they_cannot_grow_without_bound(write: Any) 
     levels = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]" for n in range(1, 12)]
 
     assert faults(write("\n".join(["l0: &l0 [x]", *levels]), "bomb.yaml")) == [
-        "bomb.yaml:2: this is not YAML: an alias (*name) is not read here; repeat the value"
+        "bomb.yaml:2: this is not YAML: aliases (*name) are not supported; repeat the value"
     ]
 
 
@@ -441,4 +444,4 @@ def test_whatever_a_file_says_is_a_tool_or_a_list_of_faults(said: dict[str, Any]
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert faults(str(tmp_path / "none.yaml")) == ["none.yaml: it cannot be read: No such file or directory"]
-    assert "there is no tool's YAML" in faults(str(tmp_path))[0]
+    assert "no YAML in this folder describes a tool" in faults(str(tmp_path))[0]

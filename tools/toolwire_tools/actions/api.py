@@ -141,8 +141,8 @@ def api_of(action: Any, name: str) -> ActionApi:
             why = say("{action} has {which}", action=action.name, which=which)
         raise ToolError(say("invalid API: {name}; {why}", name=name, why=why))
     if not api.is_callable:
-        problem = "invalid API: {name}; {action} is only described, nothing runs it: {remedy}"
-        remedy = say("subclass BaseAction and write the method that does it")
+        problem = "invalid API: {name}; {action} is only described and has no code: {remedy}"
+        remedy = say("subclass BaseAction and write the method")
         raise ToolError(say(problem, name=name, action=action.name, remedy=remedy))
     return api
 

@@ -124,7 +124,7 @@ def run_to_end(coroutine: Coroutine[Any, Any, Any]) -> Any:
     except StopIteration as end:
         return end.value
     coroutine.close()
-    raise TypeError("something asynchronous is called where nothing is awaited; use AsyncActionExecutor")
+    raise TypeError("an asynchronous action was called without await; use AsyncActionExecutor")
 
 
 async def _call(action: BaseAction, inputs: Any, name: str) -> ActionReturn:

@@ -122,7 +122,7 @@ class ActionExecutor:
         for action in [*listed, given] if given and finish_in_action else listed:
             made = self._made(action)
             if self.actions.get(made.name, made) is not made:
-                warnings.warn(f"of two actions called {made.name!r}, only the last is kept", stacklevel=2)
+                warnings.warn(f"two actions are called {made.name!r}; only the last is kept", stacklevel=2)
             self.actions[made.name] = made
         # One among *actions* is meant to be the one that ends the conversation.
         self.finish_action = given or self.actions.get("FinishAction") or self._made(FinishAction())
@@ -188,7 +188,7 @@ class ActionExecutor:
     def _made(self, action: Any) -> BaseAction:
         made = action_from(action)
         if not isinstance(made, BaseAction):
-            raise TypeError(f"an action is wanted, not {made!r}; subclass BaseAction, or put it into an Env")
+            raise TypeError(f"expected an action, not {made!r}; subclass BaseAction, or put it into an Env")
         if is_async(made) and not isinstance(self, AsyncActionExecutor):
             raise TypeError(f"the action {made.name!r} is asynchronous; use AsyncActionExecutor")
         return made
@@ -230,7 +230,7 @@ class ActionExecutor:
         """
         made = action_from(hook)
         if not any(callable(getattr(made, method, None)) for method in ("before_action", "after_action")):
-            raise TypeError(f"a hook has before_action or after_action; {made!r} has neither")
+            raise TypeError(f"a hook must have before_action or after_action; {made!r} has neither")
         handle = RemovableHandle(self._hooks)
         self._hooks[handle.id] = made
         return handle
@@ -274,7 +274,7 @@ def _call_in(message: Any) -> tuple[Any, Any]:
     """The name and the parameters in the content of *message*; raises a TypeError if it is no message."""
     content = message.get("content", message) if isinstance(message, dict) else getattr(message, "content", message)
     if content is message and not isinstance(message, dict):
-        raise TypeError(f"the name of an action or a message is wanted, not {message!r}")
+        raise TypeError(f"expected the name of an action or a message, not {message!r}")
     return asked_for(content)
 
 

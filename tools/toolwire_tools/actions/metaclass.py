@@ -62,7 +62,7 @@ def methods_of(cls: type) -> dict[str, str]:
     found: dict[str, str] = {}
     for method, options in decorated(cls).items():
         if cls is not _root(cls) and method in vars(_root(cls)):
-            _fail(cls, f"{_where(cls, method)} hides what every action has by this name", "give it another name")
+            _fail(cls, f"{_where(cls, method)} overrides a member of every action", "give it another name")
         if method == RUN or (method.startswith("_") and options.name is None):
             continue
         other = found.setdefault(options.name or method, method)
@@ -76,7 +76,7 @@ def methods_of(cls: type) -> dict[str, str]:
         _fail(cls, f"{_where(cls, RUN)} is of type {type(run).__name__} and cannot be called", "make it a method")
     if found:
         others = ", ".join(_where(cls, method) for method in found.values())
-        remedy = "a simple action has `run` alone; in a toolkit, call it something else"
+        remedy = "a simple action has only `run`; in a toolkit, give it another name"
         _fail(cls, f"{_where(cls, RUN)} is an API, and so is {others}", remedy)
     return {RUN: RUN}
 
@@ -96,7 +96,7 @@ def complete(description: dict[str, Any], cls: ActionMeta) -> None:
         api.setdefault("required", [])
     known = cls.__toolwire_methods__
     if known and ("api_list" in description) == (RUN in known):
-        problem = "no toolkit: its description has no api_list" if RUN in known else "a toolkit, and needs an api_list"
+        problem = "not a toolkit: it describes no api_list" if RUN in known else "a toolkit, and needs an api_list"
         raise ValueError(f"{cls.__name__} is {problem}")
     for api in description.get("api_list", []):
         if known and api["name"] not in known:
@@ -152,7 +152,7 @@ def register(cls: ActionMeta) -> None:
     if former is not None and _is_ours(cls):
         return
     if former is not None and not _is_ours(former) and not is_stale(*vars(former).values()):
-        text = f"the action {name!r} of {cls.__module__} takes the place of the one of {former.__module__}"
+        text = f"the action {name!r} of {cls.__module__} replaces the one of {former.__module__}"
         warnings.warn(text, stacklevel=3)
     classes[name] = cls
 

@@ -45,7 +45,7 @@ def literal_value(text: str) -> Any:
     """Return the value of a Python literal, without evaluating anything; raises `Unreadable`."""
     text = unfenced(text)
     if len(text) > MAX_LITERAL:
-        many = say("{count:,} characters are more than the {most:,} that are read", count=len(text), most=MAX_LITERAL)
+        many = say("{count:,} characters exceed the limit of {most:,}", count=len(text), most=MAX_LITERAL)
         raise Unreadable(many)
     try:
         # Python itself reads no more than 200 nested brackets.
@@ -54,7 +54,7 @@ def literal_value(text: str) -> Any:
         place = say(": line {line} column {column}", line=error.lineno, column=error.offset) if error.lineno else ""
         raise Unreadable(f"{error.msg}{place}") from None
     except (ValueError, TypeError, MemoryError, RecursionError):
-        raise Unreadable(say("not a literal: no names, calls or arithmetic")) from None
+        raise Unreadable(say("not a literal: names, calls and arithmetic are not supported")) from None
 
 
 def unfenced(text: str) -> str:
@@ -81,7 +81,7 @@ def _without_fence(text: str) -> str:
 def refuse_unsayable(value: Any) -> None:
     """Raise `Unreadable` if there are NaN, infinities or unpaired surrogates in *value*."""
     if isinstance(value, float) and not math.isfinite(value):
-        raise Unreadable(say("{value} is no number in JSON", value=value))
+        raise Unreadable(say("{value} is not a number in JSON", value=value))
     if isinstance(value, str) and not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
         raise Unreadable(say("a text has unpaired surrogates"))
     members = chain(*value.items()) if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()

@@ -85,7 +85,7 @@ class BaseParser:
 
     def _by_name(self, arguments: dict[Any, Any], name: str) -> dict[str, Any]:
         if not all(isinstance(key, str) for key in arguments):
-            raise ParseError(say("the name of an argument is no text"))
+            raise ParseError(say("the name of an argument is not text"))
         return self._checked(arguments, name)
 
     def _checked(self, arguments: dict[str, Any], name: str) -> dict[str, Any]:

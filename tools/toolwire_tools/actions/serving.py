@@ -36,12 +36,12 @@ def tools_of_action(action: BaseAction | type[BaseAction]) -> list[Tool]:
     """A tool for each API of an action, or of one made from a class; raises NotOffered if it offers nothing."""
     cls = action if isinstance(action, type) else type(action)
     if inspect.isabstract(cls):
-        raise NotOffered("the class is abstract", tool=cls.__name__, remedy="make a subclass that implements it")
+        raise NotOffered("the class is abstract", tool=cls.__name__, remedy="create a subclass that implements it")
     if isinstance(action, type) and not cls.__toolwire_methods__:
         raise _nothing_runs(cls.__name__)
     made = _made(action) if isinstance(action, type) else action
     if not made.enable:
-        raise NotOffered("it is not enabled", tool=made.name, remedy="make it with enable=True")
+        raise NotOffered("it is not enabled", tool=made.name, remedy="create it with enable=True")
     callable_ = [api for api in made.__toolwire_apis__.values() if api.is_callable]
     if not callable_:
         raise _nothing_runs(made.name)
@@ -57,7 +57,7 @@ def _call(action: BaseAction, api: str, arguments: dict[str, Any]) -> Any:
 
 
 def _nothing_runs(name: str) -> NotOffered:
-    return NotOffered("nothing runs it", tool=name, remedy="write a method `run`, or decorate others")
+    return NotOffered("nothing runs it", tool=name, remedy="write a method `run`, or decorate other methods")
 
 
 def _made(cls: type[BaseAction]) -> BaseAction:
@@ -65,8 +65,8 @@ def _made(cls: type[BaseAction]) -> BaseAction:
     try:
         made: BaseAction = constructed(cls)
     except Exception as error:
-        problem = f"it cannot be made: {type(error).__name__}: {error}".rstrip(".")
-        remedy = f"make the object yourself and list it: __tools__ = [{cls.__name__}(...)]"
+        problem = f"it cannot be created: {type(error).__name__}: {error}".rstrip(".")
+        remedy = f"create the object yourself and list it: __tools__ = [{cls.__name__}(...)]"
         if isinstance(error, RegistrationError):
             problem, remedy = error.problem, error.remedy
         raise NotOffered(problem, tool=cls.__name__, remedy=remedy) from error

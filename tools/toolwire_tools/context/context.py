@@ -177,7 +177,7 @@ class NullCaller:
         print(f"{level}: {message}{said}", file=sys.stderr)  # noqa: T201
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        raise CannotAsk("the tool was called by a program that has no way to ask its user")
+        raise CannotAsk("the tool was called by a program that cannot ask a user")
 
     async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         return self.ask(message, schema)

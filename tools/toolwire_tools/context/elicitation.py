@@ -29,7 +29,7 @@ _SHOWN = {
     "number": ("minimum", "maximum", "default"),
     "boolean": ("default",),
 }
-_REMEDY = "a form asks for text, numbers, booleans and choices only"
+_REMEDY = "a form can only ask for text, numbers, booleans and choices"
 _FORMATS = ("email", "uri", "date", "date-time")
 
 
@@ -48,10 +48,10 @@ class Question(msgspec.Struct, frozen=True):
         if action == "decline":
             raise Declined("The user declined to answer.")
         if action == "cancel":
-            raise Dismissed("The user closed the question without an answer.")
+            raise Dismissed("The user closed the form without an answer.")
         if action != "accept" or not isinstance(content, dict):
             given = f"action {action!r}, content {type(content).__name__}"
-            raise NotAnswered(f"The client's answer cannot be used: {given}.")
+            raise NotAnswered(f"The client's response is invalid: {given}.")
         meant = dict(content)
         for name, values in self.choices.items():
             if isinstance(meant.get(name), str):
@@ -59,7 +59,7 @@ class Question(msgspec.Struct, frozen=True):
         try:
             _, bound = self.arguments.bind({_ANSWER: meant.get(_ANSWER) if self.single else meant})
         except ArgumentsError as error:
-            raise NotAnswered(f"The answer does not fit: {error}") from None
+            raise NotAnswered(f"The answer is invalid: {error}") from None
         return bound[_ANSWER]
 
 

@@ -123,7 +123,7 @@ class Env:
             self._tools.append(tools)
             for entry in entries:
                 if self._entries.setdefault(entry.name, entry) is not entry:
-                    remedy = "leave one out, or give it another name"
+                    remedy = "omit one, or give it another name"
                     raise RegistrationError("two actions have this name", tool=entry.name, remedy=remedy)
 
     def get_actions_info(self) -> list[dict[str, Any]]:
@@ -168,7 +168,7 @@ def _listed(server: Any) -> list[dict[str, Any]]:
     """Return the entries of MCP's `tools/list` for the tools of *server*."""
     kind = type(server).__name__
     if inspect.iscoroutinefunction(server.list_tools) or inspect.iscoroutinefunction(server.call_tool):
-        raise RegistrationError("its calls have to be awaited", tool=kind, remedy="give a client that blocks")
+        raise RegistrationError("its methods are asynchronous", tool=kind, remedy="pass a synchronous client")
     entries = []
     listed = server.list_tools()
     for item in _member(listed, "tools", default=listed):
@@ -210,7 +210,7 @@ def _value(result: Any, *, as_promised: bool = False) -> Any:
     blocks = [_block(block) for block in content]
     texts = [block.get("text", "") for block in blocks if block.get("type") == "text"]
     if _member(result, "isError", "is_error"):
-        raise ToolError("\n".join(texts) or "The tool failed and did not say why.")
+        raise ToolError("\n".join(texts) or "The tool failed without a message.")
     data = _member(result, "structuredContent", "structured_content", "structured")
     if data is None and not as_promised:
         return "\n".join(texts) if len(texts) == len(blocks) else blocks

@@ -155,12 +155,12 @@ class Executor:
         def registered(subclass: Kind) -> Kind:
             name = getattr(subclass, "__name__", repr(subclass))
             if not isinstance(subclass, type) or not issubclass(subclass, Executor):
-                raise TypeError(f"{name} is no executor; write class {name}(Executor)")
+                raise TypeError(f"{name} is not an executor; write class {name}(Executor)")
             if subclass.execute is Executor.execute:
-                raise TypeError(f"{name} does nothing; give it def execute(self, step_id, agent_state)")
+                raise TypeError(f"{name} does not override execute; add def execute(self, step_id, agent_state)")
             known = Executor._registry.get((executor_type, executor_name))
             if known not in (None, subclass) and not is_stale(override_of(known)):
-                warnings.warn(f"{executor_type} {executor_name!r} is {subclass!r} now; it was {known!r}", stacklevel=2)
+                warnings.warn(f"{executor_type} {executor_name!r} is now {subclass!r}; it was {known!r}", stacklevel=2)
             Executor._registry[executor_type, executor_name] = subclass
             subclass.__executor__ = executor_type, executor_name
             return subclass

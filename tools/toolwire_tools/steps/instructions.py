@@ -47,7 +47,7 @@ def _default_format(config: ToolConfig) -> str:
     if config.input_schema is None:
         return say("Write the instruction between <{tag}> and </{tag}>.", tag=tag)
     schema = msgspec.json.encode(config.input_schema).decode()
-    wanted = "Write one JSON object between <{tag}> and </{tag}>. It must be valid by this JSON Schema: {schema}"
+    wanted = "Write one JSON object between <{tag}> and </{tag}>. It must match this JSON Schema: {schema}"
     return say(wanted, tag=tag, schema=schema)
 
 
@@ -66,10 +66,10 @@ def parse_instruction(answer: str, tool: ToolConfig | str, *, others: Iterable[T
     strangers = [other for other in map(_name, others) if canonical(other) != canonical(name)]
     meant = [other for other in dict.fromkeys(strangers) if _blocks(answer, other)]
     if meant and contents:
-        both = "There are blocks for {name} and for {others}; write one for {name} alone."
+        both = "There are blocks for {name} and for {others}; write only one for {name}."
         raise InstructionError(say(both, name=name, others=", ".join(meant)))
     if meant:
-        other = "The block is for {other}, but {name} is asked for: write {block}."
+        other = "The block is for {other}, but it must be for {name}: write {block}."
         raise InstructionError(say(other, other=meant[0], name=name, block=_block(name)))
     if not contents:
         none = "There is no complete block for {name}: write the instruction as {block}."
@@ -131,7 +131,7 @@ def _value(content: str, name: str) -> Any:
         return json_value(content)
     except Unreadable as error:
         reason = str(error)
-    none = "The block {block} begins like JSON, but is not JSON: {reason}."
+    none = "The block {block} begins like JSON, but is not valid JSON: {reason}."
     raise InstructionError(say(none, block=_block(name), reason=reason))
 
 
@@ -140,4 +140,4 @@ def _check(value: Any, schema: dict[str, Any], name: str) -> None:
 
     if faults := SchemaValidator(schema).faults(value, "instruction"):
         lines = "\n".join(f"{place}: {sentence}" for place, sentence in faults)
-        raise InstructionError(say("The instruction for {name} does not fit:\n{faults}", name=name, faults=lines))
+        raise InstructionError(say("The instruction for {name} is invalid:\n{faults}", name=name, faults=lines))

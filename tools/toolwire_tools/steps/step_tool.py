@@ -54,7 +54,7 @@ def tools_of_executor(executor: Executor | type[Executor]) -> list[Tool]:
     kind = executor if isinstance(executor, type) else type(executor)
     registered = vars(kind).get("__executor__")
     if registered is None:
-        remedy = '@Executor.register(executor_type="tool", executor_name="...") does it'
+        remedy = '@Executor.use @Executor.register(executor_type="tool", executor_name="...")'
         raise NotOffered("the class is not registered", tool=kind.__name__, remedy=remedy)
     options = Options(description=docstrings.read(kind.__doc__).description)
     return [Tool(step_call(executor), name=registered[1], options=options)]
@@ -138,7 +138,7 @@ def _answer(step: StepState, output: dict[str, Any]) -> Any:
     rest = {key: value for key, value in output.items() if key not in SYNC}
     result = rest if step.execute_result is None else step.execute_result
     if status == "failed":
-        text = result if isinstance(result, str) else encode(result).decode() if result else "it does not say why"
+        text = result if isinstance(result, str) else encode(result).decode() if result else "no message was given"
         raise ToolError(f"The step has failed: {text}")
     return status if result == {} else result
 
@@ -150,7 +150,7 @@ def import_beside(folder: str, name: str) -> ModuleType:
     module = importlib.import_module(name)
     file, found = os.path.join(folder, f"{name}.py"), getattr(module, "__file__", None)
     if os.path.isfile(file) and not (found and os.path.samefile(file, found)):
-        raise ImportError(f"{file} is hidden by {found or module}, which has the same name; rename the file")
+        raise ImportError(f"{file} is shadowed by {found or module}, which has the same name; rename the file")
     return module
 
 
@@ -214,11 +214,11 @@ def _function(config: ToolConfig, binding: Function, import_module: Importer) ->
             raise config.error(f"{binding.module}: {unknown_name('function', name, known)}", "function")
         owner, found = found, getattr(found, name)
     if isinstance(owner, type) and inspect.isfunction(inspect.getattr_static(owner, name)):
-        problem = f"{binding.name} is a method and needs an object; make one in the module, and name its method"
+        problem = f"{binding.name} is a method and needs an object; create one in the module, and name its method"
         raise config.error(problem, "function")
     if not callable(found) or isinstance(found, type):
         kind = "a class" if isinstance(found, type) else f"of type {type(found).__name__}"
-        raise config.error(f"{binding.name} is {kind}, and not a function", "function")
+        raise config.error(f"{binding.name} is {kind}, not a function", "function")
     return found  # type: ignore[no-any-return]
 
 
@@ -232,7 +232,7 @@ def _compare(config: ToolConfig, function: Callable[..., Any], context: str | No
             **dict.fromkeys([*schema.get("required", ()), *config.defaults, *([context] if context else [])])
         )
     except TypeError as error:
-        raise config.error(f"they do not fit the function: {error}", "parameters") from None
+        raise config.error(f"they do not match the function: {error}", "parameters") from None
 
 
 def _executor(config: ToolConfig, import_module: Importer) -> type[Executor]:
@@ -252,8 +252,8 @@ def _executor(config: ToolConfig, import_module: Importer) -> type[Executor]:
         if canonical(name) == canonical(named.name):
             return kind
     if module is None and binding is None:
-        wanted = f"say it by command, function or executor, or write an executor in {os.path.basename(beside)}"
-        raise config.error(f"nothing is found that runs it; {wanted}")
+        wanted = f"set command, function or executor, or write an executor in {os.path.basename(beside)}"
+        raise config.error(f"nothing runs it; {wanted}")
     where = f"{module} registers " if module else "there is "
     raise config.error(where + unknown_name("executor", named.name, known), "executor")
 

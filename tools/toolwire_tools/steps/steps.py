@@ -46,7 +46,7 @@ class StepState(msgspec.Struct):
 
     def __getitem__(self, index: int) -> StepState:
         if index not in (0, -1):
-            raise IndexError(f"there is one step, and none with the index {index}")
+            raise IndexError(f"there is only one step; the index {index} is out of range")
         return self
 
     def update_execution_state(self, status: str) -> None:

@@ -67,7 +67,7 @@ def parse(text: str) -> Template:
         if found["name"] is not None:
             parts.append(Place(found["name"].strip(), found["optional"] is not None, found["instead"] or None))
         elif part in "{}":
-            raise ValueError(f"the {part!r} at character {found.start() + 1} belongs to no place; write {part * 2!r}")
+            raise ValueError(f"the {part!r} at character {found.start() + 1} is in no placeholder; write {part * 2!r}")
         else:
             parts.append(part[0] if part in ("{{", "}}") else part)
     return Template(tuple(parts))
@@ -155,9 +155,9 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             if isinstance(part, Place):
                 where = place("arguments", (part.name,))
                 if "\0" in text:
-                    yield where, "holds a NUL character, which no program can be given this way"
+                    yield where, "holds a NUL character, which an argument of a program cannot contain"
                 if is_first and text.startswith("-") and part.instead is None and part.name not in self.dashes:
-                    problem = f'begins with "-", so that {os.path.basename(self.program)} could take it for an option'
+                    problem = f'begins with "-", so {os.path.basename(self.program)} could read it as an option'
                     yield where, f"{shown(values[part.name])} {problem}"
             is_first = is_first and not text
 
@@ -172,7 +172,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             cut = f"\n(The output was cut after {limit}; {more:,} more bytes followed.)"
             return text.rstrip(_HALF) + cut if more else text.rstrip("\r\n")
         if more:
-            raise ToolError(f"{program} printed more than {limit}, too much to be read.")
+            raise ToolError(f"{program} printed more than {limit}, the limit of max_output.")
         try:
             return decode(text)
         except DecodingError as error:
@@ -185,7 +185,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             printed, all_bytes = finished.output[-MAX_ERROR_BYTES:], finished.output_bytes
         text = printed.decode("utf-8", "replace").lstrip(_HALF).strip()
         more = all_bytes - len(printed)
-        left_out = f"(Its last words; {more:,} bytes came before.)" if more else ""
+        left_out = f"(The end of its output; {more:,} bytes before it were cut.)" if more else ""
         return "\n".join(filter(None, (sentence, left_out, text)))
 
 

@@ -43,7 +43,7 @@ def load_tool_configs(path: str | os.PathLike[str]) -> dict[str, ToolConfig]:
     if faults:
         raise ConfigError(faults)
     if not configs:
-        raise ConfigError([Fault(root, 0, "", f"there is no tool's YAML, such as rag{CONFIG}.yaml, in this folder")])
+        raise ConfigError([Fault(root, 0, "", f"no YAML in this folder describes a tool, such as rag{CONFIG}.yaml")])
     return {config.name: config for config in configs}
 
 
@@ -106,13 +106,13 @@ def _namesakes(configs: Iterable[ToolConfig]) -> list[Fault]:
     for config in configs:
         first = known.setdefault(canonical(config.name), config)
         if first is not config:
-            problem = f"{config.name!r} is described in {first.file}:{first.line} already; rename or remove one"
+            problem = f"{config.name!r} is already described in {first.file}:{first.line}; rename or remove one"
             faults.append(Fault(config.file, config.line, "use_guide.tool_name", problem))
     return faults
 
 
 def _misnamed(configs: list[ToolConfig], wanted: str) -> list[Fault]:
-    problem = f"is not {wanted!r}, after which the file is named; rename one of them"
+    problem = f"is not {wanted!r}, the name of the file; rename one of them"
     return [
         Fault(config.file, config.line, "use_guide.tool_name", f"{config.name!r} {problem}")
         for config in configs

@@ -77,7 +77,7 @@ class Document:
         for key_node, value_node in node.value:
             name, at = key_node.value, place(key, (str(key_node.value),)).removeprefix(".")
             if key_node.tag != _TAGS + "str":
-                self._refuse(key_node, key, "there is a key that is not text; put it in quotes if text is meant")
+                self._refuse(key_node, key, "a key is not text; put it in quotes if text is meant")
             elif name in made:
                 first = self.lines[at]
                 self._refuse(key_node, at, f"this key occurs twice, first in line {first}; keep one")
@@ -131,7 +131,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
             mark = self.peek_event().start_mark
-            raise yaml.composer.ComposerError(None, None, "an alias (*name) is not read here; repeat the value", mark)
+            raise yaml.composer.ComposerError(None, None, "aliases (*name) are not supported; repeat the value", mark)
         return super().compose_node(parent, index)
 
     def fetch_flow_collection_start(self, token: Any) -> None:
@@ -231,7 +231,7 @@ class _Reader:
             named = [(f"parameters.{name}", name, words) for name, words in given.items()]
         for key, name, words in named:
             if name in properties:
-                self._add(key, f"the parameter {name!r} is there already; keep one")
+                self._add(key, f"the parameter {name!r} is defined twice; keep one")
             words = words if isinstance(words, dict) else {"type": words or "any"}
             properties[name] = self._parameter(words, key)
             if words.get("required", "default" not in words):
@@ -280,7 +280,7 @@ class _Reader:
         first = self._template(given["command"][0], "command[0]")
         program = first.fill({}) or ""
         if first.places or not program:
-            self._add("command[0]", "the first word is the name of a program, without places")
+            self._add("command[0]", "the first word must be the name of a program, without placeholders")
         words = [self._word(word, f"command[{index}]") for index, word in enumerate(given["command"][1:], 1)]
         stdin = self._template(given["stdin"], "stdin") if "stdin" in given else None
         env = {name: self._template(value, f"env.{name}") for name, value in given.get("env", {}).items()}
@@ -323,7 +323,7 @@ class _Reader:
                 self._add(key, unknown_name("parameter", gap.name, self._properties) + hint)
             elif not (gap.optional or may_be_absent or gap.name in self._certain):
                 remedy = f"write {{{gap.name}?}}, put it in a list of its own, or give it a default"
-                self._add(key, f"a call may leave out {gap.name!r}: {remedy}")
+                self._add(key, f"a call may omit {gap.name!r}: {remedy}")
             self._used.add(gap.name)
         return template
 

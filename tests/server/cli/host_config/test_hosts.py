@@ -378,7 +378,7 @@ def test_a_server_is_tried_with_what_the_host_will_give_it(folder: Path, capfd: 
     fault = "this server fails (the server ended with exit status 3)"
     assert fault in config(capfd, "cursor", "tools.py")[2]
     assert fault not in config(capfd, "cursor", "tools.py", "--env", "KEY=a")[2]
-    assert "no tool; there are add" in config(capfd, "cursor", "tools", "--env", "KEY=a", "--exclude", "*")[2]
+    assert "no tool; available: add" in config(capfd, "cursor", "tools", "--env", "KEY=a", "--exclude", "*")[2]
 
 
 @pytest.mark.process

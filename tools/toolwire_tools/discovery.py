@@ -225,7 +225,7 @@ def tools_in(module: ModuleType) -> Offer:
     for name, function in own.items():
         try:
             tools.append(Tool(function))
-        except RegistrationError as error:  # it was not listed by name, so it is no error
+        except RegistrationError as error:  # it was not listed by name, so it is not an error
             skipped.append(Skipped(name, str(error)))
     return Offer(distinct(tools), skipped)
 

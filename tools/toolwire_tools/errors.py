@@ -8,12 +8,12 @@ Exception
 ├─ ToolError            the tool says, in its own words, that it failed
 │  ├─ ArgumentsError    the caller sent arguments the tool does not take
 │  └─ NotAnswered       the user was asked and gave no usable answer
-│     ├─ CannotAsk      the client has no way to ask
+│     ├─ CannotAsk      the client cannot ask its user
 │     ├─ Declined       the user said no
 │     └─ Dismissed      the user closed the question
 └─ OutputError          the tool returned what its output schema refuses
 BaseException
-└─ Cancelled            the caller no longer wants the answer
+└─ Cancelled            the caller no longer needs the response
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class NotAnswered(ToolError):
 
 
 class CannotAsk(NotAnswered):
-    """The client that made this call has no way to ask its user."""
+    """The client that made this call cannot ask its user."""
 
 
 class Declined(NotAnswered):

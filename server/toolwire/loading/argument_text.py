@@ -38,7 +38,7 @@ def read(words: Sequence[str], schema: Schema) -> dict[str, Any]:
     object, and a name given again adds to a list.
 
     Raises:
-        UsageError: if a word is no argument, or names a parameter the tool does not have.
+        UsageError: if a word is not an argument, or names a parameter the tool does not have.
     """
     if len(words) == 1 and (words[0] == "-" or words[0].lstrip().startswith("{")):
         return _object(sys.stdin.read() if words[0] == "-" else words[0])

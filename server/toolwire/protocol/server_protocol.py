@@ -186,7 +186,7 @@ class ServerProtocol:
             return handler(request, params, Origin(size, batch, modern))
         except RequestError:
             raise
-        except Exception as bug:  # the outer edge of the reading thread, which must go on
+        except Exception as bug:  # the outer edge of the reading thread, which must continue
             log.traceback(f"{method[:200]} failed; please report this", bug)
             raise RequestError(INTERNAL_ERROR, "Internal error") from bug
 
@@ -227,7 +227,7 @@ class ServerProtocol:
 
             response = read_response(frame) if isinstance(frame, bytes) else None
             return self.slow_path().receive(frame) if response is None else self.handle_response(response)
-        except Exception as bug:  # the outer edge of the reading thread, which must go on
+        except Exception as bug:  # the outer edge of the reading thread, which must continue
             log.traceback("a message could not be handled; please report this", bug)
             return self.answer(None, RequestError(INTERNAL_ERROR, "Internal error"), None)
 
@@ -365,7 +365,7 @@ class ServerProtocol:
         return legacy_request(pending, self._eras.version)
 
     def end_elicitation(self, pending: PendingElicitation) -> bytes | None:
-        """Note that the tool goes on; return the notification that cancels an elicitation without a reply.
+        """Note that the tool continues; return the notification that cancels an elicitation without a reply.
 
         A modern client's call without a reply ends: the request that led to it has been answered.
         """

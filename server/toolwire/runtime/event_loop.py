@@ -118,7 +118,7 @@ class EventLoop:
         self._end(reason)
 
     def _end(self, reason: BaseException) -> None:
-        """Deliver *reason* for the calls under way. Those that had not begun begin on another loop."""
+        """Deliver *reason* for the running calls. Those that have not started will run on another loop."""
         with self._lock:
             # If this loop has not even started, nor would the next one.
             early = {call for call in self._under_way if call.scope is None} if self._call_soon else set()

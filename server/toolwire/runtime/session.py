@@ -250,7 +250,7 @@ class Session:
             if isinstance(outcome, dict):
                 return self._in_flight.finish(call, outcome)
             return self._in_flight.fail(call, outcome)
-        except Exception as bug:  # the outer edge of a thread that must go on
+        except Exception as bug:  # the outer edge of a thread that must continue
             log.traceback(f"no response could be built for {call.tool.name}; please report this", bug)
             return self._in_flight.internal_error(call)
 

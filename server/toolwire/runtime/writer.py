@@ -191,7 +191,7 @@ class MessageWriter:
                     self.write(item)
                 else:
                     item()
-            except Exception as bug:  # the outer edge of a thread that must go on
+            except Exception as bug:  # the outer edge of a thread that must continue
                 log.traceback("a message could not be sent", bug)
             with self._changed:
                 was_full = self.is_full

@@ -1,4 +1,4 @@
-"""Descriptors that are the server's own, kept where no tool comes upon them by mistake.
+"""Descriptors of the server, kept where no tool uses them by mistake.
 
 Strategy. A tool that closes a number twice, or closes a few it never opened, hits low numbers, and the next file that
 is opened gets the lowest that is free. So ours are high. A tool that closes or replaces even those, or uses up all
@@ -74,7 +74,7 @@ def _mark(descriptor: int, mode: int) -> Callable[[], int] | None:
     try:
         from fcntl import F_GETSIG, F_SETSIG, fcntl
 
-        if fcntl(descriptor, F_GETSIG):  # the host wants signals
+        if fcntl(descriptor, F_GETSIG):  # the host asked for signals
             return None
         fcntl(descriptor, F_SETSIG, signal.SIGURG)  # which is ignored by default
     except (ImportError, OSError):  # no Linux

@@ -224,7 +224,7 @@ def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        # Closed or replaced by the user's code, or the signal came while it was writing.
+        # Closed or replaced by the user's code, or the signal arrived while it was writing.
         except (OSError, ValueError, AttributeError, RuntimeError):
             continue
 

@@ -271,7 +271,7 @@ class AsyncActionExecutor(ActionExecutor):
 
 
 def _call_in(message: Any) -> tuple[Any, Any]:
-    """The name and the parameters in the content of *message*; raises a TypeError if it is no message."""
+    """The name and the parameters in the content of *message*; raises a TypeError if it is not a message."""
     content = message.get("content", message) if isinstance(message, dict) else getattr(message, "content", message)
     if content is message and not isinstance(message, dict):
         raise TypeError(f"expected the name of an action or a message, not {message!r}")

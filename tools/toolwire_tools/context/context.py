@@ -20,7 +20,7 @@ class Caller(Protocol):
 
     @property
     def cancelled(self) -> bool:
-        """True once the answer is no longer wanted."""
+        """True once the response is no longer needed."""
 
     def progress(self, done: float, total: float | None, message: str | None) -> None:
         """Tell how far the call is; never blocks for long and never fails."""
@@ -70,14 +70,14 @@ class Context:
 
     @property
     def cancelled(self) -> bool:
-        """True once the answer is no longer wanted: stop soon, whatever is returned is dropped."""
+        """True once the response is no longer needed: stop soon, whatever is returned is dropped."""
         return self._caller.cancelled
 
     def check(self) -> None:
         """Do nothing, or stop the tool if the call was cancelled.
 
         Raises:
-            Cancelled: if the answer is no longer wanted.
+            Cancelled: if the response is no longer needed.
         """
         if self._caller.cancelled:
             raise Cancelled(f"the call of {self.tool or 'the tool'} was cancelled")
@@ -93,12 +93,12 @@ class Context:
 
         *kind* is bool, str, int or float, an Enum or Literal (a choice), or a dataclass, TypedDict or Struct of these
         (several fields at once). Waiting counts towards no time limit and needs none of the server's workers.
-        *default* is what is returned if the client has no way to ask; without one, that is an error.
+        *default* is what is returned if the client cannot ask; without one, that is an error.
 
         In an `async def` tool, write `await context.ask(...)`.
 
         Raises:
-            CannotAsk: if the client has no way to ask, and there is no *default*.
+            CannotAsk: if the client cannot ask its user, and there is no *default*.
             Declined: if the user said no to the question.
             Dismissed: if the user closed it without an answer.
             NotAnswered: if the answer does not fit *kind*, or the client went away.

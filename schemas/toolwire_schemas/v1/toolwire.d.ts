@@ -559,7 +559,7 @@ export type OpenAIResponseFunction = OpenAIFunctionDefinition & {
  */
 export type ReActMessage = ReActQuestion | ReActActionResult | ReActUserResponse | ReActError
 /**
- * A model's reply in the structured exchange: it asks the user, requests one tool call, or gives the final answer. A reply is exactly one such object. For models whose output can be constrained to a schema, `toolwire schema reply` prints one for certain tools, with a branch for the parameters of each; in the form for OpenAI's strict mode the reply is the member `reply` of an object.
+ * A model's reply in the structured exchange: it asks the user, requests one tool call, or gives the final answer. A reply is exactly one such object. A model whose output can be constrained to a schema receives one for its tools, with a branch for the parameters of each (`toolwire schema reply`); in the form for OpenAI's strict mode the reply is the member `reply` of an object.
  */
 export type ReActReply = ReActAsk | ReActAction | ReActFinalAnswer
 /**
